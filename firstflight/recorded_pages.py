@@ -12,7 +12,6 @@ from releases.build import Built
 from releases.catalogue import Release, find_release, releases
 from releases.imported import write_imported
 from schema.recorded import is_recorded
-from schema.tables import SCHEMA_VERSION
 
 
 def import_pages(
@@ -21,9 +20,8 @@ def import_pages(
     *,
     version: int | None = None,
     reason: str | None = None,
-    schema_version: int = SCHEMA_VERSION,
 ) -> Built:
-    """Make the release of a folder's pages, as of a schema version; raises RecordingError or ReleaseError."""
+    """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
     recording = read_recording(folder)
     found = observe(recording)
     return write_imported(
@@ -33,7 +31,6 @@ def import_pages(
         checksum=recording.checksum,
         version=version,
         reason=reason,
-        schema_version=schema_version,
         authors=settings.authors,
         signer=settings.signer,
     )

@@ -173,11 +173,11 @@ def _other_releases(folder: Path, releases: dict[tuple[str, int], Release]) -> I
 
 
 def _stated(manifest: Mapping[str, Any]) -> str:
-    """Year and version that the manifest of a report or of its withdrawal states; reports older than versions are version 1."""
+    """Year and version that the manifest of a report or of its withdrawal states."""
     match manifest:
-        case {"version": version} | {"publication": {"version": version}}:
-            return f"{manifest.get('year')} v{version}"
-    return f"{manifest.get('year')} v1"
+        case {"year": year, "version": version} | {"year": year, "publication": {"version": version}}:
+            return f"{year} v{version}"
+    return "no version"
 
 
 def _judged(

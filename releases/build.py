@@ -25,14 +25,14 @@ from releases.catalogue import (
     read_version,
 )
 from releases.descriptions.history import dated, told
-from releases.descriptions.write import DESCRIBED_SINCE, describe
+from releases.descriptions.write import describe
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
 from releases.strata.items import write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
 from schema.authors import Author
-from schema.computed_tables import DISTRIBUTION, ITEMS_SINCE, MEASURES
+from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
@@ -173,19 +173,14 @@ def _write_tables(
     return rows
 
 
-def write_computed(folder: Path, kind: str, *, schema_version: int = SCHEMA_VERSION) -> dict[str, int]:
-    """Compute and write the items and the distributions of the tables in a folder; number of rows by table.
-
-    An older schema version has no items.
-    """
-    if schema_version < ITEMS_SINCE:
-        return {"distribution": write_distribution(folder)}
+def write_computed(folder: Path, kind: str) -> dict[str, int]:
+    """Compute and write the items and the distributions of the tables in a folder; number of rows by table."""
     items = write_items(folder, is_ranked=not is_recorded(kind))
     return {"item": items, "distribution": write_distribution(folder)}
 
 
 def write_distribution(folder: Path) -> int:
-    """Compute and write the distributions of the tables in a folder; number of rows."""
+    """Compute and write the distributions of the items in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
     computed = distributions.compute(folder).cast(schema)
@@ -194,12 +189,9 @@ def write_distribution(folder: Path) -> int:
     )
 
 
-def write_dictionary(
-    folder: Path, kind: str, notes: Notes = PAGES, *, schema_version: int = SCHEMA_VERSION
-) -> None:
-    """Write dictionary.json, the meaning of every name in a release of this kind and schema version."""
-    held = {model.__tablename__ for model in RELEASED} | {"distribution"}
-    held |= {"item"} if schema_version >= ITEMS_SINCE else set()
+def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
+    """Write dictionary.json, the meaning of every name in a release of this kind."""
+    held = {model.__tablename__ for model in RELEASED} | {"item", "distribution"}
     content: dict[str, Any] = {
         "tables": {name: table for name, table in dictionary(kind, notes).items() if name in held},
         "measures": MEASURES,
@@ -253,12 +245,9 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
     """
     there = read_version(place)
     authors = there.manifest.authors if isinstance(there, Release) else manifest.authors
-    if manifest.schema_version < DESCRIBED_SINCE:
-        authors = ()
     manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder), authors=authors)
-    if manifest.schema_version >= DESCRIBED_SINCE:
-        describe(folder, manifest, like=place)
-        manifest = dataclasses.replace(manifest, files=sums_now(folder))
+    describe(folder, manifest, like=place)
+    manifest = dataclasses.replace(manifest, files=sums_now(folder))
     seal(folder, manifest.facts)
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():

@@ -40,7 +40,7 @@ class Edition:
     date: str | None
     """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed. None if unknown."""
     reason: str | None
-    """Why it was made; None for a first version, and for versions from before reasons were asked for."""
+    """Why it was made; None for a first version, and for a damaged or withdrawn one that no later version tells of."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,20 +60,19 @@ class Manifest:
     """Number of rows by table."""
     files: dict[str, str]
     """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
-    packets: dict[str, int] | None = None
-    """storage.packet_audit.PacketAudit of the connections; None before schema version 6."""
-    history: tuple[Edition, ...] = ()
-    """This version and those before it, the first one first; empty in releases from before reasons were asked for."""
-    public_suffix_list: str | None = None
-    """Version of the Public Suffix List by which items are of first or third parties; None without the table `item`."""
+    packets: dict[str, int]
+    """storage.packet_audit.PacketAudit of the connections."""
+    history: tuple[Edition, ...]
+    """This version and those before it, the first one first."""
+    public_suffix_list: str
+    """Version of the Public Suffix List by which items are of first or third parties."""
     authors: tuple[Author, ...] = ()
     """Authors that the operator named; empty if these are the maintainers of firstflight."""
 
     @property
     def edition(self) -> Edition:
         """When and why this version was made."""
-        unknown = Edition(version=self.version, date=None, reason=None)
-        return self.history[-1] if self.history else unknown
+        return self.history[-1]
 
     def to_json(self) -> str:
         """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
@@ -81,25 +80,19 @@ class Manifest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The fields as JSON has them, without fields that are newer than the release, as before there were any."""
-        found = dataclasses.asdict(self)
-        newer = {
-            "history": not self.history,
-            "public_suffix_list": self.public_suffix_list is None,
-            "authors": not self.authors,
-        }
-        return {name: value for name, value in found.items() if not newer.get(name)}
+        """The fields as JSON has them."""
+        return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Parse the output of `to_json`; ReleaseError if it is malformed."""
         try:
             facts: dict[str, Any] = json.loads(text)
-            history = tuple(Edition(**one) for one in facts.get("history", ()))
-            authors = tuple(Author(**one) for one in facts.get("authors", ()))
+            history = tuple(Edition(**one) for one in facts["history"])
+            authors = tuple(Author(**one) for one in facts["authors"])
             crawl = CrawlName(**facts["crawl"])
             found = cls(**{**facts, "crawl": crawl, "history": history, "authors": authors})
-            if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets or {})):
+            if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets)):
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"
                 )

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schema.computed_tables import COMPLETENESS_SINCE, MEASURES
+from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,13 +115,8 @@ class Counts(Protocol):
         """Items of unknown size."""
 
 
-def incomplete(measures: Mapping[str, Counts], *, schema_version: int) -> tuple[int | None, float | None]:
-    """Number of incomplete responses, and their share of all that crossed the network.
-
-    Both are None in a release of a schema version that does not tell them apart; the share also if no response crossed it.
-    """
-    if schema_version < COMPLETENESS_SINCE:
-        return None, None
+def incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
+    """Number of incomplete responses, and their share of all that crossed the network; no share if none did."""
     apart, others = measures["responses_incomplete"].known, measures["responses"]
     every = apart + others.known + others.unknown
     return apart, apart / every if every else None

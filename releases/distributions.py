@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = """
-WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM {source} GROUP BY measure, size_bytes)
+WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM home_item GROUP BY measure, size_bytes)
 SELECT measure, size_bytes, items AS count,
        CASE WHEN size_bytes IS NOT NULL THEN sum(items) OVER sizes END::BIGINT AS cumulative,
        CASE WHEN size_bytes IS NOT NULL THEN (sum(items) OVER sizes)::DOUBLE / sum(items) OVER known END AS cdf
@@ -31,22 +31,11 @@ ORDER BY measure, size_bytes NULLS LAST
 
 
 def compute(folder: Path) -> pa.Table:
-    """Compute the table `distribution` (schema.computed_tables.DISTRIBUTION) of a release's home pages.
-
-    It is computed from the table `item`, or from the observations in a release without one.
-    """
-    items = folder / "item.parquet"
-    if not items.exists():
-        with open_measures(folder) as database:
-            return _steps(database, "item")
+    """Compute the table `distribution` (schema.computed_tables.DISTRIBUTION) of a release's home pages from its items."""
     with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as database:
-        rows = database.read_parquet(str(items), hive_partitioning=False)
+        rows = database.read_parquet(str(folder / "item.parquet"), hive_partitioning=False)
         rows.filter("page_kind = 'home'").create_view("home_item")
-        return _steps(database, "home_item")
-
-
-def _steps(database: duckdb.DuckDBPyConnection, source: str) -> pa.Table:
-    found: pa.Table = database.sql(STEPS.format(source=source)).to_arrow_table()
+        found: pa.Table = database.sql(STEPS).to_arrow_table()
     return found.cast(DISTRIBUTION)
 
 

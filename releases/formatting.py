@@ -12,7 +12,6 @@ Thousands and units are set apart by a narrow no-break space, negative numbers h
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import unicodedata
@@ -87,17 +86,15 @@ def grouped(count: int | None) -> str:
     return UNKNOWN if count is None else f"{count:,}".replace(",", NARROW)
 
 
-def packet_agreement(packets: Mapping[str, int] | None) -> str | None:
+def packet_agreement(packets: Mapping[str, int]) -> str | None:
     """The shares of a manifest's audit by packets, rounded down; None if no connection was captured whole.
 
     >>> counts = {"connections": 300, "agreeing_connections": 299, "received_bytes": 5000, "agreeing_bytes": 5000}
     >>> (packet_agreement(counts) or "").replace(NARROW, " ")
     'equal on 99.6 % of 300 connections that were captured whole, and on 100.0 % of their bytes'
-    >>> packet_agreement({"connections": 0}), packet_agreement(None)
-    (None, None)
+    >>> packet_agreement({"connections": 0})
     """
-    names = [field.name for field in dataclasses.fields(PacketAudit)]
-    audit = PacketAudit(**{name: (packets or {}).get(name, 0) for name in names})
+    audit = PacketAudit(**packets)
     if audit.connection_share is None or audit.byte_share is None:
         return None
     connections, octets = (

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
-from schema.released_tables import released_tables
 
 T = TypeVar("T")
 
@@ -82,7 +81,7 @@ SELECT measure, visit_id, size_bytes, connection_id, response_id, NULL FROM flig
 def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB with the views `visit`, `connection`, `response` and `studied` (visit_id) of a release's folder.
 
-    `studied` is the query of the visits to study. Columns that are newer than the release are null.
+    `studied` is the query of the visits to study.
     """
     with open_database() as database:
         view_tables(database, folder, studied=studied)
@@ -107,11 +106,7 @@ def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: s
     for table in ("visit", "connection", "response"):
         # The path of a release looks like Hive's partitions, and would add its parts as columns.
         rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
-        held = set(rows.columns)
-        newer = [name for name in released_tables()[table].schema.names if name not in held]
-        rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(
-            table, replace=True
-        )
+        rows.create_view(table, replace=True)
     database.execute(f"CREATE OR REPLACE VIEW studied AS {studied}")
 
 
@@ -170,17 +165,13 @@ def _flight_items(
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Rows of a file sorted by visit, grouped by visit, without their visit_id; None in columns that an older file lacks."""
+    """Rows of a file sorted by visit, grouped by visit, without their visit_id."""
     names = ["visit_id", *columns]
     with pq.ParquetFile(path) as file:
-        held = [name for name in names if name in file.schema_arrow.names]
         rows = (
             row
-            for batch in file.iter_batches(BATCH_ROWS, columns=held)
-            for row in zip(
-                *(batch.column(name).to_pylist() if name in held else [None] * len(batch) for name in names),
-                strict=True,
-            )
+            for batch in file.iter_batches(BATCH_ROWS, columns=names)
+            for row in zip(*(batch.column(name).to_pylist() for name in names), strict=True)
         )
         for visit_id, group in itertools.groupby(rows, key=operator.itemgetter(0)):
             yield visit_id, [row[1:] for row in group]

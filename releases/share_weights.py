@@ -21,24 +21,16 @@ class PageFits:
     """By window."""
 
 
-def fits_query(
-    *,
-    windows: Sequence[int],
-    mss: int,
-    visit: str = "visit",
-    response: str = "response",
-    knows_complete: bool = True,
-) -> str:
+def fits_query(*, windows: Sequence[int], mss: int, visit: str = "visit", response: str = "response") -> str:
     """The query of each page's complete responses of known size, and of those that fit into each window.
 
-    `visit` and `response` are the tables; a response table that does not know which are complete counts all.
+    `visit` and `response` are the tables.
     """
     counts = ", ".join(f"count(*) FILTER (wire_bytes <= {iw * mss})" for iw in windows)
-    complete = " AND is_complete IS NOT FALSE" if knows_complete else ""
     return (
         f"SELECT visit_id, count(*), {counts} FROM {response} "  # noqa: S608  # numbers, and names of our own
         f"SEMI JOIN (SELECT id AS visit_id FROM {visit} WHERE is_final AND outcome = 'ok') USING (visit_id) "
-        f"WHERE wire_bytes IS NOT NULL{complete} GROUP BY visit_id ORDER BY visit_id"
+        f"WHERE wire_bytes IS NOT NULL AND is_complete IS NOT FALSE GROUP BY visit_id ORDER BY visit_id"
     )
 
 

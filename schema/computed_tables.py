@@ -68,12 +68,6 @@ ITEM = pa.schema(
 )
 """One item that a distribution counts, with its site and its strata; smallest first within a measure."""
 
-COMPLETENESS_SINCE = 6
-"""Schema version since which releases know whether all of a response arrived (`response.is_complete`)."""
-
-ITEMS_SINCE = 7
-"""Schema version since which releases have the table `item`."""
-
 CELL = pa.schema(
     fields(
         {
@@ -99,7 +93,7 @@ CELL = pa.schema(
             "send_buffer string": "what a server gives TCP ahead of what TCP sends: 64k or 16k (at most so many bytes over HTTP/2, TCP_NOTSENT_LOWAT), or linux (what the send buffer holds, which begins with 16 kB and grows with the congestion window)",
             "route string": "route that the servers take the initial window from: own, or alias, a second one of the same window, whose loads are to equal those of the first",
             "queue string?": "bottleneck queue used instead of the profile's: in bandwidth-delay products (BDP) or bytes (B) with tail drop, or fq_codel or cake; null: the profile's",
-            "queue_bytes int64?": "bottleneck queue in effect, in bytes; null under fq_codel and cake, which have limits of their own, and in replays older than this column",
+            "queue_bytes int64?": "bottleneck queue in effect, in bytes; null under fq_codel and cake, which have limits of their own",
             "background_load float64?": "share of the bottleneck's capacity that the background's flows ask for; null: the ordinary 5 %",
             "everyone bool?": "true if the background's short flows start with the cell's own initial window; null: with today's 10, in the ordinary background",
             "probe bool?": "true if a probe, a datagram of 8 bytes every 20 ms, was sent during the load; null: no probe, in the ordinary background",
@@ -114,13 +108,13 @@ CELL = pa.schema(
             "payload_bytes int64?": "payload that the client received",
             "responses int32?": "number of responses of the page",
             "responses_retransmitted int32?": "number of responses during which their connection retransmitted",
-            "responses_own_retransmitted int32?": "number of responses of whose own bytes the server retransmitted any during the load; null in replays older than this column",
+            "responses_own_retransmitted int32?": "number of responses of whose own bytes the server retransmitted any during the load",
             "connections int32?": "number of TCP connections of the page",
             "connections_initial_loss int32?": "number of connections that retransmitted within their first IW segments",
             "bytes_initial_loss int64?": "payload that those connections had retransmitted by the time their first IW segments had arrived",
             "segments_sent int64?": "data segments that the servers sent, including retransmissions (tcpi_data_segs_out)",
             "segments_retransmitted int64?": "segments that the servers retransmitted (tcpi_total_retrans)",
-            "segments_spurious int64?": "data segments that the servers retransmitted although nothing was lost: those retransmitted less those lost, which were sent and had not arrived by the page's end; a lower bound, since what was still on its way counts as lost; null in replays older than this column",
+            "segments_spurious int64?": "data segments that the servers retransmitted although nothing was lost: those retransmitted less those lost, which were sent and had not arrived by the page's end; a lower bound, since what was still on its way counts as lost",
             "bytes_retransmitted int64?": "payload that the servers retransmitted (tcpi_bytes_retrans)",
             "bottleneck_drops int64?": "number of packets that the bottleneck's queue dropped",
             "snd_cwnd_min int32?": "smallest snd_cwnd of the page's connections before their first response, in segments",

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 1
 """Raised when a column of an observation table, or a table of releases, is added or changed; stored in each release."""
 
 NAMING = {
@@ -118,7 +118,7 @@ class Crawl(Base):
     )
     user_agent: Mapped[str | None] = mapped_column(comment="User-Agent header that the browser sent")
     client_hints: Mapped[str | None] = mapped_column(
-        comment="client hints that the browser sent without being asked (Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform), one per line; null before schema version 2"
+        comment="client hints that the browser sent without being asked (Sec-CH-UA, Sec-CH-UA-Mobile, Sec-CH-UA-Platform), one per line; null if it sent none"
     )
     user_agent_planned: Mapped[str | None] = mapped_column(
         comment="User-Agent that the plan asks for; null if the browser sends its own, as plain Chrome"
@@ -215,7 +215,7 @@ class Visit(Base):
         ForeignKey("outcome.id"), comment="how the visit ended: the name of an outcome"
     )
     stop_reason: Mapped[str] = mapped_column(
-        comment="why recording stopped: quiet (network idle: no request is open, or those that are have stood still for 2 s unread, or for 5 s in wait for the server), busy (not idle 10 s after the load event), budget (the visit's time limit) or failed; before schema version 6, quiet only without an open request"
+        comment="why recording stopped: quiet (network idle: no request is open, or those that are have stood still for 2 s unread, or for 5 s in wait for the server), busy (not idle 10 s after the load event), budget (the visit's time limit) or failed"
     )
     error: Mapped[str | None] = mapped_column(
         comment="the browser's error, e.g. net::ERR_NAME_NOT_RESOLVED; null if none"
@@ -263,39 +263,37 @@ class Visit(Base):
         comment="number of this load among successive loads of the page, from 1; each load has a fresh profile",
     )
     wall: Mapped[str | None] = mapped_column(
-        comment="bot wall that answered in place of the page; null if none was recognised, and before schema version 2"
+        comment="bot wall that answered in place of the page; null if none was recognised"
     )
     consent: Mapped[str | None] = mapped_column(
-        comment="consent platform that the page loaded; null if none was recognised, and before schema version 2"
+        comment="consent platform that the page loaded; null if none was recognised"
     )
     retry_after_s: Mapped[int | None] = mapped_column(
         Integer,
         comment="delay before the next visit that a 429 or 503 asked for (Retry-After), in seconds; null if none did",
     )
     is_covered: Mapped[bool | None] = mapped_column(
-        comment="true if coverage and decrypted_coverage are both at least 0.99; null if nothing was received, and before schema version 2"
+        comment="true if coverage and decrypted_coverage are both at least 0.99; null if nothing was received"
     )
     log_lines_lost: Mapped[int | None] = mapped_column(
         Integer,
-        comment="number of lines of the browser's log that could not be read; null before schema version 2",
+        comment="number of lines of the browser's log that could not be read",
     )
-    crawler_host: Mapped[str | None] = mapped_column(
-        comment="host name of the machine that made the visit; null before schema version 2"
-    )
+    crawler_host: Mapped[str | None] = mapped_column(comment="host name of the machine that made the visit")
     unfiltered_egress: Mapped[bool | None] = mapped_column(
-        comment="true if the browser could reach any address, without the address guard; null before schema version 2"
+        comment="true if the browser could reach any address, without the address guard"
     )
     first_paint_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="time of the main document's first paint (Paint Timing), in µs since visit.started_at; null if it painted nothing by the end of the recording, and before schema version 6",
+        comment="time of the main document's first paint (Paint Timing), in µs since visit.started_at; null if it painted nothing by the end of the recording",
     )
     first_contentful_paint_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="time of the main document's first paint of text or an image (Paint Timing), in µs since visit.started_at; null if it painted none by the end of the recording, and before schema version 6",
+        comment="time of the main document's first paint of text or an image (Paint Timing), in µs since visit.started_at; null if it painted none by the end of the recording",
     )
     largest_contentful_paint_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="time of the last candidate for the main document's largest contentful paint by the end of the recording (Largest Contentful Paint), in µs since visit.started_at; null if there was none, and before schema version 6",
+        comment="time of the last candidate for the main document's largest contentful paint by the end of the recording (Largest Contentful Paint), in µs since visit.started_at; null if there was none",
     )
 
 
@@ -334,15 +332,15 @@ class Connection(Base):
     )
     tls_handshake_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and, since schema version 6, where padded records (RFC 8446 §5.4) hide where it ends",
+        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and where padded records (RFC 8446 §5.4) hide where it ends",
     )
     tls_ticket_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and, since schema version 6, where other records of the same read may as well have carried them",
+        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and where other records of the same read may as well have carried them",
     )
     frame_bytes: Mapped[int] = mapped_column(
         BigInteger,
-        comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3), which was 0 before schema version 6",
+        comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3)",
     )
     response_count: Mapped[int] = mapped_column(
         Integer, comment="number of responses that arrived on the connection, whole or in part"
@@ -362,11 +360,11 @@ class Connection(Base):
     )
     packet_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload that arrived from the server before recording stopped, counted in captured packets, each byte once by its sequence number; for QUIC the UDP payload; compare received_bytes, which the browser's log counts; null if the connection was not captured whole or went on after recording stopped, and before schema version 6",
+        comment="TCP payload that arrived from the server before recording stopped, counted in captured packets, each byte once by its sequence number; for QUIC the UDP payload; compare received_bytes, which the browser's log counts; null if the connection was not captured whole or went on after recording stopped",
     )
     first_flight_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="payload that the server sent, from the first packet of the connection's first response on, before an acknowledgment of any of it can have reached the server: TCP payload, each byte once, or UDP payload; by captured packets; null where initial_window_unknown says that there is no first flight, and before schema version 6",
+        comment="payload that the server sent, from the first packet of the connection's first response on, before an acknowledgment of any of it can have reached the server: TCP payload, each byte once, or UDP payload; by captured packets; null where initial_window_unknown says that there is no first flight",
     )
     first_flight_packets: Mapped[int | None] = mapped_column(
         Integer,
@@ -381,15 +379,15 @@ class Connection(Base):
         comment="initial congestion window of the server (RFC 6928), in full segments: exact if initial_window_unknown is null, else a lower bound; null where segment_bytes is",
     )
     initial_window_unknown: Mapped[str | None] = mapped_column(
-        comment="why the initial window may be larger than initial_window_segments, or why nothing is known of it; null if it is exact, and before schema version 6"
+        comment="why the initial window may be larger than initial_window_segments, or why nothing is known of it; null if it is exact"
     )
     round_trip_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="round trip in µs: over TCP the smaller of the time from SYN to SYN-ACK in captured packets and of the smallest that the browser's kernel measured until recording stopped (tcpi_min_rtt of TCP_INFO), or without a capture the time that the handshake took the browser, in whole milliseconds; for QUIC the shortest time from sending a packet of the handshake to its acknowledgement, in whole milliseconds; null if SYN was sent twice and TCP_INFO is not known, or the handshake took a second without packets to tell (RFC 6298 §2), if QUIC acknowledged no packet of the handshake by itself, and before schema version 6",
+        comment="round trip in µs: over TCP the smaller of the time from SYN to SYN-ACK in captured packets and of the smallest that the browser's kernel measured until recording stopped (tcpi_min_rtt of TCP_INFO), or without a capture the time that the handshake took the browser, in whole milliseconds; for QUIC the shortest time from sending a packet of the handshake to its acknowledgement, in whole milliseconds; null if SYN was sent twice and TCP_INFO is not known, or the handshake took a second without packets to tell (RFC 6298 §2), or if QUIC acknowledged no packet of the handshake by itself",
     )
     first_record_bytes: Mapped[list[int] | None] = mapped_column(
         ARRAY(Integer),
-        comment="TCP payload of each of the first 10 TLS records from which the browser read application data, record header and tag included, in order (RFC 8446 §5.1); a browser can use nothing of a record before all of it has arrived; null for clear text and QUIC, if it read none, where it is not known which they are, and before schema version 6",
+        comment="TCP payload of each of the first 10 TLS records from which the browser read application data, record header and tag included, in order (RFC 8446 §5.1); a browser can use nothing of a record before all of it has arrived; null for clear text and QUIC, if it read none, and where it is not known which they are",
     )
 
 
@@ -478,7 +476,7 @@ class Response(Base):
         comment="time of the last byte received, in µs since visit.started_at; null if none arrived",
     )
     no_store: Mapped[bool | None] = mapped_column(
-        comment="true if Cache-Control has no-store, so that no cache may keep the response; null if no header came over the network, and before schema version 3"
+        comment="true if Cache-Control has no-store, so that no cache may keep the response; null if no header came over the network"
     )
     no_cache: Mapped[bool | None] = mapped_column(
         comment="true if a private cache must revalidate before each reuse (no-cache in Cache-Control, or * in Vary); null where no_store is null"
@@ -499,14 +497,14 @@ class Response(Base):
     )
     request_body_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="bytes of the request's body, by its Content-Length; null if it has none, and before schema version 4",
+        comment="bytes of the request's body, by its Content-Length; null if it has none",
     )
     is_complete: Mapped[bool | None] = mapped_column(
-        comment="true if all of the response arrived (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): as much body as Content-Length states, and the last chunk, END_STREAM or FIN, or a clean close where only the close ends it; false if it broke off, ended short of its Content-Length, or was still arriving when recording stopped; null if wire_bytes is null, and before schema version 6"
+        comment="true if all of the response arrived (RFC 9112 §8, RFC 9113 §8.1, RFC 9114 §4.1): as much body as Content-Length states, and the last chunk, END_STREAM or FIN, or a clean close where only the close ends it; false if it broke off, ended short of its Content-Length, or was still arriving when recording stopped; null if wire_bytes is null"
     )
     server_delay_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="time in µs from sending the request to the first byte that the browser could use, less round_trip_us, at least 0; waiting in the network or for the crawler's CPU is part of it, and the error is up to 2 ms; null without a round trip or either time, if the request's body has more than 14,000 bytes (a flight), if another response was arriving on the H2 or H3 connection, and before schema version 6",
+        comment="time in µs from sending the request to the first byte that the browser could use, less round_trip_us, at least 0; waiting in the network or for the crawler's CPU is part of it, and the error is up to 2 ms; null without a round trip or either time, if the request's body has more than 14,000 bytes (a flight), or if another response was arriving on the H2 or H3 connection",
     )
     round_trip_us: Mapped[int | None] = mapped_column(
         BigInteger,
@@ -514,7 +512,7 @@ class Response(Base):
     )
     browser_delay_us: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="time in µs from the last byte of the response that led to this one (redirected_from_id, else initiator_id) until the browser began this request, before name resolution, connecting and queueing; null if it began before that byte came, if either time is unknown or no request was sent, for the document, and before schema version 6",
+        comment="time in µs from the last byte of the response that led to this one (redirected_from_id, else initiator_id) until the browser began this request, before name resolution, connecting and queueing; null if it began before that byte came, if either time is unknown or no request was sent, and for the document",
     )
     browser_delay_first_byte_us: Mapped[int | None] = mapped_column(
         BigInteger,
@@ -522,18 +520,18 @@ class Response(Base):
     )
     request_header_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="bytes of the request's header as sent, inside TLS or QUIC: request line and header section of HTTP/1.1 (RFC 9112 §2.1); HEADERS and CONTINUATION frames of H2 with their frame headers (RFC 9113 §6.2); the HEADERS frame of H3, without what its compression put on QPACK's own stream (RFC 9204 §4.2); null if the request was not sent whole, and before schema version 6",
+        comment="bytes of the request's header as sent, inside TLS or QUIC: request line and header section of HTTP/1.1 (RFC 9112 §2.1); HEADERS and CONTINUATION frames of H2 with their frame headers (RFC 9113 §6.2); the HEADERS frame of H3, without what its compression put on QPACK's own stream (RFC 9204 §4.2); null if the request was not sent whole",
     )
     urgency: Mapped[int | None] = mapped_column(
         SmallInteger,
-        comment="urgency that the request's Priority header states, 0 (most urgent) to 7; 3 over H2 and H3 if it states none (RFC 9218 §4.1); null over HTTP/1.1 without the header, if no request was sent, and before schema version 6",
+        comment="urgency that the request's Priority header states, 0 (most urgent) to 7; 3 over H2 and H3 if it states none (RFC 9218 §4.1); null over HTTP/1.1 without the header, and if no request was sent",
     )
     is_incremental: Mapped[bool | None] = mapped_column(
         comment="true if the request's Priority header states that parts of the response are of use (i, RFC 9218 §4.2); null where urgency is null"
     )
     h2_weight: Mapped[int | None] = mapped_column(
         SmallInteger,
-        comment="weight in the request's HEADERS frame, 1 to 256 (RFC 7540 §5.3.2); null if the frame has no priority, except over H2, and before schema version 6",
+        comment="weight in the request's HEADERS frame, 1 to 256 (RFC 7540 §5.3.2); null if the frame has no priority, and over other protocols than H2",
     )
     h2_parent_stream_id: Mapped[int | None] = mapped_column(
         BigInteger,
@@ -543,7 +541,7 @@ class Response(Base):
         comment="true if that dependency is exclusive (RFC 7540 §5.3.1); null where h2_weight is null"
     )
     render_blocking: Mapped[str | None] = mapped_column(
-        comment="whether the page could be painted before the response was there, as the browser decided when it asked: blocking, in_body (blocks what comes after it in the body), potentially_blocking (an async script: if it comes before the first paint), non_blocking, or dynamic (not blocking, inserted by a script); null where the browser decides nothing (documents, images, fonts and fetches that were not preloaded), and before schema version 6"
+        comment="whether the page could be painted before the response was there, as the browser decided when it asked: blocking, in_body (blocks what comes after it in the body), potentially_blocking (an async script: if it comes before the first paint), non_blocking, or dynamic (not blocking, inserted by a script); null where the browser decides nothing (documents, images, fonts and fetches that were not preloaded)"
     )
 
 

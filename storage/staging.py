@@ -18,9 +18,6 @@ from storage.modes import check_above
 PREFIX = ".building-"
 """Name prefix of staging folders; each is hidden, and locked (flock(2)) by the process that uses it."""
 
-HALF_MADE = (f"{PREFIX}*", "*.new")
-"""Name patterns of half-made files and folders; `*.new` are those of earlier versions."""
-
 ABANDONED_S = 600
 """Time without a write after which an unlocked staging folder is removed, in seconds.
 
@@ -129,10 +126,9 @@ def flush(path: Path) -> None:
 
 def sweep(parent: Path) -> None:
     """Remove from `parent` what killed processes left half-made: it is unlocked and was not written to recently."""
-    for pattern in HALF_MADE:
-        for left in parent.glob(pattern):
-            with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
-                _sweep(left)
+    for left in parent.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
+            _sweep(left)
 
 
 def _sweep(left: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import hashlib
 import json
@@ -34,13 +35,13 @@ def document_text(name: str) -> str:
 
 def document_work(name: str, *, title: str, url: str | None) -> Work:
     """A document as it is cited, at the address of its page."""
-    version, date = edition(text("changelog"))
+    version, day = edition(text("changelog"))
     return of_method(
         name or "documents",
         title=title,
         version=version,
-        year=int(date[:4]),
-        date=None if version.startswith("after") else date,
+        year=day.year if day else datetime.datetime.now(datetime.UTC).year,
+        date=day.isoformat() if day and not version.startswith("after") else None,
         checksum=hashlib.sha256(document_text(name).encode()).hexdigest(),
         licence=LICENCE,
         url=url,
@@ -48,12 +49,16 @@ def document_work(name: str, *, title: str, url: str | None) -> Work:
 
 
 @functools.cache
-def edition(changelog: str) -> tuple[str, str]:
+def edition(changelog: str) -> tuple[str, datetime.date | None]:
     """The version of the code and the day of its release; of code that is later, the version that it comes after.
 
-    >>> edition("## Unreleased\\n\\n## 0.2.0, 2026-11-22\\n"), edition("## Unreleased\\n\\n- New.\\n\\n## 0.2.0, 2026-11-22\\n")
-    (('0.2.0', '2026-11-22'), ('after 0.2.0', '2026-11-22'))
+    >>> edition("## Unreleased\\n\\n## 0.2.0, 2026-11-22\\n"), edition("## Unreleased\\n\\n- New.\\n\\n## 0.2.0, 2026-11-22\\n")[0]
+    (('0.2.0', datetime.date(2026, 11, 22)), 'after 0.2.0')
+    >>> edition("## Unreleased\\n\\n- New.\\n")
+    ('unreleased', None)
     """
     last = RELEASED.search(changelog)
-    assert last is not None
-    return ("after " if NEXT.search(changelog) else "") + last["version"], last["date"]
+    if last is None:
+        return "unreleased", None
+    after = "after " if NEXT.search(changelog) else ""
+    return after + last["version"], datetime.date.fromisoformat(last["date"])

@@ -146,7 +146,7 @@ class FileAnswer(BaseModel):
     name: str
     url: str
     bytes: int
-    sha256: str | None = Field(description="null in a report that is older than checksums of reports")
+    sha256: str
 
 
 class ReleaseAnswer(BaseModel):
@@ -202,9 +202,7 @@ class DistributionAnswer(BaseModel):
     definition: str
     known: int = Field(description="number of items of known size")
     unknown: int = Field(description="number of items of unknown size, which no share includes")
-    sites: int | None = Field(
-        description="number of sites with an item of known size; null if the release does not say"
-    )
+    sites: int = Field(description="number of sites with an item of known size")
     interval_unknown: str | None = Field(
         description="why the confidence intervals are unknown; null if they are known"
     )
@@ -220,12 +218,11 @@ class DistributionsAnswer(BaseModel):
 
     provenance: Provenance
     mss: int = Field(description="payload of a full segment, in bytes")
-    incomplete_responses: int | None = Field(
-        description="responses that broke off or had not ended when recording stopped; they are in the measure `responses_incomplete` alone; "
-        "null in releases by a schema version before 6, which do not tell"
+    incomplete_responses: int = Field(
+        description="responses that broke off or had not ended when recording stopped; they are in the measure `responses_incomplete` alone"
     )
     incomplete_share: float | None = Field(
-        description="their share of all responses that crossed the network; null if none did, or if they are unknown"
+        description="their share of all responses that crossed the network; null if none did"
     )
     stratum: dict[str, str | int] = Field(
         default_factory=dict,
@@ -253,9 +250,7 @@ class ReportVersionAnswer(BaseModel):
     withdrawn_on: str | None = Field(description="null unless it was withdrawn and the day is known")
     withdrawn_because: str | None = Field(description="null unless it was withdrawn")
     damage: str | None = Field(description="what is wrong with its files; null if nothing is")
-    checksum: str | None = Field(
-        description="SHA-256 of its SHA256SUMS; null if it was erased or is older than checksums of reports"
-    )
+    checksum: str | None = Field(description="SHA-256 of its SHA256SUMS; null if it was erased")
     signature: Literal["good", "bad", "unsigned"]
     signed_by: str | None
     licence: str = Field(description="URL of the licence")
@@ -275,9 +270,7 @@ class ReportAnswer(BaseModel):
     json_url: str
     summary_url: str
     errata_url: str = Field(description="page of all versions, and of what later ones correct")
-    checksum: str | None = Field(
-        description="SHA-256 of the report's SHA256SUMS; null if the report is older than checksums of reports"
-    )
+    checksum: str | None = Field(description="SHA-256 of the report's SHA256SUMS; null if it was erased")
     signature: Literal["good", "bad", "unsigned"]
     signed_by: str | None
     versions: list[ReportVersionAnswer] = Field(description="every version, the newest first")

@@ -30,7 +30,7 @@ from api.routes.provenance import (
 )
 from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
-from api.stored.held_items import NAME, HeldItems
+from api.stored.held_items import HeldItems
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
@@ -70,12 +70,12 @@ def label(measure: str) -> str:
     return LABELS.get(measure, measure.replace("_", " "))
 
 
-def in_words(distributions: Sequence[Distribution], schema_version: int) -> str:
-    """Count and share of incomplete responses, in a sentence; empty if they are unknown or no response crossed the network."""
-    count, share = incomplete({one.measure: one for one in distributions}, schema_version=schema_version)
+def in_words(distributions: Sequence[Distribution]) -> str:
+    """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
+    count, share = incomplete({one.measure: one for one in distributions})
     return (
         ""
-        if count is None or share is None
+        if share is None
         else f"Incomplete responses, counted apart: {grouped(count)} ({percent(share)} of all)."
     )
 
@@ -200,16 +200,8 @@ def problem_page(request: Request, problem: Problem) -> str:
 def shown(request: Request, version: Version, *, has_bands: bool = False) -> list[Distribution]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
     items: HeldItems = request.app.state.items
-    has_items = NAME in version.readable.manifest.files
-    return distributions(
-        request.app.state.cdfs.of(version),
-        measures=list(MEASURES),
-        windows=WINDOWS,
-        mss=MSS_FIG1,
-        points=120,
-        samples={one: items.of(version, one, WHOLE).sample for one in MEASURES} if has_items else None,
-        has_bands=has_bands,
-    )
+    samples = {measure: items.of(version, measure, WHOLE) for measure in MEASURES}
+    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=120, has_bands=has_bands)
 
 
 def best_first(versions: Sequence[Version]) -> list[Version]:

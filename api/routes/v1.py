@@ -206,19 +206,9 @@ async def read_distributions(
     why = stratum.unknown_in(version)
     held = await request.app.state.cdfs.at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
-    known = {name: one for name, one in samples.items() if one is not None}
     # This takes a few milliseconds: a thread would cost more.
-    found = distributions(
-        held if stratum.is_whole else {name: one.held for name, one in known.items()},
-        measures=measures if stratum.is_whole else list(known),
-        windows=iw,
-        mss=mss,
-        points=points,
-        samples={name: one.sample for name, one in known.items()},
-    )
-    count, share = incomplete(
-        {name: one.cdf for name, one in held.items()}, schema_version=version.readable.manifest.schema_version
-    )
+    found = distributions(samples, windows=iw, mss=mss, points=points)
+    count, share = incomplete({name: one.cdf for name, one in held.items()})
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
         mss=mss,
@@ -289,7 +279,7 @@ def report_version(request: Request, shelf: Shelf, one: Report) -> ReportVersion
                 name=name,
                 url=link(request, "report_exact", **named, name=name),
                 bytes=(one.path / name).stat().st_size,
-                sha256=checksum or None,
+                sha256=checksum,
             )
             for name, checksum in sorted(one.files.items())
         ],

@@ -117,7 +117,7 @@ def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def report_work(request: Request, report: Report, figure: str | None = None) -> Work:
     """A version of a year's report, or one of its figures, as the report itself says that it is cited.
 
-    A version whose content cannot be read, or does not say it, is identified by its checksum.
+    A version whose content cannot be read is identified by its checksum.
     """
     content = stated(request, report)
     named = {"year": report.year, "version": report.version}
@@ -127,11 +127,8 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         else link(request, "report_page", **named)
     )
     identified = f"sha256:{report.checksum}" if report.checksum else "without checksum"
-    cited = content.get("citation") or {
-        "title": "First flights of the web",
-        "data": identified,
-        "licence": LICENCE,
-    }
+    unreadable = {"title": "First flights of the web", "data": identified, "licence": LICENCE}
+    cited = content["citation"] if content else unreadable
     work = of_report(
         title=cited["title"] + (" (withdrawn)" if report.withdrawal else ""),
         year=int(report.year),
@@ -144,12 +141,10 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         figure=(figure, figures_of(content)[figure]["title"]) if figure else None,
         observed=_observed(request, content),
     )
-    if "citation" in content:
+    if content:
         return work
-    older = (
-        f"version {report.version} of the report of {report.year} is older than citations: cite its address"
-    )
-    return dataclasses.replace(work, refusal=older)
+    damaged = f"version {report.version} of the report of {report.year} cannot be read: cite its address"
+    return dataclasses.replace(work, refusal=damaged)
 
 
 def _observed(request: Request, content: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from api.formats.encoding import LINE
 from api.rows.cursors import Key
@@ -28,17 +27,6 @@ READ_AHEAD = "1MB"
 """Maximum size of the rows that DuckDB reads ahead of those that were taken; its default is 10 MiB."""
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
-
-SQL_TYPES = {
-    pa.int16(): "SMALLINT",
-    pa.int32(): "INTEGER",
-    pa.int64(): "BIGINT",
-    pa.bool_(): "BOOLEAN",
-    pa.float64(): "DOUBLE",
-    pa.string(): "VARCHAR",
-    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
-}
-"""Types of columns that a release of an earlier schema version lacks."""
 
 Rendering = Literal["arrow", "text", "json"]
 """Columns with their types; with times and lists as text, for CSV; or the one column `line`, a JSON object."""
@@ -84,21 +72,14 @@ class Question:
         return dataclasses.replace(self, after=key)
 
 
-def statement(question: Question, rendering: Rendering, lacking: frozenset[str]) -> tuple[str, list[Any]]:
-    """SQL of a question and its values, the first of which, the path, is left out. The key's columns come last.
-
-    `lacking` are columns that the file does not have: they are null in every row.
-    """
+def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]:
+    """SQL of a question and its values, the first of which, the path, is left out. The key's columns come last."""
     table = question.table
     kinds = {field.name: field.type for field in table.schema()}
-
-    def column(name: str) -> str:
-        return f"CAST(NULL AS {_sql_type(kinds[name])})" if name in lacking else f'"{name}"'
-
     conditions: list[str] = []
     values: list[Any] = []
     for parameter, given in question.filters.given:
-        condition, bound = parameter.bound(column(parameter.column), given)
+        condition, bound = parameter.bound(f'"{parameter.column}"', given)
         conditions.append(condition)
         values += bound
     if question.after is not None:
@@ -106,7 +87,7 @@ def statement(question: Question, rendering: Rendering, lacking: frozenset[str])
         # The first comparison follows from the second, and lets whole row groups be skipped.
         conditions.append(f"{quoted[0]} >= ? AND ({', '.join(quoted)}) > ({', '.join('?' * len(quoted))})")
         values += [question.after[0], *question.after]
-    shown = {name: _shown(column(name), kinds[name], rendering) for name in question.fields}
+    shown = {name: _shown(f'"{name}"', kinds[name], rendering) for name in question.fields}
     if rendering == "json":
         packed = ", ".join(f'"{name}" := {expression}' for name, expression in shown.items())
         selected = [f"CAST(to_json(struct_pack({packed})) AS VARCHAR) AS {LINE}"]
@@ -122,10 +103,6 @@ def statement(question: Question, rendering: Rendering, lacking: frozenset[str])
     )
 
 
-def _sql_type(kind: pa.DataType) -> str:
-    return f"{_sql_type(kind.value_type)}[]" if pa.types.is_list(kind) else SQL_TYPES[kind]
-
-
 def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
     """A column as a rendering shows it."""
     if rendering == "arrow":
@@ -138,7 +115,7 @@ def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
 
 
 def answer_schema(question: Question, rendering: Rendering, kind: str) -> pa.Schema:
-    """Schema of the batches of an answer; every column may be null, since an earlier release may lack it."""
+    """Schema of the batches of an answer; every column may be null, as some are in recorded releases."""
     if rendering == "json":
         return pa.schema([pa.field(LINE, pa.string())])
     declared = question.table.schema(kind)
@@ -172,8 +149,7 @@ class Rows:
         # A setting of each cursor: DuckDB has none for the database.
         self._cursor.execute(f"SET streaming_buffer_size = '{READ_AHEAD}'")
         with _unreadable(path):
-            lacking = frozenset(question.table.schema().names) - frozenset(pq.read_schema(path).names)
-            sql, values = statement(question, rendering, lacking)
+            sql, values = statement(question, rendering)
             self._reader = self._cursor.sql(sql, params=[str(path), *values]).to_arrow_reader(BATCH_ROWS)
         self._path = path
 

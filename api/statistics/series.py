@@ -29,7 +29,6 @@ from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
 from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
 from api.stored.breaks import changes
-from api.stored.held_cdfs import HeldCdfs
 from api.stored.months import Variant, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
@@ -146,13 +145,9 @@ async def estimated(
         if why is not None:
             return Estimate(value=None, value_unknown=why, interval_unknown=why)
         found = await stratum.sample(request, version, measure)
-        if found is not None:
-            return estimate(statistic, found.sample)
-        held: HeldCdfs = request.app.state.cdfs
-        cdfs = await held.at_hand(version)
     except Problem as problem:
         return Estimate(value=None, value_unknown=problem.detail, interval_unknown=problem.detail)
-    return estimate(statistic, cdfs[measure].cdf)
+    return estimate(statistic, found.sample)
 
 
 def _point(request: Request, version: Version, found: Estimate) -> SeriesPoint:

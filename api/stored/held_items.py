@@ -46,16 +46,14 @@ class HeldItems:
         self._samples: Bounded[HeldSample] = Bounded(SAMPLE_BYTES)
         self._reading = threading.Lock()
 
-    async def at_hand(self, version: Version, measure: str, stratum: Stratum) -> HeldSample | None:
-        """A sample of a release: immediately if it is in memory; None if the release has no table `item`."""
-        checksum = version.readable.manifest.files.get(NAME)
-        if checksum is None:
-            return None
+    async def at_hand(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
+        """A sample of a release: immediately if it is in memory and the release's files have been checked."""
+        checksum = version.readable.manifest.files.get(NAME, "")
         found = self._samples.get((checksum, measure, stratum)) if version.is_checked else None
         return await run_in_threadpool(self.of, version, measure, stratum) if found is None else found
 
     def of(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
-        """A sample of a release with the table `item`; Problem if its file is not the published one."""
+        """A sample of a release; Problem if its file is not the published one."""
         path, checksum = self._library.file(version, NAME)
         with self._reading:  # reading takes more memory than the result, so one measure at a time
             found = self._samples.get((checksum, measure, stratum))

@@ -11,7 +11,7 @@ from api.stored.file_sums import Sums
 from api.stored.shelf import Notice, Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
 from releases.errata.stored import ErratumError, read
-from storage.report_versions import PAGE, ReportVersion
+from storage.report_versions import ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
 from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
@@ -93,13 +93,7 @@ class Inspection:
 
     def _report(self, found: ReportVersion) -> Report:
         folder, withdrawal = found.folder, found.withdrawal
-        files: dict[str, str] = {}
-        damage, is_checked = "", True
-        if (folder / SUMS).exists() or (folder / MANIFEST).exists():
-            files, damage, is_checked = self._files(folder)
-        elif found.is_there:  # made before reports had checksums
-            files = _found(folder)
-            damage = "" if PAGE in files else f"{PAGE} is missing"
+        files, damage, is_checked = self._files(folder) if found.is_there else ({}, "", True)
         signature = self._signature(folder)
         notice = self._files(found.notice)[1] or _doubt(self._signature(found.notice)) if withdrawal else ""
         return Report(
@@ -184,16 +178,6 @@ def _said(wrong: list[str]) -> str:
     ('a.parquet, b.json: missing, or not what was published', '')
     """
     return f"{', '.join(wrong)}: missing, or not what was published" if wrong else ""
-
-
-def _found(folder: Path) -> dict[str, str]:
-    """All files below a folder without SHA256SUMS, except links that lead out of it."""
-    inside = folder.resolve()
-    return {
-        path.relative_to(folder).as_posix(): ""
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.resolve().is_relative_to(inside)
-    }
 
 
 def _lstat(path: Path) -> tuple[int, ...] | None:

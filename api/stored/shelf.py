@@ -29,7 +29,7 @@ class Volume:
     checksum: str
     """SHA-256 of SHA256SUMS, which identifies the whole folder; empty if there is none."""
     files: dict[str, str]
-    """SHA-256 by name of every file that may be served, from SHA256SUMS; empty strings in a report older than checksums."""
+    """SHA-256 by name of every file that may be served, from SHA256SUMS."""
     signature: Signature
     damage: str
     """What is wrong with it, in one line that reveals nothing about the machine; empty if nothing is."""

@@ -88,7 +88,7 @@ def make_release(root: Path, table: pa.Table) -> int:
     folder.mkdir(parents=True)
     path = folder / "response.parquet"
     pq.write_table(table, path, compression="zstd", row_group_size=131_072)
-    seal_release(folder, CRAWL, schema_version=6, rows={"response": len(table)})
+    seal_release(folder, CRAWL, {"response": len(table)})
     return path.stat().st_size
 
 

@@ -22,7 +22,6 @@ from releases.catalogue import Release, releases
 from releases.measures import ARRIVED, open_tables
 from releases.ranks import LEAST_STRATUM
 from releases.strata.items import SORTED_BY
-from releases.strata.party import list_version
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, released_schema
@@ -131,7 +130,7 @@ def _month(
         items = (pa.Table.from_batches([one]).cast(ITEM) for one in found)
         rows["item"] = parquet.write(folder / "item.parquet", items, ITEM, sorted_by=SORTED_BY)
     rows["distribution"] = write_distribution(folder)
-    seal_release(folder, crawl, schema_version=SCHEMA_VERSION, rows=rows, public_suffix_list=list_version())
+    seal_release(folder, crawl, rows)
 
 
 def _begins(sites: int) -> Iterator[int]:

@@ -16,9 +16,6 @@ from releases.descriptions.sample import SAMPLE, write_sample
 from releases.descriptions.tables import KEYS, Table, tables_in
 from storage.sums import sha256
 
-DESCRIBED_SINCE = 7
-"""First schema version whose releases are described; one by an older version is made again as it was published."""
-
 CITATION = "CITATION.cff"
 CROISSANT = "croissant.json"
 DATA_PACKAGE = "datapackage.json"

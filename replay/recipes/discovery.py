@@ -136,7 +136,7 @@ def place_of(parent: Row, share: float) -> int | None:
 def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[int, int | None]:
     """Time in µs at which the browser began each request, by response id; None if unknown.
 
-    A recording tells (`began_us`), and a crawl of schema version 6 or later. Otherwise it is the time of sending, or of opening
+    A recording tells (`began_us`), and a crawl its delay. Otherwise it is the time of sending, or of opening
     the connection that was opened for the request.
     """
     openers: dict[int, int] = {}

@@ -33,7 +33,7 @@ def kind_of(row: Row) -> str:
 def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
     """Think time of the servers of a visit in µs by response id; None where it is not known.
 
-    It is the crawl's server delay (schema version 6 or later), else computed from its times, less the round trips that the
+    It is the crawl's server delay, else computed from its times, less the round trips that the
     first TLS record of a connection needed beyond the first: the browser sees a first byte only then, and a replay of
     records takes them again.
     """

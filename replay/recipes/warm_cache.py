@@ -25,8 +25,8 @@ def warm_recipe(recipe: Recipe) -> Recipe:
     """
     if not has_freshness(recipe):
         raise RecipeError(
-            f"{recipe.page}: a warm cache needs the caching headers of the responses, which releases hold "
-            "from schema version 3 on; replay a newer release, a HAR or a CDP log, or leave out --cache warm"
+            f"{recipe.page}: a warm cache needs the caching headers of the responses, of which none is known; "
+            "leave out --cache warm"
         )
     objects = (dataclasses.replace(one, response_bytes=revisit_bytes(one)) for one in recipe.objects)
     return dataclasses.replace(recipe, objects=tuple(objects))

@@ -64,10 +64,6 @@ RECORDS = {
 all servers; or records of 16 kB of which each byte is of use when it arrives, which is not what browsers do."""
 
 
-ADDED_COLUMNS = {"dns": DNS[False], "http": RECORDED_HTTP, "send_buffer": USUAL_SEND_BUFFER}
-"""Columns of conditions that later code added, with the value that older cells have without naming it."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loss:
     """Random loss in each direction, beside the queue's drops."""

@@ -21,10 +21,9 @@ from replay.recipes import page_recipe, tls_records, warm_cache
 from replay.recipes.page_recipe import Recipe
 from replay.runs import background
 from replay.runs.cells import Cell
-from replay.runs.conditions import ADDED_COLUMNS, BACKGROUND_IW
+from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.responses import write_responses
 from replay.runs.run import Result
-from schema.computed_tables import CELL
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal
@@ -73,12 +72,8 @@ def write_cells(folder: Path, table: pa.Table) -> None:
 
 
 def read_cells(folder: Path) -> pa.Table:
-    """The cells of a replay; columns of conditions that later code added are filled in."""
-    table = pq.ParquetFile(folder / "cells.parquet").read()
-    for name, value in ADDED_COLUMNS.items():
-        if name not in table.column_names:
-            table = table.append_column(CELL.field(name), pa.array([value] * table.num_rows, pa.string()))
-    return table
+    """The cells of a replay."""
+    return pq.ParquetFile(folder / "cells.parquet").read()
 
 
 def is_stored(folder: Path, planned: Mapping[str, Any]) -> bool:

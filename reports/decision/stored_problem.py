@@ -12,7 +12,7 @@ from typing import Any
 from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import sample
-from replay.runs.conditions import ADDED_COLUMNS, Conditions
+from replay.runs.conditions import Conditions
 from replay.runs.initial_window import window_of
 from reports.decision.history import history
 from reports.decision.problem import Problem
@@ -80,7 +80,7 @@ def problem_of(plan: Mapping[str, Any], recipes: Sequence[Recipe], *, rule: Rule
             f"the stages are of version {plan['rule_version']} of the rule, this code has {rule.version}: replay again"
         )
     base = Conditions()
-    if ADDED_COLUMNS | plan["parameters"]["conditions"][0] != base.columns():
+    if plan["parameters"]["conditions"][0] != base.columns():
         raise StageError(
             "the stages are not of the default conditions of this code, which alone a report decides on: replay again"
         )

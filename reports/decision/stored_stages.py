@@ -85,7 +85,7 @@ def read_stages(folder: Path) -> list[Stage]:
         rows = read_cells(place).to_pylist()
         parts = tuple(_part(one) for one in facts["parts"])
         numbers = {name: facts[name] for name in ("fraction", "wall_s", "core_s", "planned_s")}
-        times = {"starts": tuple(facts.get("starts", ())), "ended": facts.get("ended")}
+        times = {"starts": tuple(facts["starts"]), "ended": facts["ended"]}
         found.append(Stage(parts=parts, rows=rows, **numbers, **times))
     raise AssertionError
 

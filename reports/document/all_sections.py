@@ -39,7 +39,6 @@ from reports.sections.sizes.since_2010 import since_2010_section
 from reports.sections.sizes.since_last_year import Year, since_last_year_section, without_last_year, year_of
 from reports.sections.stages import stages_table_section
 from reports.sections.tail import tail_section
-from schema.computed_tables import COMPLETENESS_SINCE
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -197,11 +196,7 @@ def popularity(inputs: ReportInputs, found: Examination, *, windows: Sequence[in
         is_ranked=bool(ranks),
         source=f"release {release.manifest.crawl}, version {release.version}",
         shares_query=fits_query(
-            windows=windows,
-            mss=mss,
-            visit="'visit.parquet'",
-            response="'response.parquet'",
-            knows_complete=release.manifest.schema_version >= COMPLETENESS_SINCE,
+            windows=windows, mss=mss, visit="'visit.parquet'", response="'response.parquet'"
         ),
         query=f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}",
     )

@@ -69,7 +69,7 @@ def _import_command(release: Release) -> str:
     manifest = release.manifest
     folder = "" if manifest.list_id == read_source(BUNDLED, bundled_files()).id else " FOLDER"
     version = f" --version {manifest.version}" if manifest.version > 1 else ""
-    return f"firstflight import pages{folder} --schema-version {manifest.schema_version}{version}"
+    return f"firstflight import pages{folder}{version}"
 
 
 def decision_command(crawl: str, staged: StagedReplay) -> str:

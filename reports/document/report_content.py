@@ -34,7 +34,7 @@ from reports.sections.networks.by_network import networks_table
 from reports.sections.sizes.counts import SizeCounts
 from schema.glossary import GLOSSARY
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 1
 """Format of report.json."""
 
 READ = ("answer", "verdicts", "sections", "networks", "limits", "glossary")

@@ -48,7 +48,7 @@ def report_schema(format_version: int) -> Schema:
         "$schema": DIALECT,
         "title": "The annual report of firstflight",
         # Later editions may have further parts, which readers leave alone.
-        **_object(_content(format_version), optional=("publication", "ledger", "earlier_ledgers", "beside")),
+        **_object(_content(format_version), optional=("publication",)),
         "additionalProperties": True,
         "$defs": definitions,
     }

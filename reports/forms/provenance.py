@@ -35,7 +35,7 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     yield "browser", "; ".join(str(one) for one in (release["browser"], crawl["user_agent"]) if one)
     yield "flags of the browser", str(crawl["browser_flags"] or "not recorded")
     yield "method, code", f"method {release['method_version']}, commit {release['commit']}"
-    if agreement := packet_agreement(release.get("packets")):
+    if agreement := packet_agreement(release["packets"]):
         yield "audit", f"bytes by the browser\u2019s log and by captured packets: {agreement}"
 
 

@@ -14,6 +14,6 @@ def ledgers_of(folder: Path) -> tuple[dict[str, Any], ...]:
     content = json.loads((folder / CONTENT).read_text(encoding="utf-8"))
     own = (
         {**entry, "year": content["year"], "is_illustrative": content["is_illustrative"]}
-        for entry in content.get("ledger") or ()
+        for entry in content["ledger"] or ()
     )
-    return (*content.get("earlier_ledgers", ()), *own)
+    return (*content["earlier_ledgers"], *own)

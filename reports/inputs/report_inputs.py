@@ -167,9 +167,9 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["is_illustrative"] or content.get("recorded_pages"):
+        if content["is_illustrative"] or content["recorded_pages"]:
             return None
-        if content.get("answer", {}).get("kind") == "not allowed":
+        if content["answer"]["kind"] == "not allowed":
             return None
         recommendation = content["recommendation"]
         return None if recommendation is None else window_of(str(recommendation["iw_in_force"]))

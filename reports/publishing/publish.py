@@ -17,7 +17,6 @@ from storage.report_versions import (
     Publication,
     ReportVersion,
     ReportVersionError,
-    adopt,
     newest_version,
     next_place,
     report_versions,
@@ -68,7 +67,6 @@ def publish_report(
     or publish again what was withdrawn.
     """
     folder = reports_dir / str(inputs.year)
-    adopt(folder)
     place, before = next_place(folder), newest_version(report_versions(folder))
     _check_number(wanted, place)
     if before is not None:

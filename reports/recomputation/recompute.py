@@ -79,7 +79,7 @@ def recompute_items(
             notes = [*notes, *(["by the loads that the report carries"] if carries else [])]
             by_loads = _compared(published, left, items(compose(inputs, rule=rule)), notes)
             left = [one.id for one in by_loads if one.differences]
-            if left and manifest.get("beside") and inputs.replay is None:
+            if left and manifest["beside"] and inputs.replay is None:
                 raise ReportError(
                     f"the full replay beside the stages, whose loads the report does not carry, is needed for {', '.join(left)}; "
                     f"{_how_to_replay(named)}"
@@ -133,8 +133,7 @@ def _named(manifest: dict[str, Any], places: Places) -> dict[str, Any]:
         "year": manifest["year"],
         "crawl": manifest["release"]["crawl"],
         "release_version": manifest["release"]["version"],
-        # Reports of before the comparison have no such field.
-        "year_before": (manifest.get("year_before") or {}).get("version"),
+        "year_before": (manifest["year_before"] or {}).get("version"),
         "allowed_signers": places.allowed_signers,
         "backcast": places.backcast,
     }
@@ -144,7 +143,7 @@ def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None
     """Which release has another checksum than the manifest states, and what to do; None if none has. ReportError if one is missing."""
     for stated, found in (
         (manifest["release"], inputs.release),
-        (manifest.get("year_before"), inputs.year_before),
+        (manifest["year_before"], inputs.year_before),
     ):
         if stated and (found is None or found.checksum != stated["checksum"]):
             there = "is missing" if found is None else "is not the one that the report names"
@@ -160,7 +159,7 @@ def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None
 
 def _is_beside(manifest: dict[str, Any], inputs: ReportInputs) -> bool:
     """Return whether the full replay beside the stages is the one that the manifest states, if it states one."""
-    stated = manifest.get("beside")
+    stated = manifest["beside"]
     return not stated or (inputs.replay is not None and inputs.replay.checksum == stated["checksum"])
 
 
@@ -181,7 +180,7 @@ def _with_loads(
     """
     plan = content["stages"]["plan"] if content["stages"] else None
     with unpacked(folder, release, plan=plan) as carried:
-        if carried is not None and not _is_there(named["backcast"], manifest.get("backcast")):
+        if carried is not None and not _is_there(named["backcast"], manifest["backcast"]):
             named = named | {"backcast": carried.backcast}
         found = _named_replay(manifest, content, named, is_needed=carried is None)
         if found is None and carried is not None:
@@ -219,7 +218,7 @@ def _named_replay(
     replay beside the stages that is missing or another one is an error if the replay `is_needed`, which the report does not carry.
     """
     of_crawl = named["replays_dir"] / manifest["release"]["crawl"]
-    beside = BESIDE if manifest.get("beside") else ""
+    beside = BESIDE if manifest["beside"] else ""
     if not is_needed and not of_crawl.exists() and (beside or not content["stages"]):
         return None
     by_the_plan: ReportInputs | None = None

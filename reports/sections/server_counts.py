@@ -11,7 +11,7 @@ from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 if TYPE_CHECKING:
     import duckdb
 
-# Connections of which packets could tell something: with a response, in a release that has the columns.
+# Connections of which packets could tell something: with a response, and captured.
 SEEN = """
 CREATE TEMP TABLE seen AS
 SELECT coalesce(host, remote_address) AS host, protocol = 'h3' AS is_quic, first_flight_bytes, first_flight_packets,

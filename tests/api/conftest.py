@@ -3,6 +3,8 @@
 import contextlib
 import dataclasses
 import datetime
+import json
+import math
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,10 +24,11 @@ from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
 from storage.report_versions import Publication
+from storage.sums import seal
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
 from tests.factories.made_up_report import data_folder, read_data_folder
-from tests.factories.published_report import SECOND, write_version
+from tests.factories.published_report import CITABLE, SECOND, write_version
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Known sizes by measure; every other measure has none."""
@@ -58,12 +61,15 @@ def distribution_table() -> pa.Table:
     return pa.Table.from_pylist(rows, schema=DISTRIBUTION)
 
 
-def item_table(*, sites: int = 30) -> pa.Table:
-    """The sizes of SIZES at each of as many sites, which differ by one byte a site; every second response is over H2."""
+def item_table(*, sites: int = 30, unknown: Mapping[str, int] = {}) -> pa.Table:
+    """The sizes of SIZES at each of as many sites, which differ by one byte a site; every second response is over H2.
+
+    `unknown` sizes are added by measure.
+    """
     rows = [
         {
             "measure": measure,
-            "size_bytes": size + rank,
+            "size_bytes": None if size is None else size + rank,
             "rank": rank,
             "page_kind": "home",
             "rank_stratum": 1000 if rank <= sites // 2 else 10_000,
@@ -73,9 +79,9 @@ def item_table(*, sites: int = 30) -> pa.Table:
         }
         for rank in range(sites)
         for measure, sizes in SIZES.items()
-        for place, size in enumerate(sizes)
+        for place, size in enumerate([*sizes, *[None] * unknown.get(measure, 0)])
     ]
-    rows.sort(key=lambda row: (row["measure"], row["size_bytes"], row["rank"]))
+    rows.sort(key=lambda row: (row["measure"], row["size_bytes"] or math.inf, row["rank"]))
     return pa.Table.from_pylist(rows, schema=ITEM)
 
 
@@ -96,17 +102,15 @@ def write_release_with_items(
     (folder / "dictionary.json").write_text("{}\n")
     for name, other in (others or {}).items():
         shutil.copyfile(other, folder / name)
-    facts = {"schema_version": 7, "public_suffix_list": "made up", **facts}
-    return make_release(folder, crawl, version=version, rows={"visit": 30}, **facts).path
+    return make_release(folder, crawl, version=version, **{"rows": {"visit": 30}, **facts}).path
 
 
 def write_release(root: Path, crawl: CrawlName, *, version: int, **facts: Any) -> Path:
-    folder = crawl.path(root, version=version)
-    folder.mkdir(parents=True)
-    pq.write_table(distribution_table(), folder / "distribution.parquet")
-    (folder / "dictionary.json").write_text("{}\n")
+    """A release of the items of one site, with exactly the sizes of SIZES and UNKNOWN."""
     rows = {"crawl": 1, "visit": 30, "connection": 200, "response": 10, **facts.pop("rows", {})}
-    return make_release(folder, crawl, version=version, rows=rows, **facts).path
+    return write_release_with_items(
+        root, crawl, version=version, items=item_table(sites=1, unknown=UNKNOWN), rows=rows, **facts
+    )
 
 
 def running(at: datetime.datetime) -> Progress:
@@ -134,9 +138,10 @@ def write_library(root: Path) -> Path:
     report = root / "reports/2026/v1"
     (report / "figures").mkdir(parents=True)
     (report / "index.html").write_text(REPORT)
-    (report / "report.json").write_text('{"year": 2026}\n')
+    (report / "report.json").write_text(json.dumps({"year": 2026, **CITABLE}))
     (report / "summary.txt").write_text("no change\n")
     (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    seal(report, {"kind": "report", "year": 2026})
     write_progress(root / "progress", running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC)))
     (root / "secret.txt").write_text("not to be served")
     return root

@@ -7,10 +7,9 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from storage.report_versions import Publication, erase, find_version, withdraw
-from storage.sums import seal
+from storage.report_versions import erase, find_version, withdraw
 from tests.api.test_v1 import assert_problem
-from tests.factories.published_report import SECOND, write_version
+from tests.factories.published_report import SECOND
 from tests.factories.signing import make_signer
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -194,18 +193,6 @@ def test_a_damaged_notice_withdraws_too(client: TestClient, two: Path) -> None:
     (two / "v1-withdrawn" / "manifest.json").write_text("[")
     assert "Withdrawn: the notice of withdrawal is damaged" in line_of(client.get("/reports/2025/v1/").text)
     assert [one["version"] for one in client.get("/v1/reports").json()["damaged"]] == [1]
-
-
-def test_a_report_of_an_earlier_firstflight_is_served_as_version_1(
-    client: TestClient, data_dir: Path
-) -> None:
-    year = data_dir / "reports" / "2024"
-    write_version(year, Publication(), to=year)
-    (year / "SHA256SUMS").unlink()
-    seal(year, {"kind": "report", "year": 2024})
-    assert client.get("/reports/2024/").url.path == "/reports/2024/v1/"
-    assert client.get("/reports/2024/v1/files/index.html").content == (year / "index.html").read_bytes()
-    assert "published on" not in line_of(client.get("/reports/2024/v1/").text)
 
 
 def test_a_version_has_a_good_signature_where_it_was_signed(

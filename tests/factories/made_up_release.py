@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from releases.catalogue import Manifest, Release
+from releases.catalogue import Edition, Manifest, Release
 from schema.crawls import CrawlName
+from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
 
 
@@ -19,7 +20,7 @@ def make_release(
     manifest = Manifest(
         crawl=crawl,
         version=version,
-        schema_version=6,
+        schema_version=SCHEMA_VERSION,
         method_version="1",
         commit="0123456789abcdef",
         browser="Chromium 156",
@@ -28,6 +29,9 @@ def make_release(
         licence="CC-BY-4.0",
         rows=dict(rows),
         files=sums_now(folder),
+        packets={},
+        history=(Edition(version=version, date=None, reason=None),),
+        public_suffix_list="made up",
     )
     manifest = dataclasses.replace(manifest, **facts)
     seal(folder, dataclasses.asdict(manifest))

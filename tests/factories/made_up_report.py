@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.build import write_computed
 from releases.catalogue import Release
-from releases.distributions import compute
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.inputs.report_inputs import ReportInputs, read_inputs
@@ -61,8 +61,7 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
     """The release of `made_up`, with valid checksums."""
     folder = name.path(data_dir / "releases", version=version)
     write_tables(folder, made_up)
-    pq.write_table(compute(folder), folder / "distribution.parquet")
-    rows = {table: len(rows) for table, rows in made_up.rows().items()}
+    rows = {table: len(rows) for table, rows in made_up.rows().items()} | write_computed(folder, name.kind)
     return make_release(folder, name, version=version, rows=rows)
 
 

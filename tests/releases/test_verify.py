@@ -13,15 +13,9 @@ from releases.build import build
 from releases.catalogue import Release, read_release
 from releases.descriptions.write import describe
 from releases.verify import Check, verify
-from replay.errors import RecipeError
-from replay.recipes.page_recipe import read_recipes
-from replay.recipes.warm_cache import warm_recipe
-from reports.document.report_content import crawl_section
-from schema.tables import SCHEMA_VERSION
 from storage.sums import sha256
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
-from tests.factories.made_up_crawl import NAME
 
 pytestmark = pytest.mark.process
 
@@ -239,18 +233,3 @@ def test_an_undeclared_type_is_found(release: Release) -> None:
 def test_a_check_has_a_name_a_result_and_a_line_of_evidence(release: Release) -> None:
     first = next(verify(release, None))
     assert first == Check("checksums", holds=True, said="16 files are as in SHA256SUMS")
-
-
-def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path: Path) -> None:
-    stored = Path(__file__).parent / "stored" / "schema-1"
-    release = read_release(shutil.copytree(stored, NAME.path(tmp_path, version=1)))
-    assert release.manifest.schema_version == 1 < SCHEMA_VERSION
-    assert failed(release) == {}
-    assert "page_kind" not in pq.read_schema(release.file("visit")).names
-    assert crawl_section(release)["outcomes"] == {"ok": 6}
-    recipes = read_recipes(release)
-    assert len(recipes) == 6
-    with pytest.raises(RecipeError, match="from schema version 3 on"):
-        warm_recipe(recipes[0])
-    forged = forge(release, "visit", "FROM visit WHERE id <> 1")
-    assert "every site's final visit exists" in failed(forged)

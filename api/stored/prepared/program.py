@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from api.stored.prepared.columns import SITE_COLUMNS
 from api.stored.prepared.site_rows import write_site_rows
-from api.stored.prepared.store import CDFS, ITEMS, SITES, TABLES_OF_SITES
+from api.stored.prepared.store import CDFS, ITEMS, SITES
 from releases.cdf import read_cdfs, save_cdfs
 from releases.strata.cells import read_items
 from schema.computed_tables import MEASURES
@@ -28,24 +28,22 @@ LOW_PRIORITY = 10
 def prepare(release: Path, folder: Path) -> None:
     """Make the prepared files of a release in `folder`, unless they are there and whole.
 
-    A release without items, with too many, or without other tables is prepared in part. Raises OSError, ArrowException or
-    KeyError if the release's files cannot be read or the folder cannot be written.
+    A release with too many items is prepared without them. Raises OSError, ArrowException or KeyError if the release's files
+    cannot be read or the folder cannot be written.
     """
     if folder.exists():
         if not broken_sums(folder):
             return
         shutil.rmtree(folder)
     with put_new(folder) as made:
-        distribution, items = release / "distribution.parquet", release / "item.parquet"
-        if distribution.exists():
-            save_cdfs(read_cdfs(distribution), made / CDFS)
-        if items.exists() and pq.read_metadata(items).num_rows <= MOST_ITEMS:
+        save_cdfs(read_cdfs(release / "distribution.parquet"), made / CDFS)
+        items = release / "item.parquet"
+        if pq.read_metadata(items).num_rows <= MOST_ITEMS:
             (made / ITEMS).mkdir()
             for measure in MEASURES:
                 read_items(items, measure).save(made / ITEMS / measure)
-        if all((release / name).exists() for name in TABLES_OF_SITES):
-            (made / SITES).mkdir()
-            write_site_rows(release, made / SITES, SITE_COLUMNS)
+        (made / SITES).mkdir()
+        write_site_rows(release, made / SITES, SITE_COLUMNS)
         seal(made, {})
 
 

@@ -119,7 +119,7 @@ def _pieces(folder: Path, wanted: Columns) -> Iterator[pa.RecordBatch]:
     connections = _Following(folder / "connection.parquet", ["visit_id", *wanted.connection])
     responses = _Following(folder / "response.parquet", ["visit_id", *wanted.response])
     with pq.ParquetFile(folder / "visit.parquet") as file:
-        columns = _held(file, list({"host": None, **dict.fromkeys(wanted.visit)}))
+        columns = list({"host": None, **dict.fromkeys(wanted.visit)})
         for batch in file.iter_batches(VISITS_AT_ONCE, columns=columns):
             visits = _completed(batch, "visit", wanted.visit)
             ids = visits["id"].to_numpy()
@@ -144,9 +144,8 @@ class _Following:
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         file = pq.ParquetFile(path)
-        names = _held(file, columns)
-        self._batches = file.iter_batches(BATCH_ROWS, columns=names)
-        fields = [file.schema_arrow.field(name).remove_metadata() for name in names]
+        self._batches = file.iter_batches(BATCH_ROWS, columns=columns)
+        fields = [file.schema_arrow.field(name).remove_metadata() for name in columns]
         self._waiting = pa.schema(fields).empty_table()
 
     def until(self, visit: int) -> pa.RecordBatch:
@@ -164,25 +163,16 @@ class _Following:
         return read[0] if read else pa.RecordBatch.from_pylist([], schema=self._waiting.schema)
 
 
-def _held(file: pq.ParquetFile, columns: Sequence[str]) -> list[str]:
-    return [name for name in columns if name in file.schema_arrow.names]
-
-
 def _completed(rows: pa.RecordBatch, table: str, names: Sequence[str]) -> pa.RecordBatch:
-    """The columns `names` with the types of the dictionary; null where the release is older than a column."""
+    """The columns `names` with the types of the dictionary."""
     declared = released_schema(table, "web")
     fields = [declared.field(name).with_nullable(True).remove_metadata() for name in names]
-    columns = [
-        rows[one.name].cast(one.type) if one.name in rows.schema.names else pa.nulls(rows.num_rows, one.type)
-        for one in fields
-    ]
+    columns = [rows[one.name].cast(one.type) for one in fields]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 def _whole(rows: pa.RecordBatch, name: str) -> NDArray[np.int64]:
-    """A column of numbers with NONE for null, also where the release is older than it."""
-    if name not in rows.schema.names:
-        return np.full(rows.num_rows, NONE, np.int64)
+    """A column of numbers with NONE for null."""
     return rows[name].cast(pa.int64()).fill_null(NONE).to_numpy()  # type: ignore[no-any-return]
 
 

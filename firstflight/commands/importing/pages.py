@@ -14,7 +14,6 @@ from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.pages.recording import BUNDLED
 from releases.catalogue import ReleaseError
-from schema.tables import SCHEMA_VERSION
 from storage.signatures import SigningFailed
 
 
@@ -28,13 +27,6 @@ from storage.signatures import SigningFailed
     help="Version to make; a higher one if the release must change.  [default: the newest version, or 1]",
 )
 @REASON
-@click.option(
-    "--schema-version",
-    type=click.IntRange(6, SCHEMA_VERSION),
-    default=SCHEMA_VERSION,
-    show_default=True,
-    help="Make the release as it was by this schema version: 6 is the one of which the edition of 2026 was made.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_obj
 def pages(
@@ -43,7 +35,6 @@ def pages(
     folder: Path,
     version: int | None,
     reason: str | None,
-    schema_version: int,
     as_json: bool,
 ) -> None:
     """Make a release of the recorded pages in FOLDER: pages.parquet, requests.parquet, source.json.
@@ -56,12 +47,11 @@ def pages(
     Example:
       firstflight import pages
       firstflight import pages /data/pages-2026-02 --json
-      firstflight import pages --schema-version 6        # to compute docs/edition-2026 again
     """
     with one_line(RecordingError, ReleaseError, SigningFailed):
         if settings.signer is not None:
             settings.signer.check()
-        built = import_pages(settings, folder, version=version, reason=reason, schema_version=schema_version)
+        built = import_pages(settings, folder, version=version, reason=reason)
         recording = built.release.recording or {}
     facts = {**facts_of(built.release), "new": built.is_new, "recording": recording}
     if as_json:

@@ -180,7 +180,7 @@ CONDITION_OPTIONS = (
         metavar="cold|warm,...",
         default="cold",
         show_default=True,
-        help="warm: a second visit a minute later, by the recorded headers. Needs a release of schema version 3 or later.",
+        help="warm: a second visit a minute later, by the recorded headers.",
     ),
 )
 

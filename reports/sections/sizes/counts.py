@@ -44,9 +44,7 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int
     along = {name: band_sizes(cdfs[name], marked) for name in HEADLINE if cdfs[name].is_stated}
     intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
     return SizeCounts(
-        content=size_content(
-            cdfs, intervals, windows=windows, mss=mss, schema_version=release.manifest.schema_version
-        ),
+        content=size_content(cdfs, intervals, windows=windows, mss=mss),
         bands={
             name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
             for name, sizes in along.items()
@@ -66,10 +64,9 @@ def size_content(
     *,
     windows: Sequence[int],
     mss: int,
-    schema_version: int,
 ) -> dict[str, Any]:
     """The part `sizes` of report.json; intervals are by measure and size in bytes."""
-    apart, share = incomplete(cdfs, schema_version=schema_version)
+    apart, share = incomplete(cdfs)
     return {
         "mss_bytes": mss,
         "windows": list(windows),

@@ -22,7 +22,6 @@ from api.rows.filters import parameters
 from api.rows.query import TABLES
 from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
 from tests.api.test_v1 import assert_problem
-from tests.factories.made_up_release import make_release
 
 Row = dict[str, Any]
 EVERY = made_up().rows()
@@ -262,24 +261,6 @@ def test_head_is_get_without_the_body(client: TestClient, suffix: str) -> None:
     head, got = client.head(path), client.get(path)
     assert (head.status_code, head.content) == (200, b"")
     assert dict(head.headers) == dict(got.headers)
-
-
-def test_a_column_that_an_earlier_release_lacks_is_null_in_its_rows(tmp_path: Path) -> None:
-    folder = write_crawl(tmp_path, NAME, made_up())
-    table = pq.read_table(folder / "connection.parquet").drop_columns(["first_record_bytes", "round_trip_us"])
-    pq.write_table(table, folder / "connection.parquet")
-    for file in ("manifest.json", "SHA256SUMS"):
-        (folder / file).unlink()
-    make_release(folder, NAME, rows={})
-    asked = {"fields": "id,round_trip_us,first_record_bytes"}
-    with serving(tmp_path) as client:
-        for suffix, read in LINES.items():
-            found = read(get(client, f"/v1/connections.{suffix}", **asked).content)
-            assert len(found) == len(EVERY["connection"])
-            unknown = ("", "") if suffix == "csv" else (None, None)
-            assert set(shown(found, "round_trip_us", "first_record_bytes")) == {unknown}
-        assert rows(client, "connections", **asked, round_trip_us_at_least=0) == []
-        assert len(rows(client, "connections", **asked, round_trip_us_is_null="true")) == len(found)
 
 
 def test_no_column_has_the_name_of_a_parameter_or_of_another_columns_filter() -> None:

@@ -61,7 +61,7 @@ def test_the_newest_version_of_each_month_stands_with_its_citation(client: TestC
 def test_an_unknown_interval_says_why(client: TestClient) -> None:
     for point in series(client)["points"]:
         assert (point["lower"], point["upper"]) == (None, None)
-        assert "which sites" in point["interval_unknown"]
+        assert "fewer than 20 sites" in point["interval_unknown"]
 
 
 def test_a_measure_without_a_known_size_has_no_value_rather_than_zero(client: TestClient) -> None:

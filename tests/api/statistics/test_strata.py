@@ -16,7 +16,7 @@ from tests.api.conftest import (
     write_library,
     write_release_with_items,
 )
-from tests.api.test_v1 import LOCALWEB, assert_problem
+from tests.api.test_v1 import assert_problem
 
 CRAWL = "2026-12.desktop.local.tcp.localweb"
 
@@ -98,23 +98,10 @@ def test_a_stratum_of_few_sites_has_shares_without_intervals(client: TestClient)
     assert "fewer than 20 sites" in found["interval_unknown"]
 
 
-def test_an_older_release_answers_without_intervals_and_says_why(client: TestClient) -> None:
-    (found,) = distributions(client, LOCALWEB, measure="responses")["distributions"]
-    assert found["fits"][0]["share"] == 0.25
-    assert (found["fits"][0]["lower"], found["sites"]) == (None, None)
-    assert "no table `item`" in found["interval_unknown"]
-
-
-@pytest.mark.parametrize(
-    ("crawl", "stratum", "why"),
-    [(LOCALWEB, {"protocol": "h2"}, "no strata"), (CRAWL, {"cache": "warm"}, "no load was warm")],
-)
-def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(
-    client: TestClient, crawl: str, stratum: dict[str, str], why: str
-) -> None:
-    answer = distributions(client, crawl, **stratum)
+def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(client: TestClient) -> None:
+    answer = distributions(client, cache="warm")
     assert answer["distributions"] == []
-    assert why in answer["stratum_unknown"]
+    assert "no load was warm" in answer["stratum_unknown"]
 
 
 @pytest.mark.usefixtures("december")

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.main import main
-from storage.report_versions import adopt
-from storage.sums import manifest_of, seal
+from storage.sums import manifest_of
 from tests.factories.made_up_report import crawl, crawl_with_another_page, write_release
 
 pytestmark = pytest.mark.process
@@ -208,24 +207,3 @@ def test_a_version_in_the_place_of_another_is_damaged(data: Path) -> None:
     found = run("report", "verify", "--year", "2026")
     assert found.exit_code == 1
     assert "it is the report of 2026 v1" in found.stdout
-
-
-def test_a_report_of_an_earlier_firstflight_is_version_1_and_a_rerun_keeps_it(data: Path) -> None:
-    """Built as before there were versions: in the folder of the year, without a publication in it."""
-    year = data / "reports/2026"
-    content = json.loads((year / "v1/report.json").read_text())
-    del content["publication"]
-    for path in (year / "v1").iterdir():
-        path.rename(year / path.name)
-    (year / "v1").rmdir()
-    (year / "report.json").write_text(json.dumps(content))
-    facts = {name: value for name, value in manifest_of(year).items() if name not in ("files", "publication")}
-    seal(year, facts)
-    before = contents(year)
-    assert run("report", "verify", "--year", "2026").exit_code == 0
-    assert run("report", "versions").stdout == "2026 v1: newest\n"
-    again = run(*BUILD)
-    assert (again.exit_code, again.stdout) == (0, f"{year}/v1/index.html\n"), again.output
-    assert contents(year / "v1") == before
-    assert not adopt(year)
-    assert run("report", "verify", "--year", "2026").exit_code == 0

@@ -15,7 +15,7 @@ from schema.crawls import CrawlName
 from storage.sums import MANIFEST, broken_sums, manifest_of
 from tests.factories.made_up_release import smallest_release
 
-STORED = Path(__file__).parents[1] / "stored" / "schema-6"
+STORED = Path(__file__).parents[1] / "stored" / "schema-1"
 OTHER = CrawlName(month="2026-10", kind="localweb")
 
 

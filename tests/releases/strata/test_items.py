@@ -106,13 +106,6 @@ def test_an_inner_page_is_a_stratum_that_the_distribution_leaves_out(tmp_path: P
     assert counted == [7000, 8000, 9000, 20_000]
 
 
-def test_the_distribution_from_items_is_that_from_observations(tmp_path: Path) -> None:
-    write_tables(tmp_path, two_parties())
-    before = compute(tmp_path)
-    write_items(tmp_path, is_ranked=True)
-    assert compute(tmp_path).equals(before)
-
-
 def test_items_that_were_changed_are_found_but_not_in_columns_left_out(tmp_path: Path) -> None:
     write_tables(tmp_path, two_parties())
     write_items(tmp_path, is_ranked=True)

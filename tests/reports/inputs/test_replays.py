@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from replay.runs.conditions import ADDED_COLUMNS
 from reports.document.illustrative import illustrative_because
 from reports.inputs.errors import ReportError
 from storage.sums import seal
@@ -98,14 +97,6 @@ def test_a_replay_of_another_version_or_without_cells_is_refused(tmp_path: Path)
     write_replay(tmp_path, release, replay_cells().slice(0, 0))
     with pytest.raises(ReportError, match="has no cell"):
         read_data_folder(tmp_path)
-
-
-def test_a_replay_from_before_a_condition_was_added_is_read_as_its_cells_were_loaded(tmp_path: Path) -> None:
-    release = data_folder(tmp_path)
-    write_replay(tmp_path, release, replay_cells().drop_columns([*ADDED_COLUMNS]))
-    replay = read_data_folder(tmp_path).replay
-    assert replay
-    assert replay.cells.equals(replay_cells())
 
 
 @pytest.mark.parametrize("name", ["cells.parquet", "replay.json", "manifest.json", "SHA256SUMS"])
