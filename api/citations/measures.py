@@ -16,7 +16,7 @@ from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
 from api.routes.strata import EVERYTHING
 from api.routes.works import release_metadata
-from api.stored.held_items import HeldSample
+from api.stored.held import HeldSample
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from api.stored.held_cdfs import HeldCdf, Points
+from api.stored.held import HeldCdf, Points
 from releases.cdf import LEAST_KNOWN_SHARE, Fit
 from releases.strata.sample import Sample
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE, NO_SITES

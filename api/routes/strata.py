@@ -7,8 +7,7 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator
 
 from api.http.problems import Problem
-from api.stored.held_cdfs import HeldCdf, HeldCdfs
-from api.stored.held_items import NAME, HeldItems, HeldSample
+from api.stored.held import NAME, HeldCdf, HeldCdfs, HeldItems, HeldSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
 from releases.strata.statistics import NO_STRATA

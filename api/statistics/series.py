@@ -29,7 +29,7 @@ from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
 from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
 from api.stored.breaks import changes
-from api.stored.held_cdfs import HeldCdfs
+from api.stored.held import HeldCdfs
 from api.stored.months import Variant, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
