@@ -17,9 +17,8 @@ from api.contact import NOBODY, Contact
 from api.documents import routes as documents
 from api.explorer import first_flight
 from api.explorer import routes as explorer
-from api.http.cors import Preflight
 from api.http.hosts import Hosts, PlainRequests, trusted_names
-from api.http.middleware import CommonHeaders, HeadAsGet
+from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.lab import routes as lab_routes
@@ -39,12 +38,10 @@ from api.routes import (
 )
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
-from api.rows.reader import RowReader
-from api.rows.sites import SiteReader
+from api.rows.reader import RowReader, SiteReader
 from api.site_pages import routes as site_pages
 from api.statistics import series
-from api.stored.held_cdfs import HeldCdfs
-from api.stored.held_items import HeldItems
+from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from api.stored.prepared.store import Prepared
 from api.stored.prepared.upkeep import keep_prepared

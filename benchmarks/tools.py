@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks import counting
-from crawler.browser.channels import CAPTURE_MODE_FLAG, LOG_FLAG
+from crawler.browser.browser import CAPTURE_MODE_FLAG, LOG_FLAG
 from firstflight.connect import embedded_folder
 from firstflight.settings import from_environment
 from storage import embedded

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from api.axes import decades
 from api.routes.charts import drawn_band
 from api.routes.distributions import share_band
-from api.stored.held_cdfs import HeldCdf
-from api.stored.held_items import HeldSample
+from api.stored.held import HeldCdf, HeldSample
 from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import MEASURES
 

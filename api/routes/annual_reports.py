@@ -7,6 +7,9 @@ have a notice on top unless it is the newest; any other file of a withdrawn vers
 
 import hashlib
 import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -21,9 +24,9 @@ from api.routes.pages import TEMPLATES, page
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
-from api.routes.report_notices import bears_notice, notice, saved_name
 from api.routes.works import figures_of, report_metadata, stated
 from api.stored.shelf import Report, Shelf
+from releases.formatting import in_ascii
 from storage.report_versions import PAGE
 
 published = APIRouter()
@@ -36,6 +39,12 @@ POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' d
 """Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
 
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
+
+NOTICE_WIDTH = 72
+"""Columns of a notice, as of the text below it."""
+
+NOTICE_INDENT = "    "
+"""What begins each line: Markdown takes such lines as they are, so that nothing in a reason can act."""
 
 
 def relate_to_report(request: Request, report: Report, name: str, *, page: str = "") -> None:
@@ -131,7 +140,7 @@ def published_file(request: Request, shelf: Shelf, report: Report, name: str, *,
         report,
         name,
         Cache_Control=cached,
-        Content_Disposition=f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+        Content_Disposition=f"inline; filename*=utf-8''{quote(_saved_name(shelf, report, name))}",
         Content_Security_Policy=POLICY,
     )
 
@@ -164,7 +173,7 @@ def report_file(
     """
     report = present(shelf, year, version)
     stands = standing(shelf, report)
-    if stands != "newest" and bears_notice(name):
+    if stands != "newest" and _bears_notice(name):
         return with_notice(request, shelf, report, name)
     if report.withdrawal is not None and name in report.files:
         exactly = request.app.url_path_for("report_exact", year=year, version=version, name=quote(name))
@@ -192,7 +201,7 @@ def with_notice(request: Request, shelf: Shelf, report: Report, name: str) -> Re
             "ETag": etag,
             "Cache-Control": CACHE_CONTROL,
             "Content-Security-Policy": POLICY,
-            "Content-Disposition": f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+            "Content-Disposition": f"inline; filename*=utf-8''{quote(_saved_name(shelf, report, name))}",
             "Link": link_header(request),
         },
     )
@@ -234,3 +243,51 @@ def on_top(document: bytes, line: bytes) -> bytes:
     body = BODY.search(document)
     at = body.end() if body else 0
     return document[:at] + line + document[at:]
+
+
+def _bears_notice(name: str) -> bool:
+    """True for a text that may have a notice on top: not a draft's source, whose beginning is for its tools.
+
+    >>> [_bears_notice(f"forms/{name}") for name in ("report.md", "draft/draft-you-00.md", "report.json")]
+    [True, False, False]
+    """
+    path = PurePosixPath(name)
+    return path.suffix in {".txt", ".md"} and "draft" not in path.parts
+
+
+def notice(shelf: Shelf, report: Report) -> str:
+    """ASCII lines that say how a version stands that is not the newest, and a blank line."""
+    lines = (
+        line
+        for sentence in _sentences(shelf, report)
+        for line in textwrap.wrap(sentence, NOTICE_WIDTH - len(NOTICE_INDENT))
+    )
+    return "".join(f"{NOTICE_INDENT}{in_ascii(line)}\n" for line in lines) + "\n"
+
+
+def _sentences(shelf: Shelf, report: Report) -> Iterator[str]:
+    which = f"version {report.version} of the report for {report.year}"
+    newest = shelf.report(report.year)
+    if report.withdrawal is not None:
+        day = f" ON {report.withdrawal.date}" if report.withdrawal.date else ""
+        yield f"WITHDRAWN{day}: {report.withdrawal.reason.rstrip('. ')}."
+        yield f"Do not use {which}."
+    else:
+        yield f"SUPERSEDED: this is {which}."
+    if newest.withdrawal is None:
+        yield f"The newest is version {newest.version}: /reports/{report.year}/v{newest.version}/"
+    for one in reversed(shelf.report_versions(report.year)):
+        if one.version > report.version and one.publication.reason and one.withdrawal is None:
+            made = one.publication.reason.rstrip(". ")
+            yield f"Version {one.version} was made because: {made}. It corrects: {(one.publication.corrects or 'unknown').rstrip('. ')}."
+    yield f"All versions: /reports/{report.year}/errata"
+
+
+def _saved_name(shelf: Shelf, report: Report, name: str) -> str:
+    """Name under which a browser saves a file of a version: it says which version, and how the version stands.
+
+    The name is the one thing about a published file that can change, and goes with the copy.
+    """
+    stands = standing(shelf, report)
+    prefix = "" if stands == "newest" else f"{stands}-"
+    return f"{prefix}{report.year}-v{report.version}-{PurePosixPath(name).name}"

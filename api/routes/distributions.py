@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from api.stored.held_cdfs import Points
-from api.stored.held_items import HeldSample
+from api.stored.held import HeldSample, Points
 from releases.cdf import LEAST_KNOWN_SHARE, Fit
 from releases.strata.sample import Sample
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE

@@ -30,7 +30,7 @@ from api.routes.provenance import (
 )
 from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
-from api.stored.held_items import HeldItems
+from api.stored.held import HeldItems
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page

@@ -13,10 +13,8 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
-from api.caching.bounded import Bounded
-from api.caching.code_version import code_version
-from api.caching.disk import Disk
-from api.caching.single_flight import SingleFlight
+from api.caching import Bounded, Disk, SingleFlight
+from api.code_version import code_version
 from api.formats import negotiation
 from api.http import compression
 from api.http.etags import CACHE_CONTROL, is_known, not_modified

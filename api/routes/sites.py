@@ -18,8 +18,8 @@ from api.routes.v1 import aside
 from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
-from api.rows.sites import SiteReader
-from api.stored.prepared.columns import DOCUMENT, SITE_COLUMNS
+from api.rows.reader import SiteReader
+from api.stored.prepared.site_rows import DOCUMENT, SITE_COLUMNS
 from api.stored.shelf import Version
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)

@@ -7,7 +7,7 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator
 
 from api.http.problems import Problem
-from api.stored.held_items import HeldItems, HeldSample
+from api.stored.held import HeldItems, HeldSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
 from schema.recorded import is_recorded

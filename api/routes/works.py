@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from api.http.links import link
 from api.http.problems import Problem
 from api.routes.provenance import signed
-from api.stored.observed import observed
+from api.stored.library import observed
 from releases.citation.forms import FORMS
 from releases.citation.work import Work, of_release, of_report
 from storage.report_versions import CONTENT

@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from api.caching.bounded import Bounded
+from api.caching import Bounded
 from storage.sums import sha256
 
 FILES = 65_536

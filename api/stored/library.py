@@ -6,10 +6,14 @@ import threading
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from api.http.problems import Problem
 from api.stored.file_sums import Sums
 from api.stored.inspection import Inspection
-from api.stored.shelf import Shelf, Volume
+from api.stored.shelf import Shelf, Version, Volume
 from releases.catalogue import listed
 from releases.errata.stored import folders
 from storage.progress import read_progress
@@ -17,6 +21,8 @@ from storage.report_versions import all_report_versions
 
 LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
+
+VISITS = "visit.parquet"
 
 
 class Library:
@@ -93,3 +99,23 @@ class Library:
         return Shelf(
             versions=tuple(versions), reports=tuple(reports), under_way=under_way, errata=tuple(errata)
         )
+
+
+def observed(library: Library, version: Version) -> str:
+    """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05, or the one day.
+
+    Without the table `visit`, or without a visit in it, it is the month of the crawl.
+    """
+    if VISITS not in version.files:
+        return version.crawl.month
+    path, _ = library.file(version, VISITS)
+    try:
+        with pq.ParquetFile(path) as file:
+            began = file.read(columns=["started_at"])["started_at"]
+    except (OSError, pa.ArrowException, KeyError) as exc:
+        raise Problem("damaged-release", f"{VISITS} cannot be read") from exc
+    ends = pc.min_max(began).as_py()
+    if ends["min"] is None:
+        return version.crawl.month
+    days = dict.fromkeys(f"{ends[end]:%Y-%m-%d}" for end in ("min", "max"))
+    return "/".join(days)

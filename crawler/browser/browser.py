@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import re
 import signal
-from collections.abc import AsyncIterator, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +18,14 @@ from playwright.async_api import async_playwright
 
 from crawler import box
 from crawler.browser import processes
-from crawler.browser.channels import CAPTURE_MODE_FLAG, Channels, channels
 from crawler.browser.devices import Device
 from crawler.browser.identity import PACKAGE, Identity, check_there, identify, version_of
+from crawler.browser.logstream import LogStream
 from crawler.browser.open_pages import OpenPages
 from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
 from crawler.capture.capture import Capture
+from crawler.devtools import document, initiators
+from crawler.devtools.pipe_tee import PipeTee, opened_path
 from crawler.egress.guard import Guard
 from crawler.errors import LaunchFailed
 
@@ -54,6 +58,17 @@ REFUSED = re.compile(rf"\[err\] ({box.PROGRAM}: .+)")
 
 LAUNCH_TIMEOUT_S = 30.0
 MARK_TIMEOUT_S = 5.0
+
+EVENTS = frozenset((*initiators.EVENTS, *document.EVENTS))
+"""DevTools events that are read."""
+
+LOG_FLAG = "--log-net-log="
+CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"
+"""Has the log contain all bytes."""
+
+WRITTEN_BY_OTHERS = 0o622
+"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens it by the
+descriptor that it is given."""
 
 
 class Browser:
@@ -214,3 +229,31 @@ def _reason(exc: Exception) -> str:
     said = str(exc).strip() or "no answer"
     by_the_box = REFUSED.search(said)
     return by_the_box[1] if by_the_box else said.splitlines()[0]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Channels:
+    """The FIFO and the pipes between a browser and this process."""
+
+    log: LogStream
+    pipe_tee: PipeTee
+
+    @property
+    def flags(self) -> list[str]:
+        """Flags that make the browser write its log to the FIFO."""
+        return [f"{LOG_FLAG}{opened_path(0)}", CAPTURE_MODE_FLAG]
+
+
+@contextlib.contextmanager
+def channels() -> Iterator[Channels]:
+    """Open the channels before a browser starts, and close them after its end."""
+    with contextlib.ExitStack() as stack:
+        # Nobody else may enter the folder, so that the program executed in it is ours.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
+        box.check_place(folder)
+        log = LogStream(folder / "netlog")
+        stack.callback(log.close)
+        log.path.chmod(WRITTEN_BY_OTHERS)
+        pipe_tee = PipeTee(folder, EVENTS)
+        stack.callback(pipe_tee.close)
+        yield Channels(log=log, pipe_tee=pipe_tee)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import email.utils
 import re
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +29,6 @@ from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
 from crawler.visit.observation import Observation
-from crawler.visit.retry_after import retry_after_s
 from crawler.visit.rows import Rows, rows, with_reused
 from crawler.visit.stored_values import Times, text
 
@@ -41,6 +41,12 @@ ABORTED = "net::ERR_ABORTED"
 
 UNPROMPTED = ("Page.lifecycleEvent", "PerformanceTimeline.timelineEventAdded")
 """Events that do not show that the page is loading: Chromium sends some because nothing loads."""
+
+RETRY_AFTER_STATUSES = frozenset({429, 503})
+"""Statuses with which Retry-After asks for that; with a redirect it means something else."""
+
+RETRY_AFTER_LONGEST_S = 2**31 - 1
+"""Largest value that is stored, for a date in the far future."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -204,3 +210,21 @@ class Attempt:
         if main is not None and main["failure"] == ABORTED:
             return NavigationAborted.outcome
         return BadResponse.outcome if main is None or main["failure"] else "ok"
+
+
+def retry_after_s(status: int | None, value: str | None, *, now: datetime.datetime) -> int | None:
+    """Return the seconds from `now`; None without a valid Retry-After.
+
+    >>> retry_after_s(429, "120", now=datetime.datetime.now(datetime.UTC))
+    120
+    """
+    if status not in RETRY_AFTER_STATUSES or not value:
+        return None
+    if value.isascii() and value.isdigit():
+        return min(int(value[:12]), RETRY_AFTER_LONGEST_S)
+    try:
+        until = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=datetime.UTC)
+    return min(max(0, round((until - now).total_seconds())), RETRY_AFTER_LONGEST_S)

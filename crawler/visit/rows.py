@@ -8,13 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from crawler.capture.connections import CapturedConnection
+from crawler.capture.first_flight import first_flight, quic_first_flight
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
-from crawler.visit.first_flights import first_flight_columns
 from crawler.visit.response_rows import ResponseRows, match
 from crawler.visit.stored_values import Times, text
 from schema.server_delay import fastest, server_delays
+
+FIRST_FLIGHT_COLUMNS = (
+    "first_flight_bytes",
+    "first_flight_packets",
+    "segment_bytes",
+    "initial_window_segments",
+    "initial_window_unknown",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,3 +145,36 @@ def _with_server_delay(
         }
         for row in responses
     ]
+
+
+def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> dict[str, Any]:
+    """The columns of the connection's first flight; without an estimate, `initial_window_unknown` says why there is none."""
+    asked = min((one.sent_ms for one in transport.exchanges if one.sent_ms is not None), default=None)
+    if captured is None or captured.is_lost:
+        return _first_flight(unknown="not_captured")
+    if asked is None:
+        return _first_flight(unknown="no_response")
+    if transport.protocol == "h3":
+        found = quic_first_flight(captured.packets, client=captured.client, request_ns=asked * 1_000_000)
+        return _first_flight(*(found or (None, None)), unknown="quic")
+    flight = first_flight(captured.packets, client=captured.client, request_ns=asked * 1_000_000)
+    if isinstance(flight, str):
+        return _first_flight(unknown=flight)
+    return _first_flight(
+        flight.bytes,
+        flight.packets,
+        flight.segment_bytes,
+        flight.window_segments,
+        unknown=flight.unknown or None,
+    )
+
+
+def _first_flight(
+    size: int | None = None,
+    packets: int | None = None,
+    segment: int | None = None,
+    window: int | None = None,
+    *,
+    unknown: str | None,
+) -> dict[str, Any]:
+    return dict(zip(FIRST_FLIGHT_COLUMNS, (size, packets, segment, window, unknown), strict=True))

@@ -12,20 +12,21 @@ import functools
 import os
 import platform
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
+
+from sqlalchemy import select, update
 
 from crawler.browser.browser import Browser
+from crawler.browser.identity import Identity
 from crawler.control.network import Network
 from crawler.control.watch import PACING, Pacing, Watch
 from crawler.errors import CrawlerError, LaunchFailed
 from crawler.visit.claim import Claim
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
-from crawler.worker.behind import Behind
-from crawler.worker.browser_record import record_browser
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
 from crawler.worker.limits import DEFAULTS, Limits
@@ -56,6 +57,13 @@ MEMORY = "memory"
 
 SIGNAL_SETTLES_S = 0.2
 """Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too, and its death may be seen first."""
+
+SURROUNDING_FLAGS = (
+    "--host-resolver-rules=",
+    "--ignore-certificate-errors-spki-list=",
+    "--net-log-capture-mode=",
+)
+"""Flags that may differ between runs of a crawl: the local web's address, and of crawls begun with version 0.2 what the log contains."""
 
 
 class Visit(Protocol):
@@ -188,7 +196,7 @@ class Loop:
         A visit is written while the next page loads.
         """
         pages = 0
-        async with Behind() as writing:
+        async with _Behind() as writing:
             while not self._is_over():
                 worn = await self._worn(browser, pages)
                 if worn is not None:
@@ -224,7 +232,7 @@ class Loop:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stop.wait(), seconds)
 
-    async def _take(self, browser: Browser, claim: Claim, writing: Behind) -> bool:
+    async def _take(self, browser: Browser, claim: Claim, writing: _Behind) -> bool:
         """Visit a site, and have the visit written or the claim given back; False when the browser must be replaced."""
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._leases.hold(claim))
@@ -298,3 +306,69 @@ class Loop:
         self.tally.visits += 1
         self.tally.final += result.is_final
         self.stored(claim, observation, result)
+
+
+class _Behind:
+    """Runs one coroutine beside the caller; its error is raised where the caller waits for it, at the latest at the end."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin with nothing to do."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Wait for the end of what runs."""
+        await self.done()
+
+    def begin(self, work: Coroutine[None, None, None]) -> None:
+        """Run `work`; the work before must be done."""
+        assert self._task is None
+        self._task = asyncio.ensure_future(work)
+
+    async def done(self) -> None:
+        """Wait until nothing runs, and raise the error that ended it, if one did."""
+        task, self._task = self._task, None
+        if task is not None:
+            await task
+
+
+class BrowserDiffers(CrawlerError):
+    """This machine's browser is not the browser that the crawl began with."""
+
+
+def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
+    """Write the browser on the crawl, once; BrowserDiffers if the crawl began with another."""
+    ours = {
+        "browser": identity.product,
+        "browser_built_on": identity.built_on,
+        "browser_flags": "\n".join(identity.flags),
+        "user_agent": identity.user_agent,
+        "client_hints": identity.client_hints,
+    }
+    with engine.begin() as connection:
+        connection.execute(update(Crawl).where(Crawl.id == crawl.id, Crawl.browser.is_(None)).values(ours))
+        there = connection.execute(
+            select(Crawl.browser, Crawl.user_agent, Crawl.client_hints, Crawl.browser_flags).where(
+                Crawl.id == crawl.id
+            )
+        ).one()
+    for what, theirs, mine in (
+        ("browser", there.browser, identity.product),
+        ("User-Agent", there.user_agent, identity.user_agent),
+        ("client hints", there.client_hints, identity.client_hints),
+        ("flags", _measuring(there.browser_flags.split("\n")), _measuring(identity.flags)),
+    ):
+        if theirs != mine:
+            raise BrowserDiffers(
+                f"this crawl began with {what} {theirs!r}, and this machine's is {mine!r}: "
+                "install that build, or plan another crawl"
+            )
+
+
+def _measuring(flags: Iterable[str]) -> str:
+    """Join the flags that change what is measured."""
+    return " ".join(sorted(flag for flag in flags if not flag.startswith(SURROUNDING_FLAGS)))

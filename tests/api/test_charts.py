@@ -6,7 +6,7 @@ from api.axes import WINDOW_ROW
 from api.routes.charts import chart
 from api.routes.distributions import Distribution
 from api.routes.pages import TEMPLATES
-from api.stored.held_cdfs import Points
+from api.stored.held import Points
 from releases.cdf import Fit
 from releases.slow_start import WINDOWS
 

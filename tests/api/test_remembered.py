@@ -13,7 +13,7 @@ from api.app import create_app
 from api.lab.queue import Queue
 from api.routes import remembered
 from api.routes.distributions import Distribution, distributions
-from api.stored.held_cdfs import HeldCdf
+from api.stored.held import HeldCdf
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 from tests.factories.made_up_replay import at_once

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from api.stored.prepared.columns import SITE_COLUMNS
-from api.stored.prepared.site_rows import write_site_rows
+from api.stored.prepared.site_rows import SITE_COLUMNS, write_site_rows
 from api.stored.prepared.store import CDFS, ITEMS, SITES
 from releases.cdf import read_cdfs, save_cdfs
 from releases.strata.cells import read_items

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.first_flights import Connection, Response
 from schema.recorded import released_schema
 
 if TYPE_CHECKING:
@@ -51,6 +52,20 @@ class Columns:
     connection: Sequence[str]
     response: Sequence[str]
     """With `id` and `connection_id`."""
+
+
+DOCUMENT = ("host", "protocol", "first_flight_bytes", "initial_window_segments", "initial_window_unknown")
+"""Columns of the connection of a main document."""
+
+SITE_COLUMNS = Columns(
+    visit=(
+        *("id", "rank", "page_kind", "load", "attempt", "is_final", "outcome", "status", "final_scheme"),
+        *("final_host", "started_at", "load_us", "largest_contentful_paint_us", "received_bytes"),
+        "main_response_id",
+    ),
+    connection=tuple(dict.fromkeys((*Connection._fields, *DOCUMENT, "response_count"))),
+    response=(*Response._fields, "connection_id"),
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from api.caching.code_version import code_version
+from api.code_version import code_version
 from api.stored.prepared.site_rows import SiteRows, read_site_rows
 from releases.cdf import Cdf, load_cdfs
 from releases.strata.cells import Items

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from api.rows.reader import RowReader
-from api.rows.sites import SiteReader
-from api.stored.held_items import HeldItems
+from api.rows.reader import RowReader, SiteReader
+from api.stored.held import HeldItems
 from api.stored.library import Library
 from api.stored.prepared import site_rows
 from api.stored.prepared.program import prepare

@@ -1,7 +1,6 @@
 from pathlib import Path
 
-from api.caching.bounded import Bounded
-from api.caching.disk import Disk
+from api.caching import Bounded, Disk
 
 
 def test_what_was_asked_for_longest_ago_goes_first() -> None:
