@@ -131,7 +131,7 @@ def _document_work(name: str, *, title: str, url: str | None) -> Work:
 def _edition(changelog: str) -> tuple[str, str]:
     """The version of the code and the day of its release; of code that is later, the version that it comes after.
 
-    >>> edition("## Unreleased\\n\\n## 0.2.0, 2026-11-22\\n"), edition("## Unreleased\\n\\n- New.\\n\\n## 0.2.0, 2026-11-22\\n")
+    >>> _edition("## Unreleased\\n\\n## 0.2.0, 2026-11-22\\n"), _edition("## Unreleased\\n\\n- New.\\n\\n## 0.2.0, 2026-11-22\\n")
     (('0.2.0', '2026-11-22'), ('after 0.2.0', '2026-11-22'))
     """
     last = _RELEASED.search(changelog)
