@@ -11,10 +11,9 @@ import click
 
 from firstflight.errors import one_line
 from localweb import recipes
-from localweb.canary import canary
 from localweb.content import Played, play
 from localweb.modes import SUFFIX, Mode
-from localweb.server import LocalWeb
+from localweb.server import LocalWeb, canary
 from localweb.serving.listener import ListenError
 from localweb.serving.web import Ports
 from storage.staging import write_whole

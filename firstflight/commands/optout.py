@@ -12,8 +12,7 @@ from tqdm import tqdm
 from crawler.sites import lists, optout
 from crawler.sites.lists import ListError
 from firstflight.connect import database, database_url
-from firstflight.erasing import Surroundings, Survey, erase, survey
-from firstflight.erasure_journal import ErasureError, Journal, journal
+from firstflight.erasing import ErasureError, Journal, Surroundings, Survey, erase, journal, survey
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from recordings import cdp, har
 from recordings.exchange import FRAMED, RecordedExchange, protocol_name
-from recordings.files.sizes import wire_bytes
+from recordings.files.rows import wire_bytes
 from recordings.har_sizes import header_text_bytes, is_bodiless
 from studies.csv_table import write_table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 import click
 
 from firstflight.commands.replay.conditions import CONDITION_OPTIONS, arms
-from firstflight.commands.replay.few_pages import FEW_PAGES_OPTIONS
-from firstflight.commands.replay.sensitivity import sensitivity_replay
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commands.replay.windows import DEFAULT_WINDOWS, parse_windows
 from firstflight.commit import code_commit
@@ -24,13 +22,15 @@ from replay.networks.population_csv import MOST_ROWS, CsvPopulation, PopulationE
 from replay.networks.populations import PROFILES
 from replay.networks.profiles import Population, Profile
 from replay.networks.representatives import representatives
-from replay.networks.stored_populations import CURRENT, find_population
+from replay.networks.stored_populations import CURRENT, find_population, stored_ids
 from replay.recipes.page_recipe import Recipe
+from replay.recipes.warm_cache import has_freshness
 from replay.runs.cells import Cell, plan, sample
 from replay.runs.chunks import core_seconds, plan_of
 from replay.runs.conditions import Conditions
-from replay.runs.replay_folder import plan_facts
+from replay.runs.replay_folder import plan_facts, population_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
+from reports.recommendation.inputs import ENDS
 from reports.recommendation.rule import RULE, RULE_VERSION
 from storage.signatures import SigningFailed
 
@@ -40,6 +40,9 @@ EXPECTED = (ReplayError, ReleaseError, RecordingError, PopulationError, SigningF
 
 FEW_NETWORKS = 8
 """Networks of a population that a replay takes by default."""
+
+SENSITIVITY_SEEDS = 1
+"""Seeds of a load at the end of an input."""
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
@@ -60,6 +63,47 @@ def parse_networks(_ctx: click.Context, _option: click.Parameter, value: str) ->
     if not value.isascii() or not value.isdecimal() or not 2 <= int(value) <= MOST_ROWS:
         raise click.BadParameter(f"{value!r} is neither a number from 2 to {MOST_ROWS} nor all")
     return int(value)
+
+
+FEW_PAGES_OPTIONS = (
+    click.option(
+        "--harm",
+        type=click.Choice(["none", "core", "all"]),
+        default="none",
+        show_default=True,
+        help="Also replay the harm conditions (queues, background load, everyone at the window); a recommendation needs "
+        "core.",
+    ),
+    click.option(
+        "--harm-pages",
+        type=click.IntRange(1),
+        default=25,
+        show_default=True,
+        help="Number of pages under the harm conditions, sampled evenly by size.",
+    ),
+    click.option(
+        "--harm-iw",
+        "harm_windows",
+        callback=parse_windows,
+        metavar="N,...",
+        help="Initial windows under the harm conditions and at the ends of inputs.  [default: as --iw]",
+    ),
+    click.option(
+        "--harm-seeds",
+        type=click.IntRange(1, 1000),
+        help="Loads of each page, network, window and harm condition.  [default: as --seeds]",
+    ),
+    click.option(
+        "--sensitivity",
+        is_flag=True,
+        help="Also replay pages at the ends of every input that could turn the answer, with one seed: the report's ledger.",
+    ),
+    click.option(
+        "--sensitivity-pages",
+        type=click.IntRange(1),
+        help="Number of pages at the ends of inputs, sampled evenly by size.  [default: as --harm-pages]",
+    ),
+)
 
 
 OPTIONS = (
@@ -282,3 +326,53 @@ def networks_of(settings: Settings, name: str, measured: str | None, source: str
     if measured or source:
         raise click.UsageError("a stored population knows its month and source")
     return find_population(settings.populations, name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SensitivityReplay:
+    """Loads at the ends of the inputs, and the populations of those ends."""
+
+    cells: Sequence[Cell]
+    populations: Mapping[str, list[dict[str, Any]]]
+    """Facts of an end's average and slow population, by what the end adds to a population's id."""
+
+
+def sensitivity_replay(
+    settings: Settings,
+    recipes: Sequence[Recipe],
+    profiles: Sequence[Profile],
+    *,
+    population: str | None,
+    networks: int,
+    windows: Sequence[int],
+) -> SensitivityReplay:
+    """Plan the loads over `profiles` and over those stored relatives of the `population` that there are; None has none."""
+    conditions = [end.conditions for end in ENDS if not end.population]
+    cells: list[Cell] = []
+    for is_warm in (False, True):
+        # What no header tells may be used again has no second visit.
+        some = [one for one in recipes if not is_warm or has_freshness(one)]
+        arms = [one for one in conditions if one.warm_cache == is_warm]
+        cells += plan(some, profiles, windows=windows, seeds=SENSITIVITY_SEEDS, conditions=arms)
+    there = relatives(settings, population, networks) if population else {}
+    for one in there.values():
+        cells += plan(
+            recipes, one.profiles, windows=windows, seeds=SENSITIVITY_SEEDS, conditions=[Conditions()]
+        )
+    return SensitivityReplay(
+        cells=cells,
+        populations={
+            name: [population_facts(part) for part in one.populations] for name, one in there.items()
+        },
+    )
+
+
+def relatives(settings: Settings, population: str, networks: int) -> dict[str, CsvPopulation]:
+    """The stored populations that stand for an end of an input, by what the end adds to the id."""
+    known = stored_ids(settings.populations)
+    wanted = {end.population: f"{population}-{end.population}" for end in ENDS if end.population}
+    return {
+        suffix: representatives(find_population(settings.populations, name), networks)
+        for suffix, name in wanted.items()
+        if name in known
+    }

@@ -13,7 +13,7 @@ from crawler.campaign import status as status_module
 from crawler.campaign.status import status
 from crawler.visit.observation import Observation
 from crawler.worker import claims
-from firstflight.watching import status_lines
+from firstflight.commands.crawl.status import status_lines
 from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions

@@ -17,7 +17,7 @@ from crawler.control.canaries import CANARIES, Canary, CanaryError, chosen
 from crawler.control.network import Fault, OwnNetwork
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable
-from localweb.canary import canary
+from localweb.server import canary
 from tests.zoo.raw import Answer, RawWeb, answer
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recordings import har
-from recordings.files.sizes import sizes_of, wire_bytes
+from recordings.files.rows import sizes_of, wire_bytes
 
 FACTS = Path(__file__).with_name("facts.csv")
 

@@ -17,7 +17,7 @@ from localweb.modes import Mode
 from localweb.server import LocalWeb
 from localweb.serving.log import SentResponse
 from recordings.files.reading import HAR, read_file
-from recordings.files.sizes import sizes_of
+from recordings.files.rows import sizes_of
 
 pytestmark = pytest.mark.browser
 

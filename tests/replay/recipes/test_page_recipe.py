@@ -15,9 +15,9 @@ from replay.recipes.page_recipe import (
     REQUEST_BYTES,
     Object,
     Origin,
+    find_parents,
     read_recipes,
 )
-from replay.recipes.parents import find_parents
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName

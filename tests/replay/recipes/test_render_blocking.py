@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.recipes.render_blocking import Row, blocks_rendering
+from replay.recipes.page_recipe import Object, Origin, Recipe, Row, blocks_rendering
 
 DOCUMENT = 1
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.answers import Answers
 from replay.runs.cells import Cell, plan
-from replay.runs.guests import Guest, NetworkJob
+from replay.runs.guests import Answers, Guest, NetworkJob
 from replay.runs.run import Result, result_of
 
 MEASURED = {f"value_{number}_ns": 10**9 + number for number in range(12)} | {

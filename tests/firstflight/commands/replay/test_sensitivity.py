@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from firstflight.commands.replay.sensitivity import sensitivity_replay
+from firstflight.commands.replay.options import sensitivity_replay
 from firstflight.settings import from_environment
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.campaign.status import Status, status
 from crawler.worker import claims
-from firstflight.watching import time_left, watch
+from firstflight.commands.crawl.status import time_left, watch
 from tests.factories.made_up_visits import observation, planned
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_a_watch_shows_each_count_and_ends_with_the_last_site(
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation("ok"))
 
-    monkeypatch.setattr("firstflight.watching.time.sleep", visit)
+    monkeypatch.setattr("firstflight.commands.crawl.status.time.sleep", visit)
     watch(database_18, "2026-11", every_s=30)
     shown = [line for line in capsys.readouterr().out.splitlines() if "sites done" in line]
     counts = [line.partition(": ")[2].partition(" sites")[0] for line in shown]

@@ -9,13 +9,16 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from localweb import recipes
-from localweb.derive import recipe
-from localweb.recipes import Page, Source
+from localweb.recipes import Page, RecipeError, Source, WebObject
 from recordings import cdp, har
+from recordings.exchange import RecordedExchange
+from recordings.order import find_parents, first_load, kind_of
 
 OUTPUT = Path(recipes.__file__).with_name("recipes.json")
 
@@ -57,7 +60,7 @@ def derive(path: Path, *, number: int) -> Page:
     if path.parent.parent.name == "cdp":
         fold = cdp.read(document)
         origin = source(path, tool="Chrome DevTools Protocol", date=fold.date)
-        return recipe.page(fold.exchanges, number=number, source=origin)
+        return page(fold.exchanges, number=number, source=origin)
     log = document["log"]
     creator = log["creator"]
     origin = source(
@@ -65,7 +68,7 @@ def derive(path: Path, *, number: int) -> Page:
         tool=f"{creator['name']} {creator['version']}",
         date=log["entries"][0]["startedDateTime"][:10],
     )
-    return recipe.page(har.read(log), number=number, source=origin, splits_loads=creator["name"] == "hdrgrab")
+    return page(har.read(log), number=number, source=origin, splits_loads=creator["name"] == "hdrgrab")
 
 
 def main(data_dir: Path) -> None:
@@ -76,6 +79,55 @@ def main(data_dir: Path) -> None:
     recipes.load(text)
     OUTPUT.write_text(text, encoding="ascii")
     print(f"{OUTPUT}: {len(pages)} pages, {sum(len(page.objects) for page in pages)} objects")
+
+
+def page(
+    exchanges: Sequence[RecordedExchange], *, number: int, source: Source, splits_loads: bool = False
+) -> Page:
+    """Return the recipe of one load. `splits_loads` splits a recording of several loads where it was quiet."""
+    kept, repairs = first_load(exchanges, by_silence=splits_loads)
+    if not kept:
+        raise RecipeError(f"{source.file}: nothing in it that crossed the network")
+    repairs.update(repair for one in kept for repair in one.repairs)
+    repairs.update(url_asked_again=len(kept) - len({one.url for one in kept}))
+    repairs.update(size_unknown=sum(one.body_bytes is None for one in kept))
+    repairs.update(method_played_as_get=sum(one.method != "GET" for one in kept))
+    parents = find_parents(kept)
+    kinds = settle_kinds(kept, parents)
+    objects = tuple(
+        web_object(one, kind, parent, how)
+        for one, kind, (parent, how) in zip(kept, kinds, parents, strict=True)
+    )
+    return Page(
+        number=number, objects=objects, source=source, repairs={k: v for k, v in sorted(repairs.items()) if v}
+    )
+
+
+def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
+    """Return the kind of each exchange; a redirect has the kind of its target, whatever its own media type."""
+    kinds = [kind_of(one) for one in kept]
+    for index in reversed(range(len(kept))):
+        above, how = parents[index]
+        if how == "redirect" and above is not None:
+            kinds[above] = kinds[index]
+    return kinds
+
+
+def web_object(one: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
+    """Return what the recipe keeps of an exchange: names and sizes, no content."""
+    url = urlsplit(one.url)
+    return WebObject(
+        scheme=url.scheme,
+        host=(url.hostname or "").lower(),
+        kind=kind,
+        mime_type=one.mime_type,
+        status=one.status,
+        body_bytes=one.body_bytes,
+        protocol=one.protocol,
+        method=one.method,
+        parent=parent,
+        found_by=how,
+    )
 
 
 if __name__ == "__main__":
