@@ -181,7 +181,7 @@ def whole_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a report that is evidence, with its page and all forms, which no test changes."""
     data_dir = tmp_path_factory.mktemp("report")
     data_folder(data_dir, kind="web", measured="2026-11")
-    quick = dataclasses.replace(RULE, replicates=20, harm_conditions=())
+    quick = dataclasses.replace(RULE, replicates=400, harm_conditions=())  # fewer know no interval of 99 %
     folder = data_dir / "reports" / "2026" / "v1"
     build_report(read_data_folder(data_dir), folder, commit="c0ffee", rule=quick)
     return folder
