@@ -71,7 +71,7 @@ def test_every_version_of_the_edition_is_listed_with_its_reason_and_what_it_corr
 def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
     """The release, made again from the bundled pages; no replay and no back-cast."""
     settings: Settings = dataclasses.replace(from_environment(), data_dir=tmp_path_factory.mktemp("data"))
-    import_pages(settings, schema_version=content()["release"]["schema_version"])
+    import_pages(settings)
     return Places(
         releases=settings.releases,
         replays=settings.replays,
