@@ -20,7 +20,7 @@ from api.lab.queue import Queue
 from releases.distributions import compute
 from reports.document.report import build_report
 from reports.recommendation.rule import RULE
-from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
+from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
 from storage.report_versions import Publication
@@ -39,26 +39,6 @@ UNKNOWN = {"responses": 2}
 REPORT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report 2026</title>
 <meta name="viewport" content="width=device-width"><style>h1 { color: green }</style></head>
 <body><h1>Report of 2026</h1><p>Recommended: no change.</p></body></html>"""
-
-
-def distribution_table() -> pa.Table:
-    rows = []
-    for measure in MEASURES:
-        sizes = sorted(SIZES.get(measure, []))
-        for size in sorted(set(sizes)):
-            cumulative = sum(1 for other in sizes if other <= size)
-            rows.append(
-                {
-                    "measure": measure,
-                    "size_bytes": size,
-                    "count": sizes.count(size),
-                    "cumulative": cumulative,
-                    "cdf": cumulative / len(sizes),
-                }
-            )
-        if measure in UNKNOWN:
-            rows.append({"measure": measure, "count": UNKNOWN[measure]})
-    return pa.Table.from_pylist(rows, schema=DISTRIBUTION)
 
 
 def item_table(*, sites: int = 30, unknown: Mapping[str, int] = {}) -> pa.Table:

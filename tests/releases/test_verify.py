@@ -46,9 +46,8 @@ def forge(release: Release, table: str, sql: str) -> Release:
         database.read_parquet(str(path), hive_partitioning=False).create_view(table)
         changed: pa.Table = database.sql(sql).to_arrow_table()
     pq.write_table(changed.select(schema.names).cast(schema), path)
-    if "datapackage.json" in release.manifest.files:  # older releases are not described
-        files = {name: sha256(release.path / name) for name in release.manifest.files}
-        describe(release.path, dataclasses.replace(release.manifest, files=files), like=release.path)
+    files = {name: sha256(release.path / name) for name in release.manifest.files}
+    describe(release.path, dataclasses.replace(release.manifest, files=files), like=release.path)
     return resum(release)
 
 

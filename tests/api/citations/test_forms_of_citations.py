@@ -103,11 +103,6 @@ def test_illustrative_data_are_refused_in_a_sentence(client: TestClient) -> None
     assert f"{MOBILE}/cite.bib" in client.get(MOBILE).text
 
 
-def test_a_report_whose_content_cannot_be_read_has_none(client: TestClient, data_dir: Path) -> None:
-    (data_dir / "reports/2026/v1/report.json").unlink()
-    assert_problem(client.get(f"{REPORT}/cite.ris"), "not-citable", 404, mentions="cannot be read")
-
-
 def test_another_suffix_is_a_problem_that_lists_those_there_are(client: TestClient) -> None:
     for place in (MOBILE, REPORT.replace("reports", "reports")):
         assert client.get(f"{place}/cite.docx").status_code == 404

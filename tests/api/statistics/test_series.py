@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from schema.crawls import CrawlName
+from schema.method_breaks import METHOD_BREAKS
 from tests.api.conftest import write_release
 from tests.api.test_v1 import assert_problem
 
@@ -128,7 +129,10 @@ def test_a_month_of_another_part_of_the_list_is_a_break(
     assert [(one["before"], one["after"]) for one in found] == [("1000 sites", f"{sites} sites")] * is_flagged
 
 
-def test_the_flag_of_a_method_tells_what_changed(client: TestClient, data_dir: Path) -> None:
+def test_the_flag_of_a_method_tells_what_changed(
+    client: TestClient, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(METHOD_BREAKS, "2", ("The browser passes for plain Chrome.",))
     another_month(data_dir, "2026-12", method_version="2")
     (flag,) = series(client)["flags"]
     assert (flag["month_before"], flag["before"], flag["after"]) == ("2026-11", "1", "2")

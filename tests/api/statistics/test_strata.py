@@ -135,15 +135,14 @@ def test_a_value_that_no_stratum_has_is_refused(client: TestClient, query: str) 
         assert_problem(client.get(f"{path}&{query}"), "bad-parameter", 400, mentions=name)
 
 
-def test_a_series_of_a_stratum_is_unknown_in_months_without_strata(client: TestClient) -> None:
+def test_a_series_has_the_stratum_in_each_month(client: TestClient) -> None:
     found = client.get("/v1/series?kind=localweb&protocol=h2&iw=3").json()
     assert found["stratum"] == {"protocol": "h2"}
     values = {point["month"]: (point["value"], point["value_unknown"]) for point in found["points"]}
     sizes = rows(measure="responses", protocol="h2")
     assert values["2026-12"] == (sum(size <= 4290 for size in sizes) / len(sizes), None)
     for month in ("2026-10", "2026-11"):
-        assert values[month][0] is None
-        assert "no strata" in values[month][1]
+        assert values[month] == (1 / 4, None)
 
 
 @pytest.mark.parametrize("statistic", ["share", "quantile", "mean"])

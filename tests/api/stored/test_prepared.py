@@ -26,6 +26,7 @@ from schema.computed_tables import MEASURES
 from tests.api.conftest import write_release_with_items
 from tests.api.rows.conftest import NAME, made_up, serving, write_crawl
 from tests.api.rows.conftest import SITES as MADE_UP_SITES
+from tests.factories.made_up_crawl import write_tables
 
 PREPARED_WITHIN_S = 600
 """A process of low priority prepares a small release within this time on the busiest machine."""
@@ -85,7 +86,9 @@ def crawled(tmp_path: Path) -> Shelved:
 @pytest.fixture
 def with_items(tmp_path: Path) -> Shelved:
     """A release with items of thirty sites."""
-    write_release_with_items(tmp_path / "releases", NAME)
+    write_tables(tmp_path / "tables", made_up())
+    others = {path.name: path for path in (tmp_path / "tables").iterdir()}
+    write_release_with_items(tmp_path / "releases", NAME, others=others)
     return shelved(tmp_path)
 
 
