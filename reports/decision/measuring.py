@@ -37,7 +37,7 @@ def measure(
     """The effects by statement; those without enough draws are left out.
 
     `expected` has for each window the logarithm of page time by arithmetic, [page, network] of the frame
-    (`reports.decision.expected_time`): gains are measured as their distance from it.
+    (`reports.decision.problem.expected_log_ms`): gains are measured as their distance from it.
     """
     found = {}
     for one in statements:

@@ -11,7 +11,6 @@ from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_
 from replay.runs.initial_window import window_of
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay
-from reports.inputs.earlier_ledgers import ledgers_of
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import (
     Replay,
@@ -177,3 +176,13 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
         raise ReportError(
             f"last year's report {path} cannot be read; restore it from a copy, or withdraw it"
         ) from exc
+
+
+def ledgers_of(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The entries that the report in `folder` keeps with their years, its own the last; its checksums must have been checked."""
+    content = json.loads((folder / CONTENT).read_text(encoding="utf-8"))
+    own = (
+        {**entry, "year": content["year"], "is_illustrative": content["is_illustrative"]}
+        for entry in content["ledger"] or ()
+    )
+    return (*content["earlier_ledgers"], *own)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from releases.formatting import interval_text, stated
 from releases.interval import Interval
 from reports.recommendation.candidates import Candidate
-from reports.recommendation.choice import choose, surpassing
 from reports.recommendation.effects import Gain
 from reports.recommendation.estimates import Estimates
 from reports.recommendation.harm_verdicts import HarmVerdict, judge
@@ -151,3 +150,31 @@ def _exceeds(harm: HarmVerdict) -> tuple[bool, float]:
 
 def _saves(gain: Interval) -> str:
     return f"costs {interval_text(-gain, '%')}" if gain.upper < 0 else f"saves {interval_text(gain, '%')}"
+
+
+def choose(
+    candidates: Collection[int],
+    *,
+    incumbent: int,
+    admissible: Collection[int],
+    is_worthwhile: Callable[[int, int], bool],
+) -> int | None:
+    """The smallest admissible worthwhile candidate that no larger admissible window surpasses; None for no change.
+
+    `is_worthwhile(a, b)` tells whether the gain of window a over window b is worthwhile.
+    """
+    # The incumbent is always admissible: a smaller candidate must not be surpassed by it either.
+    rivals = {*admissible, incumbent}
+    for candidate in sorted(set(candidates) & set(admissible) - {incumbent}):
+        if is_worthwhile(candidate, incumbent) and not surpassing(candidate, rivals, is_worthwhile):
+            return candidate
+    return None
+
+
+def surpassing(
+    candidate: int, rivals: Collection[int], is_worthwhile: Callable[[int, int], bool]
+) -> tuple[int, ...]:
+    """The larger windows among `rivals` with a worthwhile gain over `candidate`."""
+    return tuple(
+        window for window in sorted(rivals) if window > candidate and is_worthwhile(window, candidate)
+    )

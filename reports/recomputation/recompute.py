@@ -16,15 +16,18 @@ from releases.catalogue import Release
 from reports.decision.stored_stages import stages_folders
 from reports.document.report import compose
 from reports.document.report_content import FORMAT_VERSION
+from reports.forms.figure_files import band_columns, csv_text
+from reports.forms.printed import tables_of
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import BESIDE, FULL
 from reports.inputs.report_inputs import ReportInputs, read_inputs
 from reports.loads.carried import FOLDER as LOADS
 from reports.loads.carried import Unpacked, unpacked
 from reports.recommendation.rule import RULE, Rule
-from reports.recomputation.items import differences, items
 from storage.signatures import faults
 from storage.sums import SUMS, checksum_of, manifest_of
+
+Data = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,3 +236,34 @@ def _named_replay(
         if inputs.staged is not None and inputs.staged.plan == content["stages"]["plan"]:
             by_the_plan = inputs
     return by_the_plan
+
+
+def items(content: Data) -> dict[str, str]:
+    """The text of every item of a report's content, by id: its data with all digits that are published."""
+    return dict(_items(content))
+
+
+def _items(content: Data) -> Iterator[tuple[str, str]]:
+    for number in content["answer"]["numbers"]:
+        written = json.dumps(number, indent=2, sort_keys=True, ensure_ascii=False)
+        yield f"number-{number['id']}", f"{written}\n"
+    figures = (one for section in content["sections"] for one in section["figures"])
+    for one in (*figures, *tables_of(content)):
+        yield one["id"], csv_text(one["columns"], one["rows"])
+        if one.get("bands"):
+            yield f"{one['id']}-bands", csv_text(band_columns(one), one["bands"])
+
+
+def differences(stored: str, again: str) -> tuple[str, ...]:
+    """Lines that differ, as stored and as computed again; empty if all digits are equal.
+
+    >>> differences("iw,ms\\n10,1.5\\n", "iw,ms\\n10,1.6\\n")
+    ('- 10,1.5', '+ 10,1.6')
+    """
+    before, now = stored.splitlines(), again.splitlines()
+    found: list[str] = []
+    for at in range(max(len(before), len(now))):
+        pair = [lines[at] if at < len(lines) else None for lines in (before, now)]
+        if pair[0] != pair[1]:
+            found += [f"{sign} {line}" for sign, line in zip("-+", pair, strict=True) if line is not None]
+    return tuple(found)

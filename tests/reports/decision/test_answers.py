@@ -9,8 +9,8 @@ import random
 import pytest
 
 from replay.runs.initial_window import Paced
-from reports.decision.answers import possible_answers
-from reports.recommendation.choice import choose
+from reports.decision.standing import possible_answers
+from reports.recommendation.candidate_verdicts import choose
 
 Truth = bool | None
 

@@ -12,7 +12,7 @@ from reports.decision.spending import increments
 from reports.decision.standing import Look, Standing, stand
 from reports.decision.statements import Statement, statements_of
 from reports.decision.weighted_sample import WeightedSample
-from reports.recommendation.choice import choose
+from reports.recommendation.candidate_verdicts import choose
 from reports.recommendation.rule import Rule
 from reports.statistics.bootstrap import Floats
 from tests.reports.decision.worlds import INCUMBENT, ordinary

@@ -9,8 +9,8 @@ from releases.interval import Interval
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import symmetric
 from reports.decision.design import EVEN_SHARE, allocate
-from reports.decision.expected_time import expected_log_ms
 from reports.decision.measuring import with_control
+from reports.decision.problem import expected_log_ms
 from reports.decision.weighted_sample import WeightedSample
 from reports.statistics.bootstrap import Floats
 from reports.statistics.exact import clopper_pearson

@@ -12,7 +12,7 @@ import pytest
 
 from replay.runs.conditions import LAST_BYTE, Conditions
 from reports.document.report import build_report
-from reports.inputs.earlier_ledgers import ledgers_of
+from reports.inputs.report_inputs import ledgers_of
 from reports.recommendation.rule import RULE
 from reports.sections.ledger import ledger_section
 from schema.computed_tables import CELL

@@ -14,7 +14,7 @@ from replay.runs.conditions import FIRST_BYTE, Conditions, Neighbours
 from reports.backcast.stored import Standing
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
-from reports.document.standing_text import months_limit
+from reports.document.report_content import months_limit
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL

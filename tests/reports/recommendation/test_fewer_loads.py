@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from releases.interval import Interval
-from reports.decision.answers import possible_answers
+from reports.decision.standing import possible_answers
 from reports.recommendation.candidate_verdicts import AppliedRule
 from reports.recommendation.effects import QUANTILES, Rare, harms
 from reports.recommendation.estimates import estimates_of

@@ -12,8 +12,7 @@ import pytest
 from reports.document.report import build_report
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
-from reports.recomputation.items import items
-from reports.recomputation.recompute import recompute
+from reports.recomputation.recompute import items, recompute
 from storage.sums import seal
 from tests.factories.made_up_report import crawl, data_folder, places, read_data_folder, write_release
 

@@ -24,8 +24,7 @@ from reports.loads.carried import FACTS, FULL, STAGES, carry_loads
 from reports.loads.carried import FOLDER as LOADS
 from reports.recommendation.ledger import CHOICES
 from reports.recommendation.rule import RULE
-from reports.recomputation.items import items
-from reports.recomputation.recompute import recompute, recompute_items
+from reports.recomputation.recompute import items, recompute, recompute_items
 from schema.computed_tables import CELL
 from storage.sums import manifest_of, seal
 from tests.factories.made_up_release import make_release
