@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
 from releases.catalogue import Release, ReleaseError
-from releases.descriptions.check import described
+from releases.descriptions.write import described
 from releases.strata.items import differing
 from releases.strata.party import list_version
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
