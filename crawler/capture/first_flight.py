@@ -253,7 +253,7 @@ def _before(exchange: Exchange, flight: Flight, least: int) -> Before:
 def quic_first_flight(packets: Sequence[Packet], *, client: bytes, request_ns: int) -> tuple[int, int] | None:
     """UDP payload in bytes, and datagrams, of the first flight that answers a request; None if there is none.
 
-    `packets` are those of one connection, in the order of their times. The round trip is the handshake's first: from the
+    Acknowledgments of QUIC are encrypted, so that no window follows. `packets` are those of one connection, in the order of their times. The round trip is the handshake's first: from the
     browser's first datagram to the server's. The request is the first datagram that the browser sends at `request_ns`
     or later; what comes a round trip later answers it, or came with the answer.
     """

@@ -229,7 +229,7 @@ def find_status_line(data: bytes | bytearray) -> int | None:
 
 
 def read_header(section: bytes) -> Header:
-    """Read a header section, which begins with its status line.
+    """Read from a header section, which begins with its status line, what ends the message, as Chromium reads it.
 
     A status line without a number has status 200.
 

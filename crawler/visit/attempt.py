@@ -213,7 +213,7 @@ class Attempt:
 
 
 def retry_after_s(status: int | None, value: str | None, *, now: datetime.datetime) -> int | None:
-    """Return the seconds from `now`; None without a valid Retry-After.
+    """Return the seconds from `now` for which a site asks not to be visited (RFC 9110 §10.2.3); None without a valid Retry-After.
 
     >>> retry_after_s(429, "120", now=datetime.datetime.now(datetime.UTC))
     120

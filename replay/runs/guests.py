@@ -31,7 +31,8 @@ class Progress(Protocol):
 
 
 class Answers(MutableMapping[str, dict[str, Any]]):
-    """Answers by cell id. An answer of whole numbers is kept as an array of them, beside names that all such answers share."""
+    """Answers by cell id. An answer of whole numbers is kept as an array of them, beside names that all such answers share:
+    a replay has hundreds of thousands."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
