@@ -1,7 +1,5 @@
 """Checks that the descriptions of a release describe it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """sample.csv: a thousand page loads of a release, to look at before the whole is fetched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

@@ -1,7 +1,5 @@
 """Answers that are still possible while some statements are open."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

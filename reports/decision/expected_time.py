@@ -4,8 +4,6 @@ Its own error does not matter: the mean over all pages and networks is known exa
 estimated. It counts handshakes, the rounds of slow start on each connection, and the bytes at the rate of the bottleneck.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

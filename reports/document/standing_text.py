@@ -1,7 +1,5 @@
 """Standing texts of a report, the same in every edition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 TERMS = (

@@ -1,7 +1,5 @@
 """The whole report as plain text: 72 columns of ASCII, with its figures drawn in characters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from reports.forms.ascii_figure import ascii_figure

@@ -1,7 +1,5 @@
 """What turned the answers of earlier editions: each edition keeps the ledgers of those before it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a report's JSON says of a replay's provenance: all that its loads depend on, each thing once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What differs between two versions of a report: their content, and the inputs that their manifests name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

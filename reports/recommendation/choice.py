@@ -1,7 +1,5 @@
 """Choice of a window among candidates by their gains over each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 

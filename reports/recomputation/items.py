@@ -1,7 +1,5 @@
 """The parts of a report that can be computed again, by id: figures and tables as CSV, numbers as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
