@@ -1,7 +1,5 @@
 """Axes of figures that are drawn as SVG: their labelled lines, and the ends and steps of their scales."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable

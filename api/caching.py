@@ -1,7 +1,5 @@
 """Caches of bounded size, in memory and on disk, and work that is shared between simultaneous requests."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib

@@ -3,8 +3,6 @@
 python -m benchmarks.bare JOB.json DONE.json
 """
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import json

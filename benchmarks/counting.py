@@ -6,8 +6,6 @@ It becomes the reaper of orphaned processes, so that it ends after all of them: 
 driver. CPU time is the kernel's own count (benchmarks.task_clock).
 """
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import json

@@ -3,8 +3,6 @@
 python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 60] [--browsers 2,3,4,5,6] [--tools bare,firstflight,...]
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

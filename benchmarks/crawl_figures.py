@@ -1,7 +1,5 @@
 """The figures of the crawler beside others: printed, in the document, and held against their bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks.markdown import measured, ranged, table

@@ -6,8 +6,6 @@ Each run has other pairs of page and network and other random events. The stages
 same command goes on where it stopped.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

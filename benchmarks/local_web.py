@@ -1,7 +1,5 @@
 """Serves the bundled local web in a process of its own, so that its cost is not counted."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

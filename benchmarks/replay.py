@@ -1,7 +1,5 @@
 """Measures the replay's speed, boot included: CS244's whole grid, page loads, megabytes and requests, on one core and two."""
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import statistics

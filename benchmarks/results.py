@@ -1,7 +1,5 @@
 """Writes the results of a benchmark, with commit, machine and time, to build/bench/NAME.json."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

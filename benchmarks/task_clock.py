@@ -4,8 +4,6 @@
 that is in it and nobody waits for those: of a browser in a box they miss the network service and its network log.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

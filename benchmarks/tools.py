@@ -1,7 +1,5 @@
 """The compared crawlers: how each runs over the same pages in the same browser, and reads its result."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -4,8 +4,6 @@ In it a compromised browser finds no file, process, socket or environment variab
 to gain one. Chromium makes its own sandbox, for its renderers, inside.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -3,8 +3,6 @@
 The thread never waits for another: the browser would have to wait too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

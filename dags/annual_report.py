@@ -10,8 +10,6 @@ A report is never replaced. Run again over the same inputs, the last task says t
 over other inputs it publishes the next version, with the reason and the corrections that the parameters state.
 """
 
-from __future__ import annotations
-
 import os
 
 from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, task_group

@@ -4,8 +4,6 @@ The copy protects against mistakes, not against the loss of the disk: `scripts/b
 crawl makes its partitions. Crawls are detached from the database only if `detach_after` is set.
 """
 
-from __future__ import annotations
-
 from airflow.sdk import DAG, Param
 from steps import DEFAULTS, firstflight
 

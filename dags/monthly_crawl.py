@@ -4,8 +4,6 @@ Every step can be repeated: a step that is done does nothing. A lane claims site
 site is left; gate and seal refuse before that.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 

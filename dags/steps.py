@@ -4,8 +4,6 @@ The command line is `$FIRSTFLIGHT_BIN`; the settings that it reads (FIRSTFLIGHT_
 that environment's. Parameters reach the shell as variables, never as text of the command: none can become one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

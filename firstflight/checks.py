@@ -1,7 +1,5 @@
 """The checks of `firstflight doctor`. What a check looks for is imported within it, since it may be missing."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import importlib.util

@@ -1,7 +1,5 @@
 """The commit of the running code."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import subprocess
 from pathlib import Path

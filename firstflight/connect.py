@@ -1,19 +1,15 @@
 """Connects commands to the database that the settings name, or to the embedded one, with its tables upgraded."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from firstflight.settings import Settings
 from storage import embedded, migrate
 from storage.engine import connect
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def embedded_folder(settings: Settings) -> Path:

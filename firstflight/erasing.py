@@ -12,7 +12,8 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from crawler.sites import forgetting, optout
 from crawler.sites.optout import hash_of
@@ -32,9 +33,6 @@ from storage.signatures import Signer
 from storage.staging import put_file_in_place
 from storage.sums import broken_sums
 from storage.withdrawal import Withdrawal
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 MOST_SITES = 20
 """Upper limit of sites of one crawl in an erasure; a host with more sites below it is probably a public suffix."""

@@ -1,7 +1,5 @@
 """Errors of commands: one line on standard error and a non-zero exit code."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

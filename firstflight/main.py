@@ -1,7 +1,5 @@
 """`firstflight`: the root of the command line."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 

@@ -1,7 +1,5 @@
 """Releases of HAR files and logs of DevTools events: one for each month of their recording."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Recorded pages in the data folder: imported once for each content and method."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from firstflight.settings import Settings

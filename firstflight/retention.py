@@ -1,12 +1,9 @@
 """Retention: detaches the large partitions of crawls whose releases verify."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 
 from releases.catalogue import ReleaseError, find_release
 from releases.verify import verify
@@ -14,9 +11,6 @@ from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import crawls, find_crawl
 from storage.partitions import DETACHABLE, attached, detach_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 
 class RetentionError(Exception):

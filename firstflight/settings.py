@@ -1,7 +1,5 @@
 """Settings: folders, database and keys, read once from the environment."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path

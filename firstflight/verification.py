@@ -1,12 +1,12 @@
 """Checks everything that is stored: the database, releases, replays with their chunks, reports with their withdrawals, and fetched populations."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from sqlalchemy import Engine
 
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, listed
@@ -23,10 +23,6 @@ from storage.crawls import crawls
 from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, manifest_of, sums_of
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 
 FolderKind = Literal["replay", "chunk", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""

@@ -1,7 +1,5 @@
 """Answers that are known in advance, and the handler that gives them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

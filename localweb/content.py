@@ -1,7 +1,5 @@
 """Answers for the objects of a page, at their recorded sizes where the content fits."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from localweb import markup, object_tree, padding

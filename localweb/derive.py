@@ -4,8 +4,6 @@ DATA_DIR holds har/CORPUS/*.har.gz and cdp/CORPUS/*.json.gz, named by their path
 with `__` for `/`, and best30.json, which lists the recordings to take.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

@@ -1,7 +1,5 @@
 """Tree of a page as it is played: the recorded tree, changed where a parent cannot ask for its child."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from localweb.modes import SUFFIX, Mode

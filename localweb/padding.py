@@ -1,7 +1,5 @@
 """Bodies of an exact encoded size: gzip text, images and random bytes."""
 
-from __future__ import annotations
-
 import functools
 import random
 import struct

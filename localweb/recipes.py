@@ -1,7 +1,5 @@
 """Recipes of the bundled pages: structure and sizes as recorded from the real web, without content."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import importlib.resources

@@ -1,7 +1,5 @@
 """The local web: real pages' structure on loopback, every host on an address of its own, and a canary for its crawls."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import ipaddress

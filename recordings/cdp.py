@@ -4,8 +4,6 @@ Their sizes need care: `loadingFinished` has the total of header and body, and t
 already includes some or all of the body if both arrived close together.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json

@@ -1,7 +1,5 @@
 """Reads HAR files."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from typing import Any

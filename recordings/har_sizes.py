@@ -4,8 +4,6 @@ The format leaves open whether a body's size includes its header, and how a prod
 docs/recorded-files.md lists what was seen of each producer.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from recordings.exchange import BODILESS, FRAMED, RecordedExchange

@@ -1,7 +1,5 @@
 """Selects the exchanges of a page load from a recording, and finds the type and parent of each."""
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Sequence
 from urllib.parse import urlsplit

@@ -1,17 +1,15 @@
 """Builds a release from a sealed crawl in PostgreSQL: immutable Parquet with distributions and checksums."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 
 from releases import distributions, parquet
 from releases.catalogue import (
@@ -46,9 +44,6 @@ from storage.partitions import DETACHABLE, attached
 from storage.signatures import Signer
 from storage.staging import flush, staging
 from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 LICENCE = "CC-BY-4.0"
 

@@ -4,8 +4,6 @@ Both follow from a connection's row and the rows of its responses, on the client
 sender is Linux in slow start without loss, limited only by its window.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -10,8 +10,6 @@ Thousands and units are set apart by a narrow no-break space, negative numbers h
 * What was stated, as a bound, a setting or a published figure, has the digits that it was stated with (`stated`).
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Writes a release of observations that no database holds, such as pages that somebody else recorded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The items of each measure: every size that a distribution counts, and the visit it belongs to. DuckDB over Parquet."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import operator

@@ -1,22 +1,16 @@
 """Reads a crawl's observations from PostgreSQL as Arrow, by ADBC, with explicit columns, types and order."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
 import pyarrow as pa
-from sqlalchemy import Text
+from sqlalchemy import Engine, Table, Text
 
 from releases.catalogue import ReleaseError
 from schema.arrow import arrow_schema
 from schema.tables import Base
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine, Table
 
 
 def table_of(model: type[Base]) -> Table:

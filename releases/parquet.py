@@ -1,7 +1,5 @@
 """Writes Parquet files whose bytes depend only on their rows: fixed row groups, declared types, no timestamps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The store has the layout of the data folder. The manifest is written last: a ver
 never written again unless it is withdrawn. The signature is copied too.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import posixpath

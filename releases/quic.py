@@ -1,7 +1,5 @@
 """Arithmetic of QUIC's slow start: rounds in which a response arrives, without loss and with unlimited bandwidth."""
 
-from __future__ import annotations
-
 DATAGRAM = 1200
 """Payload of the UDP datagrams that every path must carry (RFC 9000 §14), and what a sender uses before it has probed for more."""
 

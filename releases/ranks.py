@@ -1,7 +1,5 @@
 """Ranks of a release's sites: strata of popularity, and weights by Zipf's law."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

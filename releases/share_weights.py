@@ -1,7 +1,5 @@
 """Shares of responses that fit into a window, by three weights: each response, each page, or each page by its rank alike."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

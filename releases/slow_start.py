@@ -1,7 +1,5 @@
 """Arithmetic of slow start: the number of flights for a size, without loss and with unlimited bandwidth."""
 
-from __future__ import annotations
-
 MSS = 1460
 """Payload of a full segment: 1500-byte MTU less 40 bytes of IPv4 and TCP headers."""
 

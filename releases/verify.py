@@ -1,16 +1,14 @@
 """Verifies a release: a named check with its result for each property, and no exception for damaged files."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlalchemy import Engine
 
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
@@ -33,9 +31,6 @@ from schema.vocabulary import (
 from storage.crawls import CrawlNotFound, find_crawl
 from storage.integrity import RELATIONS
 from storage.sums import broken_sums
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Withdraws a site from releases: makes a version without it, and replaces the versions that have it by tombstones."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -3,8 +3,6 @@
 Each is an Arrow schema whose fields carry their definitions, like the columns of the observation tables.
 """
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 

@@ -1,15 +1,12 @@
 """The data dictionary: the definition of every table and column, generated from their declarations."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import pyarrow as pa
 
 from schema import computed_tables
 from schema.recorded import PAGES, Notes, released_schema
 from schema.released_tables import columns, released_tables
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 COMPUTED: dict[str, tuple[pa.Schema, str]] = {
     "distribution": (

@@ -1,7 +1,5 @@
 """The project's terms with their definitions; docs/glossary.md and the reports print them."""
 
-from __future__ import annotations
-
 GLOSSARY: dict[str, str] = {
     "site": "an entry of a site list: a host name with its rank",
     "page": "the home page of a site with everything that it loads; an inner page where the text says so",

@@ -4,8 +4,6 @@ Nothing else of the header is stored. As RFC 9111 requires, a lifetime that cann
 and an age that cannot be parsed as absent (§5.1).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import re

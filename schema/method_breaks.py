@@ -1,6 +1,4 @@
 """Breaks of the measuring method, which every series over months shows: the rows of docs/data-changelog.md marked as breaks."""
 
-from __future__ import annotations
-
 METHOD_BREAKS: dict[str, tuple[str, ...]] = {}
 """What changed, by the method version that brought it."""

@@ -1,15 +1,11 @@
 """What a release of other people's recordings holds: the tables of a crawl, with null for what no recording tells."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from schema.released_tables import released_tables
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 RECORDED = "recorded"
 """Kind of a crawl whose pages somebody else recorded, and its quality level."""

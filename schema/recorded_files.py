@@ -1,7 +1,5 @@
 """What the columns mean in a release of HAR files or logs of DevTools events, beside what schema/recorded.py says."""
 
-from __future__ import annotations
-
 from schema.recorded import NEVER_RECORDED, NOT_RECORDED, Notes
 
 TIMES_UNKNOWN = "unknown where the recording has no times of the request"

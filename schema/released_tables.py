@@ -6,8 +6,6 @@ would take 20 MB of the service's memory. After a change of the declaration writ
     python -m schema.arrow
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

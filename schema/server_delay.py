@@ -1,7 +1,5 @@
 """Server delays: time from request to first byte less the round trip, as far as it is known."""
 
-from __future__ import annotations
-
 import bisect
 import collections
 import itertools

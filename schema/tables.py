@@ -5,8 +5,6 @@ Times within a visit are microseconds since `visit.started_at` on the browser's 
 browser's log has whole milliseconds, so two events within one millisecond have the same time.
 """
 
-from __future__ import annotations
-
 import datetime
 from typing import Any, ClassVar
 

@@ -3,8 +3,6 @@
 Every release stores these names: a rename would break past data.
 """
 
-from __future__ import annotations
-
 OUTCOMES: dict[str, str] = {
     "ok": "the main document arrived with a status below 400 and the page was recorded until it was quiet, or until ten seconds after its load event",
     "http_error": "the main document arrived with a status of 400 or more",

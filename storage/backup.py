@@ -1,7 +1,5 @@
 """Backups of the database by PostgreSQL 18's own programs, which also read older servers."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import os

@@ -5,8 +5,6 @@ to all users, and mistakes a zombie server for a live one. Any number of process
 `stop`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import importlib.util

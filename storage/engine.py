@@ -11,17 +11,13 @@ SQLAlchemy engines for PostgreSQL whose errors form one tree; each message is a 
 Errors of SQLAlchemy and psycopg are translated only here. An untranslated one is a bug.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.engine import ExceptionContext
 
 CONNECT_TIMEOUT_S = 10
 UNANSWERED_TIMEOUT_MS = 60_000

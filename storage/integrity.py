@@ -4,19 +4,13 @@ Partitioned tables have no foreign keys to each other; the crawler's transaction
 verified separately (`firstflight release verify`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from schema.tables import OBSERVATIONS, Crawl
 from storage.partitions import DETACHABLE, attached
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 RELATIONS: dict[str, str] = {
     "every site's final visit exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "

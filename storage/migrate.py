@@ -1,14 +1,11 @@
 """Upgrades a database to the current schema by the Alembic migrations in schema/migrations."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.dialects.postgresql import insert
 
 from schema import migrations
@@ -16,9 +13,6 @@ from schema.tables import Outcome
 from schema.vocabulary import OUTCOMES
 from storage.engine import DatabaseNewer
 from storage.partitions import is_partition
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 LOCK = 0x66697273
 """Key of the advisory lock that serialises upgrades of a database: "firs" in ASCII."""

@@ -1,7 +1,5 @@
 """Checks and sets modes of folders, so that other users of the machine cannot replace or read their contents."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

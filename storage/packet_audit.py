@@ -1,7 +1,5 @@
 """The audit of received bytes: what the browser's log counts on a connection, held against its captured packets."""
 
-from __future__ import annotations
-
 import dataclasses
 
 QUERY = """

@@ -3,17 +3,11 @@
 They exist before the crawl's first row, and none are created in advance for months that may never be crawled.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from schema.tables import OBSERVATIONS
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 PARTITION = re.compile(rf"^({'|'.join(table.__tablename__ for table in OBSERVATIONS)})_[0-9]+$")
 

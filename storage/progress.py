@@ -1,7 +1,5 @@
 """Progress of running crawls in one file per crawl, written by crawlers and read by the service, which has no database."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime

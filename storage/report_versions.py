@@ -7,8 +7,6 @@ The files of a version never change; what is found out later lies beside them. A
 version was erased; its number is not given again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Temporary folders that are removed when their process ends, or at the latest when another process makes one."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

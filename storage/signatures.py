@@ -5,8 +5,6 @@ file, in an agent or on a hardware token. The list of signers suffices to check 
 (docs/operations.md).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Writes files and folders whole or not at all, and removes what killed processes left half-made."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -5,8 +5,6 @@ SHA256SUMS         the SHA-256 of each file including the manifest, in the forma
 SHA256SUMS.sig     a signature of SHA256SUMS, where the folder was signed (storage/signatures.py)
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

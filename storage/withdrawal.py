@@ -4,8 +4,6 @@ Rows of the site's own visits are deleted. In rows of other sites' visits its na
 sums over those pages stay correct.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Mapping

@@ -1,17 +1,11 @@
 """The crawls of a year, which a report needs to know before it is made."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
-from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from schema.tables import Crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 SERIES = "desktop.local.tcp.web"
 """Device, vantage, protocol arm and kind, which the crawls of a series share."""

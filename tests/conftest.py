@@ -1,7 +1,5 @@
 """Real PostgreSQL for every test that asks: the embedded 18, and Debian's 15, a fresh database each."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc
@@ -13,17 +11,14 @@ import subprocess
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
 from storage import embedded, migrate
 from storage.engine import connect
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()

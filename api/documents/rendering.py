@@ -1,24 +1,19 @@
 """Markdown as HTML: headings with anchors, links between documents, and tables that scroll by themselves."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 from mdit_py_plugins.anchors import anchors_plugin
 
 from api.documents.shelved import address
 from releases.formatting import apart
-
-if TYPE_CHECKING:
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.token import Token
-    from markdown_it.utils import EnvType, OptionsDict
 
 ANCHORED = 4
 """Deepest level of headings that have an anchor."""

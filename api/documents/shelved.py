@@ -1,7 +1,5 @@
 """The documents of the package docs by the names of their pages, and where a link between their files leads."""
 
-from __future__ import annotations
-
 import functools
 import importlib.resources
 import posixpath

@@ -1,7 +1,5 @@
 """Distributions of several releases on common axes: the content of the explorer's figure, table and files."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 

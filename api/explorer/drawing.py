@@ -1,7 +1,5 @@
 """Coordinates of the explorer's figure: panels in a grid, which share their axes. The template figure.svg only writes them."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import textwrap

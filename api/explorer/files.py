@@ -1,7 +1,5 @@
 """The explorer's figure as PNG, and its points as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 

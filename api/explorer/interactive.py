@@ -1,7 +1,5 @@
 """The explorer's figure as Vega-Lite, by Altair, and the script that shows it in a browser, by vl-convert."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Coordinates of the figure of shares over months: a panel for each crawl, on the same axes. The template months.svg only writes them."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Sequence

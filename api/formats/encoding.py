@@ -1,7 +1,5 @@
 """Encodes batches of rows as the bytes of a format, piece by piece, so that no answer is held whole."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable, Iterator

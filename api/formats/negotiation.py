@@ -1,7 +1,5 @@
 """The formats of answers that are cached, and the choice among them by the Accept header (RFC 9110 §12.5.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

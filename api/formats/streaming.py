@@ -1,16 +1,11 @@
 """Streams an answer piece by piece, and ends with its client: who hangs up or takes nothing leaves nothing open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from typing import TYPE_CHECKING
 
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
-
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 PIECE_BYTES = 64 * 1024
 """Maximum size of what is handed to the server at once."""

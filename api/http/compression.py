@@ -1,7 +1,5 @@
 """Compression of documents and reports by gzip (RFC 9110 §8.4.1.3), for clients that accept it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping

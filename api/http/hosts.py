@@ -1,18 +1,14 @@
 """Refuses requests whose host or whose length is ambiguous, and finds the base URL of the links in their answers."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import ipaddress
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from api.http.problems import Problem, problem_response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+from api.http.problems import Problem, problem_response
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of requests from the machine itself, such as health checks or tunnels."""

@@ -3,14 +3,8 @@
 Pages of any origin may read what is served, ranges of files included (Fetch standard §3.3).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import MutableHeaders
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 EXPOSED = (
     "Accept-Ranges",

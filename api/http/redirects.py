@@ -1,13 +1,7 @@
 """Redirects to what an address means at the moment; caches never keep them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI, Request
 
 
 class Elsewhere(Exception):

@@ -1,7 +1,5 @@
 """What a replay of one page yields, as its process tells the service."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from pydantic import TypeAdapter

@@ -1,7 +1,5 @@
 """Replays a page in a process of its own, which ends with its guest when nobody waits for it any more."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys

@@ -5,8 +5,6 @@ no file but the guest's own, which has numbers alone and is removed at the end, 
 `page_replay.Told`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import resource

@@ -1,7 +1,5 @@
 """The lab's queue: one replay at a time, few waiting, and results in memory for a while."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib

@@ -1,23 +1,17 @@
 """Reads the lab's form: a HAR file of bounded size, in memory alone, and the networks that were chosen."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from starlette.datastructures import UploadFile
+from fastapi import Request
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
-
-if TYPE_CHECKING:
-    from fastapi import Request
-    from starlette.datastructures import FormData
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""

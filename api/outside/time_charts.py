@@ -1,7 +1,5 @@
 """Coordinates of charts of outside series over the years in SVG, computed here so that the template needs no arithmetic."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Sequence

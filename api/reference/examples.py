@@ -1,7 +1,5 @@
 """Example calls of the API's endpoints: their addresses, code that makes the call, and their answers, shortened."""
 
-from __future__ import annotations
-
 import http
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Models of the JSON answers, from which OpenAPI is generated. No answer is a bare array, so that fields can be added."""
 
-from __future__ import annotations
-
 import datetime  # pydantic reads the annotation
 from typing import Any, Literal
 

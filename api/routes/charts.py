@@ -1,7 +1,5 @@
 """Coordinates of a CDF chart in SVG, computed here so that the template needs no arithmetic."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Distributions of a release as the API and the pages show them: shares that fit, quantiles and thinned CDFs."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -7,11 +7,12 @@ import hashlib
 import json
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.caching import Bounded, Disk, SingleFlight
 from api.code_version import code_version
@@ -22,9 +23,6 @@ from api.http.links import link_header
 from api.http.middleware import HEADERS
 from api.stored.library import Library
 from api.stored.shelf import Shelf
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 MEMORY_BYTES = 64 * 1024 * 1024
 """Maximum size of all answers in memory."""

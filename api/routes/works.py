@@ -1,24 +1,20 @@
 """What is cited of the library: releases, measures, reports and figures, with what their pages say of them."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from fastapi import Request
 
 from api.http.links import link
 from api.http.problems import Problem
 from api.routes.provenance import signed
 from api.stored.library import observed
+from api.stored.shelf import Report, Version
 from releases.citation.forms import FORMS
 from releases.citation.work import Work, of_release, of_report
 from storage.report_versions import CONTENT
-
-if TYPE_CHECKING:
-    from fastapi import Request
-
-    from api.stored.shelf import Report, Version
 
 LICENCE = "CC-BY-4.0"
 """Licence of reports, by its SPDX identifier."""

@@ -3,8 +3,6 @@
 A cursor is checked whole, and not secret: it says no more than "rows after this key", which filters may ask as well.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -3,8 +3,6 @@
 Streams that read at the same time are bounded.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Places across are percentages of the width, so that the drawing takes any width while its letters keep their size.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Changes between two releases of a series that a reader must know of before comparing their numbers."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Literal

@@ -1,7 +1,5 @@
 """SHA-256 of files on disk, computed once for each state of a file and cached."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

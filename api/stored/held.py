@@ -1,7 +1,5 @@
 """CDFs and samples of recently requested releases, in memory: reading them takes a hundred times as long as an answer."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import threading

@@ -1,7 +1,5 @@
 """Inspects folders whose files must not change: compares files with checksums, and checks signatures, once per state."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

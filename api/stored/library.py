@@ -1,7 +1,5 @@
 """The releases and reports on disk that the service reads, found by name and never by a path from a request."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measures the ways to the shares of responses that fit into ten windows, over the raw column and over the distributions."""
 
-from __future__ import annotations
-
 import re
 import statistics
 import time

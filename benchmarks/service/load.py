@@ -3,8 +3,6 @@
 python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60] [--clients 200] [--responses 50000000]
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import dataclasses

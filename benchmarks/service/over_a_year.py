@@ -1,7 +1,5 @@
 """Measures the service and its queries over a made-up year of releases, beside a bare DuckDB scan of the same column."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Measures the service's streams of rows beside Datasette's streaming CSV of the same rows."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import statistics

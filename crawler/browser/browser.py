@@ -11,10 +11,11 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from playwright.async_api import Browser as PlaywrightBrowser
+from playwright.async_api import BrowserContext, CDPSession, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import async_playwright
 
 from crawler import box
 from crawler.browser import processes
@@ -28,10 +29,6 @@ from crawler.devtools import document, initiators
 from crawler.devtools.pipe_tee import PipeTee, opened_path
 from crawler.egress.guard import Guard
 from crawler.errors import LaunchFailed
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, CDPSession, Playwright
 
 QUIET_FLAGS = (
     "--disable-background-networking",

@@ -1,7 +1,5 @@
 """Device profiles that a crawl's browser emulates: screen, touch and platform, as data."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

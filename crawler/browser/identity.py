@@ -1,7 +1,5 @@
 """The identity of a crawl's browser: product, build time, and the flags and headers that change what is measured."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import datetime

@@ -1,7 +1,5 @@
 """The live log of one browser, read as it is written and cut into visits. The log is never stored."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

@@ -1,19 +1,14 @@
 """Empty pages of a browser, of which the next is opened while the page before it is waited for."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
+from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.devtools.document import LARGEST_PAINT
-
-if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Page
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Process trees and their memory, read from /proc (proc(5)), which every user may read."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 

@@ -3,8 +3,6 @@
 The headless shell's own say HeadlessChrome, which sites answer with bot walls.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any

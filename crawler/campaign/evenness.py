@@ -5,8 +5,6 @@ and are made of failed sites alone, so their times mean nothing. Sites are claim
 ranks fail more often, so a window of time is compared with the visits before and after it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import itertools

@@ -1,22 +1,16 @@
 """Judges whether a crawl is good enough to be sealed: bounds on how its sites ended, and a search for clustered failures."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
 from crawler.campaign.evenness import EVENNESS, Excess, FirstVisit, excesses
 from schema.tables import Crawl, Site, Visit
 from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

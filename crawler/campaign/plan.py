@@ -1,11 +1,9 @@
 """Plans a crawl: its list, its row, its sites and its partitions, in one transaction."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import Connection, Engine, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from crawler.errors import CrawlerError
@@ -16,9 +14,6 @@ from schema.tables import Crawl, Site, SiteList
 from storage.bulk_copy import copy_rows
 from storage.crawls import crawls
 from storage.partitions import create_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 METHOD_VERSION = "2"
 """Version of the measuring method; a change that moves numbers raises it, and every time series marks it."""

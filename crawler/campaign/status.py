@@ -1,20 +1,14 @@
 """The status of a crawl, counted in the database."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from schema.tables import Crawl
 from schema.vocabulary import NETWORK_DOWN
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 RATE_WINDOW = "15 minutes"
 

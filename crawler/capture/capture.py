@@ -1,7 +1,5 @@
 """A capture of the headers of all packets in a network namespace, and of what its TCP measured; the browsers in it share it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

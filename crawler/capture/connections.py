@@ -3,8 +3,6 @@
 All input is accepted, and memory is bounded. Not thread-safe.
 """
 
-from __future__ import annotations
-
 import bisect
 
 from crawler.capture.packets import ACK, PORT, SYN, TCP, Packet

@@ -10,8 +10,6 @@ acknowledgment of the flight reached it. Rüth et al. (IMC 2017) name these care
 A handshake's flight that was acknowledged before may have grown the window: `crawler.capture.window_growth`.
 """
 
-from __future__ import annotations
-
 import bisect
 import itertools
 from collections.abc import Sequence

@@ -10,8 +10,6 @@ A network that holds packets back and then hands them over together makes a send
 timestamps (RFC 7323 §3.2) tell how long it took.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

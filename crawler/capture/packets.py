@@ -3,8 +3,6 @@
 Malformed packets, fragments, and IPv6 packets with extension headers are no packets here.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ packet(7), and Documentation/networking/packet_mmap.rst in Linux's source: TPACK
 connection can be read. No payload is in it: the filter cuts each packet behind its TCP or UDP header.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import mmap

@@ -1,7 +1,5 @@
 """What packets' headers tell of a TCP connection: the server's data, the client's acknowledgments, and the round trip."""
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 sock_diag(7), linux/inet_diag.h: the kernel answers for sockets that exist, and reports those that it destroys.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

@@ -6,8 +6,6 @@ tcp_cwnd_application_limited, tcp_init_metrics). BBR grows by every acknowledged
 stacks nothing is known: some let an idle window grow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """Probes the crawl's own network: checks that the address guard is whole, then asks canaries through it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

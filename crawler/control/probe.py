@@ -6,8 +6,6 @@ answered as expected, and the error of each. It uses the standard library alone,
 visits fail.
 """
 
-from __future__ import annotations
-
 import ctypes
 import encodings.idna  # noqa: F401  # imported by name with the first host; in the guard its file may not be readable
 import http.client

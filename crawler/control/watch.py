@@ -3,8 +3,6 @@
 Times are those of the event loop's clock.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

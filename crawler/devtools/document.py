@@ -4,8 +4,6 @@ The URL of the page is not enough: scripts change it (history.pushState), and a 
 a navigation's request (redirects included) and the loader of the resulting document have one ID.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 The events are those of the page, its frames and its dedicated workers. Sizes are not read from them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

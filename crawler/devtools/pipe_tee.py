@@ -3,8 +3,6 @@
 A DevTools session of our own, beside Playwright's, would double the work of the browser and the driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

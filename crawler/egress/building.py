@@ -1,7 +1,5 @@
 """Builds both sides of an address guard, compares them with what was built, and builds them anew."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

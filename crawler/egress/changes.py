@@ -3,8 +3,6 @@
 The kernel reports each change on netlink sockets (rtnetlink(7)). The contents of a report do not matter, and are not read.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The crawl's end of the channel to the guard process, which checks or mends the guard on request."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import socket

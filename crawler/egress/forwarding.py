@@ -5,8 +5,6 @@ that interface alone, under a rule that forwards nothing but the guards' packets
 on, it would make the machine ignore router advertisements and lose its own default route.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import secrets

@@ -1,7 +1,5 @@
 """The address guard as the crawl uses it: set up once, before the first browser, and entered by each browser."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

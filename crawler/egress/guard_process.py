@@ -4,8 +4,6 @@ It is a process of its own, so that its changes are undone even if the crawl is 
 SOCKET is the number of the Unix socket to the crawl (`control.py`). NETWORKS are refused too, as the operator wishes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

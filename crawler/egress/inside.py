@@ -1,7 +1,5 @@
 """The process that is root in the browsers' namespaces, and changes them as the guard process requests."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

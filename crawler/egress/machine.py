@@ -4,8 +4,6 @@ In a container the machine is the container. `scripts/up` runs the command on th
 that guards in containers refuse the host too.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import ipaddress
 import sys

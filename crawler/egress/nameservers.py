@@ -4,22 +4,19 @@ A nameserver at a refused address cannot be reached from the namespace. So the g
 loopback, and asks the real nameserver outside. Only questions and answers pass (`questions.py`), limited in number and time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress
 import socket
 from collections.abc import Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+from dns.message import Message
 
 from crawler.egress import questions
 from crawler.egress.networks import Address
 from crawler.egress.rules import DNS_PORT
-
-if TYPE_CHECKING:
-    from dns.message import Message
 
 RESOLV_CONF = Path("/etc/resolv.conf")
 DEFAULT = ipaddress.ip_address("127.0.0.1")

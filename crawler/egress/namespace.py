@@ -4,8 +4,6 @@ The namespaces belong to the browsers' own user, so that this user may enter the
 hold them open.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

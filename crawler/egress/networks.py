@@ -4,8 +4,6 @@ Those few are special-purpose and metadata addresses, refused everywhere, and lo
 its operator names. The nftables rules are made from the same list as `is_refused`, so that both agree.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import ipaddress

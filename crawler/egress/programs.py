@@ -1,7 +1,5 @@
 """Runs `ip` and `nft`; a failure of theirs is EgressUnavailable."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,10 +4,7 @@ Of a question the name, the type and four flags pass, but no EDNS options or oth
 which was parsed.
 """
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
 
 import dns.exception
 import dns.flags
@@ -15,9 +12,7 @@ import dns.message
 import dns.opcode
 import dns.rdataclass
 import dns.rdatatype
-
-if TYPE_CHECKING:
-    from dns.message import Message
+from dns.message import Message
 
 QUESTION_BYTES = 1024
 """Longest question: a name has at most 255 bytes, the rest is for EDNS options such as padding (RFC 8467: to 128)."""

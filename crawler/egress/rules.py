@@ -1,7 +1,5 @@
 """The nftables rulesets of the guard as text: in the browsers' namespace, and at its link outside."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from crawler.egress.networks import Address, Network, refused_networks

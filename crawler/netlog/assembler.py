@@ -6,8 +6,6 @@ HTTP/2: header blocks are not in the log, so the plaintext of the connection is 
 HTTP/3: the log of the QUIC session has every stream frame and every packet.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable
 from types import MethodType

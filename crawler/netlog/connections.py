@@ -1,7 +1,5 @@
 """The connections of one visit, from the events of sockets and QUIC sessions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

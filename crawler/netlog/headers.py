@@ -1,7 +1,5 @@
 """HTTP header sections in events of the log."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import unquote, unquote_to_bytes

@@ -1,7 +1,5 @@
 """Types of TLS records and messages, what encryption adds, and whether a ServerHello resumes a session (RFC 8446)."""
 
-from __future__ import annotations
-
 import enum
 
 PRE_SHARED_KEY = 41

@@ -4,8 +4,6 @@ Chromium takes much that the RFC does not allow. What it takes as a body is the 
 itself (`tests/zoo/odd.py`, `tests/crawler/visit/test_zoo.py`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Counts the frames that an HTTP/2 connection receives, by stream (RFC 9113 §4)."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 

@@ -3,8 +3,6 @@
 The log has no bytes of a stream, but their offsets, and the lengths of HTTP/3 frames.
 """
 
-from __future__ import annotations
-
 import bisect
 
 from crawler.netlog.quic_overhead import varint_bytes

@@ -4,8 +4,6 @@ The log is a JSON document with one event a line, flushed in batches, and cut of
 come from the network: of any length, in any encoding, and never trusted.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Iterable, Iterator

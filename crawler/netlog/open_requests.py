@@ -1,7 +1,5 @@
 """Open requests of the network stack, and how long each may still be waited for."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Chromium logs every datagram, packet and frame of a session, but no payload besides the handshake's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

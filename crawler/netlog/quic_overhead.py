@@ -5,8 +5,6 @@ bytes their variable-length integers took. So a frame has a least and a most siz
 size lies between the sums of both. A frame that is missing from the log, or one too many, leaves unexplained bytes.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from itertools import pairwise

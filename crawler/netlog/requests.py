@@ -1,7 +1,5 @@
 """The requests of one visit, and the connections that carry them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 A priority is in the Priority header (RFC 9218), and over HTTP/2 also in HEADERS (RFC 7540 §5.3).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A TCP connection: TLS records and HTTP/1.1 messages or HTTP/2 frames."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

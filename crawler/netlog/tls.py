@@ -5,8 +5,6 @@ browser logs, by two rules: it reads from the socket only when it has opened all
 a message as soon as it has opened the record in which the message ends.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -3,8 +3,6 @@
 A list is fetched once: Tranco's ids and CrUX's months are permanent.
 """
 
-from __future__ import annotations
-
 import datetime
 import http.client
 import os

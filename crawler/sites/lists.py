@@ -4,8 +4,6 @@ A list has one of three forms: a host a line, RANK,HOST lines (Tranco), and ORIG
 ranks are magnitudes that many sites share.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

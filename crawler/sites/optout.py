@@ -4,8 +4,6 @@ The file has a host a line; text after # is a comment. An erased site is written
 file does not name it, although guesses at its name can be tested against the file.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

@@ -4,8 +4,6 @@ A fingerprint matches the main document's status and headers, and the page's req
 of 4xx or 5xx.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 

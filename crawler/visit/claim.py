@@ -1,7 +1,5 @@
 """A claim: one crawler's right to visit a site, and the ids of the visit that it makes."""
 
-from __future__ import annotations
-
 import dataclasses
 
 ATTEMPT_LIMIT = 1000

@@ -1,7 +1,5 @@
 """Translates Playwright's errors into errors of visits; no other module does."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.async_api import Error as PlaywrightError

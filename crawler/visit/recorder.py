@@ -1,11 +1,10 @@
 """Records an attempt: navigates in a fresh context, waits for load and quiet, and reads the log to its end."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser.browser import Browser
@@ -18,9 +17,6 @@ from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
 from crawler.visit.links import links_of
 from crawler.visit.navigation import visit_error
-
-if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Page
 
 POLL_S = 0.1
 

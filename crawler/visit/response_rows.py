@@ -1,7 +1,5 @@
 """Rows of responses: each request of the network log is matched with the page's, and names the response that led to it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows of one visit, made of what crossed the network and what the page's own events say."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Sequence

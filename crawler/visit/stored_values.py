@@ -1,7 +1,5 @@
 """Values from the network as the database can store them: valid text, cut to length, and numbers that make sense."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

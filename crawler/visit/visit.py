@@ -1,7 +1,5 @@
 """Visits a home page: loads it in a fresh context and turns all that crossed the network into rows."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 

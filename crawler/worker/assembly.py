@@ -1,13 +1,12 @@
 """Assembles a run: Chromium, Playwright's drivers, the network's control and the claim loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 import functools
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from crawler.browser.browser import Browser
 from crawler.browser.devices import DEVICES
@@ -23,9 +22,6 @@ from crawler.worker.run import Loop, Tally
 from crawler.worker.series import Series
 from crawler.worker.surroundings import Surroundings
 from schema.tables import Crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,14 +11,11 @@ may be lost.
   + CrawlSealed     a sealed crawl is never written again
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, or_, select, update
 
 from crawler.campaign import seal
 from crawler.errors import CrawlerError
@@ -27,9 +24,6 @@ from crawler.visit.observation import Observation
 from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
 from schema.tables import Crawl, Site
 from schema.vocabulary import NEVER_FINAL, RETRIED
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Engine
 
 LEASE_S = 15.0
 """Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""

@@ -1,7 +1,5 @@
 """Retries calls to a database that is away for a while, as when an operator restarts it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

@@ -15,9 +15,9 @@ import secrets
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
-from sqlalchemy import select, update
+from sqlalchemy import Engine, select, update
 
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
@@ -32,9 +32,6 @@ from crawler.worker.leases import Leases
 from crawler.worker.limits import DEFAULTS, Limits
 from schema.tables import Crawl
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 QUEUE_EMPTY = "queue empty"
 TIME_OVER = "time over"

@@ -1,7 +1,5 @@
 """Makes all page loads of one claim: the home page, repeat loads of it, and inner pages of its site."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Protocol
 

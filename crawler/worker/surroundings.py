@@ -1,7 +1,5 @@
 """The surroundings of a run's browsers: the web that they visit, the address guard and the capture of their network."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

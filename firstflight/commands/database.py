@@ -1,7 +1,5 @@
 """`firstflight database`: URL, checks, copies and retention of the database; stops the embedded server."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from pathlib import Path

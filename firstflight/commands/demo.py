@@ -1,7 +1,5 @@
 """`firstflight demo`: runs the whole pipeline on the bundled web, with the commands that an operator uses."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime

@@ -1,7 +1,5 @@
 """`firstflight erratum`: records and lists what was found wrong in published releases."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json

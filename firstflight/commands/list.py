@@ -1,7 +1,5 @@
 """`firstflight list`: lists of sites, and the stored populations of networks."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

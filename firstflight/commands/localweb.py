@@ -1,7 +1,5 @@
 """`firstflight localweb`: play the bundled web on loopback, or list its pages."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

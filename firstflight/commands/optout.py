@@ -1,7 +1,5 @@
 """`firstflight optout`: sites that are left out of crawls, and erased if they ask for it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """`firstflight population`: populations of networks, made of public measurements."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

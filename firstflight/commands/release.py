@@ -1,14 +1,13 @@
 """`firstflight release`: build, verify, publish and list releases."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from sqlalchemy import Engine
 from tqdm import tqdm
 
 from firstflight.commands.report_versions import plain
@@ -23,9 +22,6 @@ from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed, faults, state
 from storage.sums import misstated
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 

@@ -1,7 +1,5 @@
 """`firstflight report`: the annual report."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

@@ -1,7 +1,5 @@
 """`firstflight report recompute`: a figure, table or number of a published report, computed again."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.report_versions import YEARS

@@ -1,7 +1,5 @@
 """`firstflight report versions`, `verify` and `withdraw`: what is published of a year's report."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json

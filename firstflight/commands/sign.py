@@ -1,7 +1,5 @@
 """`firstflight sign`: signs existing releases, replays and reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

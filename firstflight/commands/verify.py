@@ -1,15 +1,13 @@
 """`firstflight verify`: checks everything that is stored."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
+from sqlalchemy import Engine
 from tqdm import tqdm
 
 from firstflight.connect import engine as connected
@@ -17,9 +15,6 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from firstflight.verification import Item, checks
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @click.command()

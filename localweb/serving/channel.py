@@ -1,7 +1,5 @@
 """One TCP connection with its TLS: every byte is handed to the kernel by a send of ours, counted and timed."""
 
-from __future__ import annotations
-
 import array
 import asyncio
 import fcntl

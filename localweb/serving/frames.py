@@ -3,8 +3,6 @@
 The crawler has a scanner of its own: it is what the tests hold against this one, so they share no code.
 """
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Listening: a site on one port, over TCP here; the tests add QUIC."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """Truth log: what the server sent, by response and by connection."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

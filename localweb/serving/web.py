@@ -1,7 +1,5 @@
 """Origins on loopback, each host on an address of its own, and the flags that lead Chromium to them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress

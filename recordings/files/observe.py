@@ -1,7 +1,5 @@
 """Recordings of one month as the content of a release: rows by table, and what recording.json says of them."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import hashlib

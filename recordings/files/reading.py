@@ -1,7 +1,5 @@
 """Reads a recording from a file, gzipped or not. Files from outside are hostile: size, form and numbers are checked."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import gzip

@@ -1,7 +1,5 @@
 """A recorded page load as the rows of a release's tables."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The connections of a recorded page: as the recording names them, else rebuilt from origins, addresses and times."""
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Sequence
 from typing import TypeAlias

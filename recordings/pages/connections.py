@@ -5,8 +5,6 @@ origin, or of another origin at the same address over the same protocol (coalesc
 one of its origin. If there is none, a connection was opened before it was needed (preconnect), and its times are unknown.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Round trips, and delays of servers and of the browser, from a recording's times."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -5,8 +5,6 @@ begun while the document arrived, or shortly after, is its parser's; what was be
 images and fonts of the style sheet, that had arrived last.
 """
 
-from __future__ import annotations
-
 import bisect
 import dataclasses
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a recorded release says of itself: whence its pages are, what was inferred, what is unknown, and its limits."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 The columns are defined in docs/recorded-pages.md. Files from outside are hostile: types and references are checked.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import itertools

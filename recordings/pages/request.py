@@ -1,7 +1,5 @@
 """One recorded request and its response, as a row of requests.parquet has them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_type_hints

@@ -1,7 +1,5 @@
 """Sizes of recorded responses on the wire."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from recordings.exchange import BODILESS

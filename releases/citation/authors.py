@@ -1,7 +1,5 @@
 """Reads the authors of releases from the operator's CITATION.cff."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON, and references of Internet-Drafts."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """What is cited: one record, from which every form of a citation is written."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

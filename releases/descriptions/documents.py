@@ -1,7 +1,5 @@
 """Documents that a release carries: its dictionary as a page, its changelog and errata, and the method as of its build."""
 
-from __future__ import annotations
-
 import html
 import importlib.resources
 from typing import Any

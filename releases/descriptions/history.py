@@ -1,7 +1,5 @@
 """The history of a release: each version with the day on which and the reason for which it was made."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from pathlib import Path

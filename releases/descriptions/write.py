@@ -1,7 +1,5 @@
 """Writes what a release carries to describe itself, and checks that it does; the same release gives the same bytes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

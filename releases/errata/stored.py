@@ -5,8 +5,6 @@ releases/errata/1/    an erratum: manifest.json, SHA256SUMS, and SHA256SUMS.sig 
 An erratum never changes either: a later one may replace it. Numbers are never given twice.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 Files from outside are hostile: size, form and numbers are checked.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Points of outside series: a tidy CSV file with a row for each series, date, client and scope."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

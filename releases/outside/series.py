@@ -1,7 +1,5 @@
 """The outside series that firstflight knows: what each counts, whence it is, its licence, and its publisher's own breaks."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Literal
 

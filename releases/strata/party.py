@@ -1,7 +1,5 @@
 """Registrable domains of hosts by the Public Suffix List, which tell a page's own hosts from those of third parties."""
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import ipaddress

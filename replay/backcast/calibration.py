@@ -1,7 +1,5 @@
 """Calibration of the back-cast's inputs by the paper's figures at IW 3 alone; no load at IW 10 is made here."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence

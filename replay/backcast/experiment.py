@@ -1,7 +1,5 @@
 """The experiment of the back-cast: all services over both data centers' networks, at IW 3 and 10."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

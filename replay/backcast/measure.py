@@ -1,7 +1,5 @@
 """Loads of the paper's services over its networks, and what they show in the paper's own quantities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Networks of 2010 for the back-cast: 64 of each data center, of Figure 3's marginals with the copula of `copula`."""
 
-from __future__ import annotations
-
 import functools
 from statistics import NormalDist
 

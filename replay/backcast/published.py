@@ -1,7 +1,5 @@
 """Tables 3 and 7 of the 2010 paper: what calibrates the back-cast's inputs (IW 3), and what judges it (IW 10 over 3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

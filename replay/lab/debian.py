@@ -1,7 +1,5 @@
 """The lab on Debian's unmodified user-mode kernel in real time, as a second opinion."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from replay.errors import LabMissing

@@ -1,7 +1,5 @@
 """A guest as a process: started on one CPU, read until it ends, and always ended."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import fcntl

@@ -1,7 +1,5 @@
 """The 2010 paper's two populations: Figure 3's distributions of bandwidth and RTT, joined by a Gaussian copula."""
 
-from __future__ import annotations
-
 import bisect
 import csv
 import functools

@@ -1,7 +1,5 @@
 """Read a population from a CSV file with a network in each row (docs/populations.md has the format)."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import hashlib

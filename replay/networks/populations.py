@@ -4,8 +4,6 @@ Those of the 2010 paper are derived from its Figure 3 (`copula`), others from pu
 `population_csv` reads further populations from files.
 """
 
-from __future__ import annotations
-
 import itertools
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Network profiles, and populations: weighted sets of profiles."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

@@ -3,8 +3,6 @@
 All have tail drop. FQ-CoDel and CAKE are disciplines of a profile, and arms of a replay: how many lines have them is not known.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from replay.networks.profiles import FRAME_BYTES

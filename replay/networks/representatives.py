@@ -1,7 +1,5 @@
 """A few networks that stand for a whole population, so that a replay of every page over each of them stays affordable."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence

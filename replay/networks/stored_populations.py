@@ -3,8 +3,6 @@
 Some come with the code, in the folder `stored`; others lie in the data folder.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """`baidu-2018`: uploads from a mobile client at IW 10 and 30, standing, in a car and on a fast train."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`cs244-2017`: Stanford's rerun of the 2010 paper's Figs 5 and 7 in Mininet, repeated in our lab."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

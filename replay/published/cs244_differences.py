@@ -4,8 +4,6 @@ They were found after the cells had been seen. Each is held to the cell alone: a
 limit counts as unexplained.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

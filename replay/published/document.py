@@ -1,7 +1,5 @@
 """Reproductions as a Markdown page: verdicts, then the criteria, values and defects of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from replay.published.reproduction import Reproduction, Row

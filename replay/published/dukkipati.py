@@ -1,7 +1,5 @@
 """`dukkipati-2010`: gains of IW 10 over 3 by RTT, bandwidth, BDP and size, and the knee, for sampled clients."""
 
-from __future__ import annotations
-
 import bisect
 import json
 import re

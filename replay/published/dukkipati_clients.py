@@ -1,7 +1,5 @@
 """Clients of the 2010 paper's data centers, drawn from its curves, and web search to them by arithmetic."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import random

@@ -1,7 +1,5 @@
 """`ietf77`: latency quantiles and retransmissions of one connection and of a dozen, at IW 3 and 10."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator, Sequence

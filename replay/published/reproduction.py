@@ -1,7 +1,5 @@
 """A reproduction: published values beside ours, and criteria whose bounds were fixed in advance."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections.abc import Iterable, Sequence

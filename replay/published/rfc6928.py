@@ -1,7 +1,5 @@
 """`rfc6928-rounds`: the table of RFC 6928 §5.1, and the rounds of the kernel's sender."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights

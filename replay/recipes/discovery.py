@@ -4,8 +4,6 @@ A browser reads HTML while it arrives, and asks for what it names at once (the p
 when the header is there. Of scripts, style sheets and everything else it can use nothing before the last byte.
 """
 
-from __future__ import annotations
-
 import bisect
 import dataclasses
 import math

@@ -1,7 +1,5 @@
 """Recipes of the same page over HTTP/1.1 alone, or over HTTP/2 wherever a browser would speak it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from replay.recipes.page_recipe import Recipe

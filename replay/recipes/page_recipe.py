@@ -1,7 +1,5 @@
 """Page recipes: the responses, sizes and dependencies of a page load, derived from a release."""
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

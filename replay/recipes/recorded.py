@@ -3,8 +3,6 @@
 Only the first page of a recording is read: later pages were loaded with a warm cache.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Think time: how long servers take to begin an answer, as recorded, and by type of resource where it is not known."""
 
-from __future__ import annotations
-
 import collections
 import statistics
 from collections.abc import Iterable, Mapping, Sequence

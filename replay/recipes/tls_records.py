@@ -1,7 +1,5 @@
 """TLS records of a page's servers. A browser can use nothing of a record before all of it has arrived (RFC 8446 §5.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 RECORD_BYTES = 16_384

@@ -1,7 +1,5 @@
 """Recipes of a second visit, with a warm cache."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from replay.errors import RecipeError

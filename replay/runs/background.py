@@ -1,7 +1,5 @@
 """The background: other people's flows at the bottleneck, short ones and large ones, at a share of its rate."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Buffers at both ends of a connection: how clients take what servers send, and what servers give TCP ahead of what it sends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Calibration checks: what a network must show without loss before its cells count."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field

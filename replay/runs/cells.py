@@ -1,7 +1,5 @@
 """Cells: the page loads of a replay, and their rows."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Sequence

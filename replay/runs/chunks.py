@@ -7,8 +7,6 @@ A chunk holds whole pages, and states its plan. A chunk of a different plan (ano
 other options) or with damaged files does not count as done, and a merge refuses it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import heapq

@@ -1,7 +1,5 @@
 """Conditions: everything that varies between cells beside page, network, initial window and seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any

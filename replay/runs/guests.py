@@ -1,7 +1,5 @@
 """A guest and its share of a replay: what it is told, what it answers, and what a failure leaves to the next guest."""
 
-from __future__ import annotations
-
 import threading
 import time
 from array import array

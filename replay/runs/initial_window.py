@@ -4,8 +4,6 @@ A window that leaves as a burst is a plain number of segments. A paced one count
 equal to the burst of as many, since it is another candidate for what servers may send.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Jobs of a guest over one network, as its driver takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,13 +1,13 @@
 """A run in parts: each is a chunk that is stored as it ends, so that a stopped run goes on from its whole parts."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
@@ -24,9 +24,6 @@ from replay.runs.chunks import (
 from replay.runs.guests import Progress
 from replay.runs.run import Result, replay, share_out
 from storage.signatures import Signer
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PART_S = 60.0
 """Planned seconds of a core for a part: a stopped run loses the parts in progress."""

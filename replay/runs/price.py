@@ -1,7 +1,5 @@
 """The price of a load: seconds of a core, predicted from its page, its network and its background."""
 
-from __future__ import annotations
-
 import collections
 
 from replay.recipes.page_recipe import Object, Recipe

@@ -1,7 +1,5 @@
 """The folder of a replay: cells.parquet, replay.json, a manifest and checksums, written in one step."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A replay: cells are divided among guests, and their answers become rows."""
 
-from __future__ import annotations
-
 import functools
 import heapq
 import itertools

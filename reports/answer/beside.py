@@ -1,7 +1,5 @@
 """Harm to others in the verdict matrix, where loads beside those that decide measured it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

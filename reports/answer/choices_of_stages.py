@@ -1,7 +1,5 @@
 """The rule's choices in the ledger of a replay in stages: the same draws judged again with one choice changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from releases.interval import Interval

@@ -1,7 +1,5 @@
 """How to cite a report: a line for a reference list, and BibTeX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from releases.catalogue import Release

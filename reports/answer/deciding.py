@@ -1,7 +1,5 @@
 """What would decide an open question, in words: loads, hours of two cores, pages, and what it costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

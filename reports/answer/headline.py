@@ -1,7 +1,5 @@
 """The headline: one of four, which are never mixed, with its sentence, its confidence and what stands before it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from releases.formatting import interval_text

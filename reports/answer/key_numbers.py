@@ -1,7 +1,5 @@
 """The three numbers that matter: what fits, what the nearest rival saves, and its worst harm beside its bound."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

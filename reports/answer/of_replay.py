@@ -1,7 +1,5 @@
 """Findings from a replay of every page over every network: the recommendation's candidates as a verdict matrix."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

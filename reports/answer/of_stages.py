@@ -1,7 +1,5 @@
 """Findings from a replay in stages: its statements as a verdict matrix, and what the open ones would take."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

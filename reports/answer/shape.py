@@ -1,7 +1,5 @@
 """The shape of the answer: headline, one sentence, three numbers, the verdict matrix, and what would decide an open question."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

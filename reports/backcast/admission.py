@@ -1,7 +1,5 @@
 """What the recommendation's rule says of IW 10 in the back-cast, with IW 3 as the incumbent."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A back-cast as a section of Markdown: every published figure with its half, ours, the factor and the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The back-cast's published figures beside ours, each with the factor between them, and the gate that they make."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal

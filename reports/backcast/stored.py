@@ -3,8 +3,6 @@
 `replay run --until decided` reads it: without a valid back-cast of the same kernel, player and rule, its answer says so first.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ bootstrap-t it is right to second order; unlike it, it needs no replicates, so t
 looks can be computed. No bound is nearer than the one without the correction.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from statistics import NormalDist

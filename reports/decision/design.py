@@ -4,8 +4,6 @@ Pages come in rounds: each page once in a round, in an order of which every part
 networks and the seeds depend on the number of the run: runs of other numbers are other draws.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

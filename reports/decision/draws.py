@@ -1,7 +1,5 @@
 """Draws: loads of a page over a network at every window still in question, with the same random events at each window."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

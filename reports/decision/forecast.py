@@ -1,7 +1,5 @@
 """Power: half-intervals that a number of draws can be expected to reach, and what an open answer would still take."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

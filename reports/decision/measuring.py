@@ -4,8 +4,6 @@ An effect is a mean over pages and over the population's networks, of log ratios
 as in the rule. A share is that of a load: what the load has in all hardly depends on its network.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The plan of a replay in stages, in words: loads, core-hours, and the half-intervals to expect against each limit."""
 
-from __future__ import annotations
-
 import collections
 import math
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The outcome in words and as JSON: the answer in one line, and every effect behind it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

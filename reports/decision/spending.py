@@ -6,8 +6,6 @@ early and by a wide margin. Each look uses its own increment: by the union bound
 independent increments that exact bounds need, and that pages do not have, because they return in later stages.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Stages of a replay that ends when its answer is known: their loads, what they cost, and the looks after each."""
 
-from __future__ import annotations
-
 import collections
 import functools
 import operator

@@ -3,8 +3,6 @@
 A pure function of the looks: what a bound showed once stays shown, so that a run that was stopped and resumed ends alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

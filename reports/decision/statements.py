@@ -4,8 +4,6 @@ A gain's effect is the mean over pages of the log ratio of page time, and "worth
 of 1 less the rule's minimum. A harm's effect is the margin's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A replay in stages read back with the question that it answers, so that a report can measure and judge it again."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

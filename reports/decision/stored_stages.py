@@ -11,8 +11,6 @@ have another folder. A stage in progress keeps its plan and its parts (replay/ru
 it is stopped, goes on with the very loads that it had planned.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import glob
 import hashlib

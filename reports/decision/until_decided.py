@@ -1,7 +1,5 @@
 """Replays in stages until the answer is known or the budget is used."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence

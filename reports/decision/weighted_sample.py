@@ -4,8 +4,6 @@ Networks are strata: a network's draws share its weight, however many they are, 
 Pages are what chance draws: the draws of one page over several networks count as one contribution.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """All sections of a report, in their order, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

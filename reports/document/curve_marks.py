@@ -1,7 +1,5 @@
 """What tells curves apart without colour: dashes, markers at a few points, and a key that shows both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Draws the figures of sections from their data: every kind of drawing that `reports.sections.shape` names."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Examination of a report's replay, whether of every page over every network or in stages: what the rule finds of it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from reports.answer import of_replay, of_stages

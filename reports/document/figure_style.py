@@ -1,7 +1,5 @@
 """The style of all small figures: colours and shapes of their series, and their axes and legends; and the parts that their kinds share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forest plots: an interval for each category, sideways; names stand beside their rows, and on phones long ones above them."""
 
-from __future__ import annotations
-
 import dataclasses
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Quality of a report: whether its pages were recorded by somebody else, and why it is illustrative."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The figure of a stored population: its networks against the percentiles of its source, and all networks at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -3,8 +3,6 @@
 They are drawn here, and not in replay.published, since they share the report's theme.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

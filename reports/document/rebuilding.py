@@ -1,11 +1,10 @@
 """The commands that rebuild a report from its release."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from recordings.pages.recording import BUNDLED, bundled_files, read_source
@@ -21,9 +20,6 @@ from reports.recommendation.harm_conditions import HIGH_LOAD
 from reports.recommendation.rule import RULE
 from schema.recorded import is_recorded
 from storage.report_versions import Publication
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:

@@ -1,7 +1,5 @@
 """Renders a report's content as an HTML page. Every string in the content is treated as hostile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

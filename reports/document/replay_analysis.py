@@ -1,10 +1,9 @@
 """Analysis of a replay: its loads paired, summarised by window, and decided upon."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from releases.ranks import Rank, ranks_of
 from replay.runs.conditions import Conditions
@@ -23,9 +22,6 @@ from reports.recommendation.sensitivity import Variant, sensitivity
 from reports.recommendation.strata import StratumGain, gains_by_stratum
 from reports.statistics.arithmetic import DocumentTime, document_times
 from reports.statistics.paired_loads import PairedLoads, pair_loads
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,7 +1,5 @@
 """Replay results by profile and window: means with intervals, over the pages that are complete at every window."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

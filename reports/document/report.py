@@ -1,11 +1,12 @@
 """Builds the annual report: analysis, figures and documents, put in place as one folder."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
@@ -42,10 +43,6 @@ from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
 from storage.staging import put_new
 from storage.sums import seal
-
-if TYPE_CHECKING:
-    import altair as alt
-from altair.utils.schemapi import debug_mode
 
 FIRST = Publication()
 """Publication of a first version without a date."""

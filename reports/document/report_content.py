@@ -1,7 +1,5 @@
 """The content of report.json, from which the page and the summary are rendered. Serialises only."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

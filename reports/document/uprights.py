@@ -1,7 +1,5 @@
 """Upright lines at initial windows, with their names above the plot: lines lie close to each other, names never do."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

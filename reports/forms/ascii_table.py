@@ -1,7 +1,5 @@
 """Tables in plain ASCII that fit a given width."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from reports.forms.typesetting import lines_of, tied_ascii, widest_word

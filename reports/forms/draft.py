@@ -1,7 +1,5 @@
 """What an Internet-Draft takes from a report: sections whose tables fit its lines, and references."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a figure draws, apart from how: curves over a quantity, or estimates with their intervals by name, and an axis."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

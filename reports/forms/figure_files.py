@@ -1,7 +1,5 @@
 """The files of each figure and table: data as CSV, drawings, Vega-Lite, and the query."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

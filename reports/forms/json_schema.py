@@ -1,7 +1,5 @@
 """The JSON Schema of report.json, made of the shapes that the code declares."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Blocks and a skeleton of an Internet-Draft for kramdown-rfc, with nothing to fetch."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

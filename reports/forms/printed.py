@@ -3,8 +3,6 @@
 Every form of the report but the page is a rendering of `Printed`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a report's numbers come from: release, crawl, list, browser, code, kernel and calibration, as terms with their texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

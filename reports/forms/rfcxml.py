@@ -1,7 +1,5 @@
 """Blocks and a skeleton of an Internet-Draft in RFCXML version 3 (RFC 7991), with nothing to fetch."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 from releases.citation.reference import reference_element, text_element, written

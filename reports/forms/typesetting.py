@@ -1,7 +1,5 @@
 """Typesetting of a report's texts: numbers in sentences as everywhere, and lines that end within no number, as in "IW 10" or "3 segments"."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable

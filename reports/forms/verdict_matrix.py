@@ -1,7 +1,5 @@
 """The verdict matrix as text cells with footnotes, and as data by candidate and bound."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

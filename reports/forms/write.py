@@ -9,8 +9,6 @@ draft/                            a skeleton of an Internet-Draft for kramdown-r
                                   block of RFCXML for both, since kramdown-rfc passes it on
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

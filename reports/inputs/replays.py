@@ -1,7 +1,5 @@
 """The replays of a release's pages that a report reads: in stages, or full."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """Inputs of a report: a release of the year and the replay of its pages, read and checked to belong together."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -5,8 +5,6 @@ loads/full.parquet      the loads of the full replay that decides, or stands bes
 loads/facts.parquet     what each stage, the full replay and the back-cast say of themselves, as JSON
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -7,8 +7,6 @@ dropped     whether the bottleneck's queue dropped a packet: of bottleneck_drops
 stage       the number of the stage, for a replay in stages
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Publishes a report as a version of its year: never in place of another, and not again if nothing has changed."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks of whether the replay is adequate for a recommendation: coverage, sample size, the A/A comparison, power."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

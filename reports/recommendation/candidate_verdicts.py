@@ -1,7 +1,5 @@
 """Verdicts on candidates: gains and harm bounds under one rule, and a sentence that explains each verdict."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Collection
 

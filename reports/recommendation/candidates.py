@@ -3,8 +3,6 @@
 Every report contains the ids, so renaming one breaks past reports.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from replay.runs.initial_window import Paced

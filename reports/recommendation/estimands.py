@@ -1,7 +1,5 @@
 """Estimands: the quantities in which a window's gain is stated. The first decides, the others stand beside it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

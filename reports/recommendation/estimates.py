@@ -1,7 +1,5 @@
 """All estimates that the rule needs, computed before any bound is applied."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable, Mapping

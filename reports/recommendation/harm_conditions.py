@@ -3,8 +3,6 @@
 Every report contains the ids, so renaming one breaks past reports.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -6,8 +6,6 @@ Harm that so few pages cannot show, and harm under the harm conditions, stays as
 A/A comparisons are left out.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence

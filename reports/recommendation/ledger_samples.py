@@ -1,7 +1,5 @@
 """Loads of a sensitivity replay at the ends of the inputs, and those of the same pages without a change."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The conditions that a margin is held against: each by itself, or their weighted mixture of queues."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reports.recommendation.rule import Margin, Rule

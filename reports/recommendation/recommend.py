@@ -1,7 +1,5 @@
 """The recommendation: a window or "no change", decided by a rule from estimates, with every reason."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence

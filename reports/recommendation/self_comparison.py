@@ -4,8 +4,6 @@ Other seeds show how far chance moves page times. With the same seed a window mu
 loaded: what is left would be the work of the arm, and not of the window.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Gains by the popularity of pages: the mean over the pages of each stratum of ranks, and over all pages weighted by rank."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Windows compared with one other window on the same pages: the loads that are complete at all of them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 

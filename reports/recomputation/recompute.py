@@ -3,8 +3,6 @@
 The loads are those of the replay that the manifest names, where it is there, or else those that the report carries itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

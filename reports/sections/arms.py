@@ -1,12 +1,11 @@
 """The loads of a report's replay as evidence, by how the servers sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from releases.formatting import grouped
 from replay.recipes.http_version import HTTP1, HTTP2
@@ -18,9 +17,6 @@ from reports.recommendation.rule import Role, Rule
 from reports.sections.evidence import Evidence, draws_of_loads
 from reports.sections.senders import Sender
 from reports.statistics.paired_loads import PairedLoads, pair_loads
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def of_stages(staged: StagedReplay, *, query: str) -> Evidence:

@@ -1,7 +1,5 @@
 """The extent of a whole replay, and the cells that it left out."""
 
-from __future__ import annotations
-
 from releases.formatting import grouped, quantity
 from reports.sections.shape import Column, Section, Table
 from reports.statistics.paired_loads import PairedLoads

@@ -1,7 +1,5 @@
 """The loads behind a report's sections, as draws of a page over a network at several windows, however they were replayed."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Set

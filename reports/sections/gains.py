@@ -1,7 +1,5 @@
 """What each candidate saves: its gain over the incumbent beside the least that is worthwhile."""
 
-from __future__ import annotations
-
 from releases.formatting import grouped, stated
 from reports.answer.shape import MARKS, Findings
 from reports.sections.shape import Column, Figure, Line, Section, Table, interval

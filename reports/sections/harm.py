@@ -1,7 +1,5 @@
 """Retransmission at each window beside Table 7 of 2010, and harm to others by condition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The same pages over HTTP/1.1 with six connections a host and over HTTP/2 with one, as replayed arms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

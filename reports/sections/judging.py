@@ -1,7 +1,5 @@
 """How the rule decides: whether the replay is adequate, the other estimands, and what would change the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

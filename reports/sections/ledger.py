@@ -1,7 +1,5 @@
 """What would change the answer: the ledger of inputs with the answer and the gain at their ends, kept year by year."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

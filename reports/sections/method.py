@@ -1,7 +1,5 @@
 """What holds the method to account: the back-cast on 2010, and RFC 9040's step."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """HTTP/2 and HTTP/3 against HTTP/1.1: how a page spreads over connections, and what each connection carries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """QUIC's initial window by the arithmetic of RFC 9002 beside TCP's, and the replay's paced senders beside the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from releases import quic

@@ -1,7 +1,5 @@
 """Popularity: shares that fit by three weights, and gains by strata of ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from reports.recommendation.strata import StratumGain

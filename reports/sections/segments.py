@@ -1,7 +1,5 @@
 """Smaller segments by arithmetic: what a window holds over IPv4, IPv6 and paths with smaller packets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from releases.cdf import Cdf

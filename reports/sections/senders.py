@@ -1,7 +1,5 @@
 """Candidates by how the servers send: congestion control, with and without pacing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from releases.formatting import stated

@@ -1,7 +1,5 @@
 """What servers do: their initial windows and first flights, as captured packets show them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

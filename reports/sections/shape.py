@@ -4,8 +4,6 @@ A row maps column ids to values: text, a number, None for what is unknown, or an
 {"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit. COMPARED stands where a row would be compared with itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The stages of a replay that ends when its answer is known: what each added and decided, and why another followed."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """How few hosts, and blocks of addresses, make the tail: those that send most of the responses that ten segments do not hold."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import ipaddress

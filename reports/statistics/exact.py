@@ -1,7 +1,5 @@
 """Exact distributions that the intervals need: Student's t, and Clopper and Pearson's bounds for a share."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -1,21 +1,17 @@
 """Replay cells as arrays of page loads that pair by page, profile and seed, with counts of the missing cells."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.runs.conditions import Conditions
 from replay.runs.initial_window import Paced
 from reports.statistics.bootstrap import Floats, Mask
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NUMERIC_COLUMNS = (
     "page_ms",

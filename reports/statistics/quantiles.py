@@ -1,17 +1,12 @@
 """Ratios of weighted quantiles with simultaneous intervals, by a bootstrap over pages with shared draws."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reports.statistics.bootstrap import Floats, Mask, weighted_quantile
 from reports.statistics.simultaneous import PageMeans, draw_pages
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CHUNK = 100
 """Replicates whose weights are spread over all loads at once, which bounds memory."""

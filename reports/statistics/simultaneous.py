@@ -8,8 +8,6 @@ largest statistic (Resampling-Based Multiple Testing, 1993). No interval is narr
 bootstrap alone holds the truth one to two percent too rarely (docs/methods.md, "Coverage").
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

@@ -5,8 +5,6 @@ They run in the folder of the release.
 
 # ruff: noqa: S608  # nothing in the queries comes from outside: labels, windows and column names are the code's
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 SLICES = 125

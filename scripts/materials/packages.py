@@ -1,7 +1,5 @@
 """The packages that a root file system says it has: Debian's, Alpine's, Python's, and the replay's own kernel."""
 
-from __future__ import annotations
-
 import email.parser
 import re
 import tarfile

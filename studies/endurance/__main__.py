@@ -8,8 +8,6 @@ crawl; then it runs undisturbed, which shows whether memory grows. When the minu
 command goes on. At the end it writes build/bench/endurance.json and draws memory.svg beside this module.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

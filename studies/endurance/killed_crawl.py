@@ -1,7 +1,5 @@
 """A crawl of local pages by several processes of `firstflight crawl run`, which can be killed and started again."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Run the whole grid in the lab, and write its table, estimates.csv: `python -m studies.first_flight`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

@@ -5,8 +5,6 @@
 The client has an address for each initial window, to which the server has a route with that `initcwnd`.
 """
 
-from __future__ import annotations
-
 import base64
 import ctypes
 import json

@@ -1,7 +1,5 @@
 """Connections to servers whose initial window is known, and what the estimate says of each."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -5,8 +5,6 @@ that follow from them are written as CSV beside this module. It needs root (netw
 other processes).
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

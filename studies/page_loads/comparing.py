@@ -1,7 +1,5 @@
 """How far the replay's times are from Chromium's, and its differences between windows from the browser's."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

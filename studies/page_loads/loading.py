@@ -1,7 +1,5 @@
 """Loads of pages by Chromium over the shaped path, one at a time, kept as they are made."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """The times of each page, by Chromium and by the replay: page_times.csv."""
 
-from __future__ import annotations
-
 import csv
 import statistics
 from collections.abc import Iterator

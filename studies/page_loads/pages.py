@@ -1,7 +1,5 @@
 """The pages that are loaded: the bundled ones, and a sample of the recorded ones as recipes of the local web."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 

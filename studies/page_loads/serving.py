@@ -4,8 +4,6 @@
 standard input ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import json

@@ -3,8 +3,6 @@
 The machine's own TCP is on both sides, set as in the lab: initial window by route, no pacing, receive windows that do not limit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The comparison as tables, errors.csv and gains.csv, with the bounds that are met and missed."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 The server has a network namespace of its own; this process must be in one that nothing else uses (`unshare --net`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

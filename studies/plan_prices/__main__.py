@@ -3,8 +3,6 @@
 python -m studies.plan_prices [--runs 3]
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import statistics

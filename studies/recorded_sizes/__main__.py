@@ -5,8 +5,6 @@ recording program wrote it, from a reader of its own. Writes sizes.csv beside th
 tests/recordings/files/facts.csv holds.
 """
 
-from __future__ import annotations
-
 import argparse
 import collections
 import csv

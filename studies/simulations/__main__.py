@@ -6,8 +6,6 @@ Counts are kept in build/bench/simulations.json and stages.json: the same comman
 are written as CSV beside this module.
 """
 
-from __future__ import annotations
-
 import argparse
 import collections
 import functools

@@ -1,7 +1,5 @@
 """Operating characteristics of the rule: its answers in simulated worlds whose truth is known, by its own code."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import math

@@ -1,7 +1,5 @@
 """Coverage of the simultaneous intervals: how often they hold the truth in simulated worlds, of 1,000 repetitions."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Literal

@@ -4,8 +4,6 @@ Statements, their error probabilities, what each stage loads, bounds and answers
 of each statement, with the errors that the replay of the edition 2026 reached, and with skewed pages and draws.
 """
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import math

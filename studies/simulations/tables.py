@@ -1,7 +1,5 @@
 """Results of the simulations as tables, with the bounds that replays in stages are held against."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

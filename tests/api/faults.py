@@ -1,13 +1,7 @@
 """What is wrong with a page as a browser shows it: for assistive technology, for narrow screens, and for the eye."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from axe_playwright_python.sync_playwright import Axe
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from playwright.sync_api import Page
 
 LEAST_PX = 11
 """Least size of letters on the screen, in CSS pixels; a drawing's letters by the scale at which it is shown."""

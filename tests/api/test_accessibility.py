@@ -3,8 +3,6 @@
 Pages are found from the routes, so that a new page is looked at without a line here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math
@@ -13,11 +11,12 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
 
 from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
 from benchmarks.pages.browser import SCHEMES, SIZES, launched, opened
@@ -27,10 +26,6 @@ from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
 from tests.api.faults import LEAST_PX, unreadable, violations
 from tests.api.rows.conftest import NAME, made_up, write_crawl
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
-    from playwright.sync_api import Browser
 
 WITH_ROWS = dataclasses.replace(NAME, month="2026-09")
 """A crawl whose release has the tables of its page loads."""

@@ -3,8 +3,6 @@
 DuckDB-WASM is 1.28.0, the last release that has Parquet built in: later ones load it from their makers' host.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -3,8 +3,6 @@
 FIRSTFLIGHT_SECRETS in the environment is the folder that docker/secrets made.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

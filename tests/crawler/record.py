@@ -3,8 +3,6 @@
 Only the events that the assembler reads are kept, and the constants that name them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import gzip

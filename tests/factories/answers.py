@@ -1,7 +1,5 @@
 """Made-up answers: each headline, with the longest warning and the limits of the bundled recorded pages before it."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

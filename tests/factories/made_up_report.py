@@ -1,7 +1,5 @@
 """A data folder with a made-up release and a made-up replay of its pages."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

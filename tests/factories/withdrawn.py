@@ -1,17 +1,15 @@
 """A data folder that names a site in every possible place, and a search for the bytes of the name."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlalchemy import Engine
 
 from releases.build import build
 from releases.publish import publish
@@ -22,9 +20,6 @@ from storage.partitions import seal_partitions
 from storage.sums import seal
 from tests.factories import stored_crawl
 from tests.factories.made_up_crawl import NAME, MadeUp
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 HOST = "very-own-name.test"
 CRAWL = str(NAME)

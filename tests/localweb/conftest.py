@@ -1,7 +1,5 @@
 """A client that shares no code with the server: it counts what really arrives, by hand and by hyperframe."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import ssl

@@ -1,7 +1,5 @@
 """A release of schema version 1, as the code of that version wrote it, is read by this code and by all later code."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """docker/host-networks, which lists the host's networks for the guard, with a docker that records its calls."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """scripts/release in a clone: number, changelog, tag and wheel agree, and a checkout that is not ready is left as it was."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import zipfile

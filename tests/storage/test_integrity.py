@@ -1,11 +1,7 @@
 """Invariants without a constraint: each kind of damage is found, and a regular crawl has none."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.campaign.seal import seal
 from crawler.worker import claims
@@ -14,9 +10,6 @@ from storage.crawls import find_crawl
 from storage.integrity import INVARIANTS, check
 from storage.partitions import DETACHABLE, attached, detach_partitions
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def crawled(engine: Engine) -> Crawl:

@@ -1,7 +1,5 @@
 """Cases of responses that the page abandons without a word in the log, and of bodies that only the connection's end ends."""
 
-from __future__ import annotations
-
 import socket
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Cases of requests: ahead of need, across origins, when the page is left, many at once."""
 
-from __future__ import annotations
-
 import asyncio
 
 from localweb.serving.handler import Reply, Request

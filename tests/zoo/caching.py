@@ -1,7 +1,5 @@
 """Cases of caching headers, valid and invalid, with the columns that must be stored for each."""
 
-from __future__ import annotations
-
 from tests.zoo.case import Case, Page, quoted
 from tests.zoo.replies import answer
 

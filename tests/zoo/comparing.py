@@ -1,7 +1,5 @@
 """Compares a visit to a page of the zoo with the log of the server and with a packet capture."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Cases of responses that end early or late, never begin or never end."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

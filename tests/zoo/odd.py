@@ -1,7 +1,5 @@
 """Cases of HTTP/1.1 and HTTP/2 messages that break the rules, and that Chromium takes."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import CORS, NO_STORE, fields

@@ -1,7 +1,5 @@
 """Cases of requests by frames, style sheets and workers."""
 
-from __future__ import annotations
-
 from tests.zoo.case import PAGE, Case, Page
 from tests.zoo.replies import CORS, NO_STORE, PIXEL, STYLE, TEXT, answer, page, script
 

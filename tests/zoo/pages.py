@@ -1,7 +1,5 @@
 """All pages of the zoo, and the handlers of their hosts."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler
 from tests.zoo import abandoned, asking, bodies, caching, endings, odd, others, painting, repeats, secured
 from tests.zoo.case import Page, by_path

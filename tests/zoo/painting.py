@@ -1,7 +1,5 @@
 """Cases of what a page asks for first, what it waits for, and when it is painted."""
 
-from __future__ import annotations
-
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import NO_STORE, PIXEL, STYLE, TEXT, answer, script
 

@@ -1,7 +1,5 @@
 """A web of single bytes: each path of each host is answered with exactly the bytes that the test wrote down."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Cases of several requests for a URL: redirects, caches, ranges, retries."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.media import recording

@@ -1,7 +1,5 @@
 """Cases of TLS over TCP: versions, ciphers, chains, tickets. Each has a web of its own, since all hosts of a web use the same TLS."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

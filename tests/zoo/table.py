@@ -3,8 +3,6 @@
 It has no value that differs between runs.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

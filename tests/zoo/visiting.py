@@ -1,7 +1,5 @@
 """Visits the pages of the zoo in the current network namespace, and returns what crawler, server and capture recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import itertools
@@ -10,9 +8,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import same_moment
@@ -25,9 +23,6 @@ from tests.zoo.pages import PAGES
 from tests.zoo.serving.capture import capturing
 from tests.zoo.serving.process import playing
 from tests.zoo.serving.server import Spoken
-
-if TYPE_CHECKING:
-    from playwright.async_api import Playwright
 
 BUDGET_S = 240.0
 TOLD = (

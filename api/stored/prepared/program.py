@@ -1,7 +1,5 @@
 """Makes the prepared files of one release, in a process of its own: python -m api.stored.prepared.program RELEASE FOLDER."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Prepares each release that was compared with its checksums, one at a time, and removes what is left of others."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """`firstflight crawl gate` and `seal`: judge a crawl and close it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

@@ -1,16 +1,14 @@
 """`firstflight crawl run`: visits the sites of a crawl, tells its progress, and stops cleanly on a signal."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from sqlalchemy import Engine
 
 from crawler.campaign.plan import check_method
 from crawler.worker.assembly import Assembly
@@ -28,9 +26,6 @@ from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.scratch import scratch_folder
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 AGAIN = 75
 """Exit code of a run that should be started again: EX_TEMPFAIL of sysexits.h."""

@@ -1,12 +1,10 @@
 """`firstflight crawl status` and `list`: how far a crawl is, and which crawls there are."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
-from typing import TYPE_CHECKING
 
 import click
+from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, minutes_left, status
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
@@ -16,9 +14,6 @@ from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.vocabulary import COVERAGE_FLOOR
 from storage.crawls import crawls, find_crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @click.command("status")

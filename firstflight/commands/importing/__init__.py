@@ -1,7 +1,5 @@
 """`firstflight import`: what somebody else recorded or counted."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.importing.files import cdp, har

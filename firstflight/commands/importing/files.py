@@ -1,7 +1,5 @@
 """`firstflight import har` and `firstflight import cdp`: releases of page loads that other tools recorded."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys

@@ -1,7 +1,5 @@
 """`firstflight import httparchive`: points of outside series."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

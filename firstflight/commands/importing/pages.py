@@ -1,7 +1,5 @@
 """`firstflight import pages`: a release of nameless recorded pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

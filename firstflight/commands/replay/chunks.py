@@ -1,7 +1,5 @@
 """`firstflight replay plan` and `merge`: a replay in chunks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

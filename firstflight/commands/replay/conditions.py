@@ -1,7 +1,5 @@
 """Options for the conditions of a replay: each takes a list, and every combination is an arm."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.replay.condition_words import (

@@ -1,7 +1,5 @@
 """`firstflight replay run --until decided`: a replay in stages that ends when the answer is known."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json

@@ -1,7 +1,5 @@
 """`firstflight replay build-lab` and `selftest`, and the choice of a lab."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The options that `firstflight replay plan`, `run` and `merge` share, and the replay that they describe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`firstflight replay reproduce`: measure published results again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`firstflight replay run`: replay a release's pages, or one chunk of them."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Sequence

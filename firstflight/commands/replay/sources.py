@@ -1,7 +1,5 @@
 """Options for the pages of a replay: a release, or recordings."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

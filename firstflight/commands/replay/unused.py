@@ -1,7 +1,5 @@
 """Options of a replay that would do nothing, so that they are refused in place of being passed over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

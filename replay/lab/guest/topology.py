@@ -10,8 +10,6 @@ Mininet makes hosts, links and switches; their addresses (routes.c) and the dela
 the rates from `shape`.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -4,8 +4,6 @@ A stratum is a range of bandwidth and round trip for which one network of the po
 distribution (`joint`) fills the same strata in other shares than the world's.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Sequence

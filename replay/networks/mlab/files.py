@@ -4,8 +4,6 @@ IQB is M-Lab's Internet Quality Barometer (repository m-lab/iqb). In the files, 
 `latency_p5` is the 95th percentile, since IQB ranks from bad to good.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

@@ -5,8 +5,6 @@ last percentile it goes on with the slope of the last piece, up to shares of 0.1
 were left out and predicted from their neighbours, this rule errs least (docs/populations.md).
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

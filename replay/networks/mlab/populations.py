@@ -1,7 +1,5 @@
 """Populations made of a month of M-Lab's: the world, its twenty slowest countries, and single countries."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

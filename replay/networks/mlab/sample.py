@@ -7,8 +7,6 @@ a round trip below the time of a full packet at the network's rate is raised to 
 for the loss of the last one (RFC 8985), and the lab's calibration refuses this. The round trips stay those of the cloud.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist

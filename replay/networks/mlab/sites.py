@@ -8,8 +8,6 @@ What this leaves out: Chrome's estimate is no least round trip, and contains que
 visits; and a slow country's sites may be further away than others.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from statistics import NormalDist
 

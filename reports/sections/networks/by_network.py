@@ -1,7 +1,5 @@
 """The networks of a replay, and gains by their round trip, bandwidth and bandwidth-delay product, and over slow ones."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

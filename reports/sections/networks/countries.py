@@ -1,7 +1,5 @@
 """What a window gains and costs in each country, by the weights that a country's tests give to the networks of the population."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

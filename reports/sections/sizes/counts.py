@@ -1,7 +1,5 @@
 """The report's section on sizes: shares that fit into each window, with intervals, and quantiles."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

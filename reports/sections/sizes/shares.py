@@ -1,7 +1,5 @@
 """What fits into the first flight: sizes, their shares that fit into each window, and their quantiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

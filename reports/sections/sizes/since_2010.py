@@ -1,7 +1,5 @@
 """Sizes of this release against the services of 2010, digitised from Figure 1 of Dukkipati et al."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sizes of this release against the release of twelve months earlier of the same kind."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A page from the form to the waterfalls, over the real Linux TCP stack, by the service as operators start it."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

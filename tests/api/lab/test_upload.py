@@ -1,7 +1,5 @@
 """What the lab's form takes, and what it refuses before anything is replayed."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import io

@@ -1,13 +1,12 @@
 """schemathesis follows the API from answer to answer: no server error, no status or answer that is not documented."""
 
-from __future__ import annotations
-
 import collections
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 import schemathesis
+from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -24,9 +23,6 @@ from api.lab.networks import usual_network
 from api.reference.links import LINKS
 from tests.api.lab.conftest import har
 from tests.api.reference.conftest import BASE_URL
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """Calls that schemathesis generates from the OpenAPI get no server error and no status that it does not document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Streams of rows end with their client, and say so when they are cut."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

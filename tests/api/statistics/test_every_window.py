@@ -1,7 +1,5 @@
 """Counts are exact at every window from 1 to 100 segments, at every size of a segment that the explorer offers, alone and in a stratum."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prepared files: the service answers from them as from the release's tables, and never from what is damaged or withdrawn."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import shutil

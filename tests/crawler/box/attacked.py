@@ -3,8 +3,6 @@
 Runs in namespaces that the test makes for it, never on the machine itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Reads from /proc (proc(5)) how a browser's processes are confined."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every process of a browser is confined, not its renderers alone, for root and for an ordinary user."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

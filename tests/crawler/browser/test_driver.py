@@ -1,7 +1,5 @@
 """Playwright's driver and browsers are replaced when killed, and die with the crawler."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

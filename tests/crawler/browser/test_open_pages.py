@@ -1,7 +1,5 @@
 """The next page is opened while the page before it is waited for, and neither knows of the other."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable

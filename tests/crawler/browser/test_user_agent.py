@@ -1,7 +1,5 @@
 """A page, its frames and its workers see the planned device, by scripts and by headers."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

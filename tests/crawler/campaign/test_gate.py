@@ -1,24 +1,19 @@
 """The gate compares how the sites of a crawl ended with its bounds."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import Engine
 
 from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven
 from crawler.worker import claims
 from firstflight.main import main
 from schema.vocabulary import ANSWERED, OUR_FAULT, OUTCOMES
 from tests.factories.made_up_visits import BEGAN, observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known=900, ok_covered=855)
 """Exactly at its bounds."""

@@ -1,9 +1,5 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
-from sqlalchemy import exc, text
+from sqlalchemy import Engine, exc, text
 
 from crawler.campaign.seal import SealError, seal
 from crawler.visit.claim import Claim
@@ -11,9 +7,6 @@ from crawler.worker import claims
 from schema.tables import Crawl
 from tests.crawler.worker.stored_rows import claim, counts
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def finished(engine: Engine) -> Crawl:

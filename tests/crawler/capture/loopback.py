@@ -1,7 +1,5 @@
 """TCP over loopback, captured; each function is called in a network namespace of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Capture sockets that are passed on, closed and renewed; each function is called in a network namespace of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import select
 import socket

@@ -1,7 +1,5 @@
 """A capture has each connection of its namespace, for several threads at a time."""
 
-from __future__ import annotations
-
 from crawler.capture.capture import capturing
 from tests.zoo.serving.namespace import in_namespace
 

@@ -1,7 +1,5 @@
 """The payload of connections is counted by sequence numbers, in any order, repeated, wrapped and with gaps."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Looks at a guard from outside: destinations, links, addresses, captured bytes and the browser's processes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Pages that try to reach refused addresses, each in its own way, which the path of the request names."""
 
-from __future__ import annotations
-
 import json
 
 TARGETS = [

@@ -1,7 +1,5 @@
 """The part of the Internet that speaks HTTP/3 alone: a public page that asks a private address for something."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 

@@ -3,8 +3,6 @@
 All of it happens in namespaces made for the tests: of root, and of an ordinary user who is root in his own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

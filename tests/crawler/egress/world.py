@@ -4,8 +4,6 @@ The present namespace plays the crawling machine. The Internet is a namespace be
 of the router's owner. The truth is the connections that the servers accepted, and the destinations on the guard's link.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress

@@ -1,7 +1,5 @@
 """Responses assembled from recorded logs are those of the server, also from damaged logs as far as they go."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from functools import cache

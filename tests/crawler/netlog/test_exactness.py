@@ -1,7 +1,5 @@
 """Every response and connection of thirty real pages, in four modes, is byte for byte the server's."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import dataclasses

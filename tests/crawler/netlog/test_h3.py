@@ -1,7 +1,5 @@
 """Every response and connection of a real browser over HTTP/3 is the server's, in spite of loss, delay and duplicates."""
 
-from __future__ import annotations
-
 import asyncio
 import pathlib
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Header and body of HTTP/1.x responses are told apart, however the bytes are cut."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

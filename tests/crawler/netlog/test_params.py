@@ -1,7 +1,5 @@
 """Declarations of the events' parameters agree with the recorded logs, and with the handlers that read them."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

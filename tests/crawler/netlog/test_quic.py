@@ -1,7 +1,5 @@
 """Streams and connections in a recorded log of HTTP/3 are the server's, which lost and delayed datagrams."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable

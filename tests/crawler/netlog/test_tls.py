@@ -1,7 +1,5 @@
 """Each byte of a TLS connection counts as handshake, ticket, record or plaintext."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.netlog.hello import expansion

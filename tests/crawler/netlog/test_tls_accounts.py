@@ -1,7 +1,5 @@
 """Any server's records, in any reads, are accounted for to the byte; handshake and tickets are right, or unknown."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Runs in namespaces of its own, where it plays the crawling machine (tests/crawle
 to do; the crawls' truth is in the database.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -1,22 +1,17 @@
 """Three lanes crawl a played Internet while their network is broken in every way; no site's outcome changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from tests.crawler.egress.world import NEIGHBOUR
 from tests.crawler.outages.lanes import FAULTS, names
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -1,7 +1,5 @@
 """The hostile pages and the endings that each may have."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """No page holds a browser longer than its budget, hurts the page after it, or loses what had arrived."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

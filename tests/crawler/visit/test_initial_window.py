@@ -1,7 +1,5 @@
 """The initial window in the rows of a visit is the one that the server had, by browser, capture and log together."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """A visit ends in one of the ways that the schema knows, and keeps what had arrived."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """Every case of the zoo in every protocol: what the crawler stores is what the server sent and the wire carried."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import functools
 from collections.abc import Iterable

@@ -1,21 +1,15 @@
-from __future__ import annotations
-
 import dataclasses
 import platform
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.worker import claims
 from schema.vocabulary import OUTCOMES, RETRIED
 from storage.engine import DatabaseFull
 from tests.crawler.worker.stored_rows import asking, claim, counts, one
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def expire(engine: Engine) -> None:

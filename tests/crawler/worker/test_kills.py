@@ -1,7 +1,5 @@
 """Crawlers, browsers, their driver and PostgreSQL are killed at random, and started again as an operator would."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """The recipes of docs/recipes.md, a service, and the S3 store that its releases are published to."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The recipes of docs/recipes.md, taken from the page, give the share that the service gives."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

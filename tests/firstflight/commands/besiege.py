@@ -3,8 +3,6 @@
 python -m tests.firstflight.commands.besiege NUMBER http://127.0.0.1:PORT/
 """
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import selectors

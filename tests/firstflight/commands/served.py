@@ -1,7 +1,5 @@
 """`firstflight serve` as a process of its own, for tests that talk to it over sockets."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """`crawl run` as an operator starts it: a process of its own, Chromium, PostgreSQL, and servers that misbehave."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,16 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.capture.ring import open_socket
 from storage.progress import read_progress
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 pytestmark = pytest.mark.browser
 

@@ -1,7 +1,5 @@
 """The whole line in one command: real Chromium, PostgreSQL and kernel TCP, over a few of the bundled pages."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import hashlib

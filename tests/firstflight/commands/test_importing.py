@@ -1,7 +1,5 @@
 """`firstflight import har` and `import cdp` as an operator runs them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

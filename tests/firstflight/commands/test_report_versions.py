@@ -1,7 +1,5 @@
 """Versions of a report as an operator makes, lists, checks and withdraws them, over real files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,17 +1,15 @@
 """`firstflight verify` and `firstflight sign` as an operator runs them, over one of everything that is stored."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from sqlalchemy import text
+from click.testing import CliRunner, Result
+from sqlalchemy import Engine, text
 
 from firstflight.main import main
 from releases.build import build
@@ -24,10 +22,6 @@ from tests.factories import stored_crawl
 from tests.factories.made_up_report import FEW_CELLS, read_data_folder, write_replay
 from tests.factories.recommendations import QUICK
 from tests.factories.signing import make_signer
-
-if TYPE_CHECKING:
-    from click.testing import Result
-    from sqlalchemy import Engine
 
 NAME = "2026-11.desktop.here.tcp.localweb"
 

@@ -4,8 +4,6 @@ facts.csv was written by `python -m studies.recorded_sizes`, which compares ever
 of that study's table. The files are from sitespeedio's pagexray, coach-core and compare (docs/sources.md).
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

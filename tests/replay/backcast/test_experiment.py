@@ -1,7 +1,5 @@
 """The experiment of the back-cast: its pages of production, and round trips beyond Linux's first timer."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

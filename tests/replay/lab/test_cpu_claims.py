@@ -1,7 +1,5 @@
 """Guests of separate processes run on different CPUs while there are free ones."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Queueing disciplines of the bottleneck: what a probe and a page see of a bulk flow. These boot the guest's kernel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

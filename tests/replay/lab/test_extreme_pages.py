@@ -1,7 +1,5 @@
 """Pages and runs beyond the ordinary: many pages, origins, windows or levels, and recipes that are not valid. These boot the guest's kernel."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

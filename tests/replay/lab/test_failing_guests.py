@@ -1,7 +1,5 @@
 """Guests that die, hang or exceed their virtual time: each costs the cell in progress. These tests boot the kernel."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

@@ -1,7 +1,5 @@
 """The lab on a host: what it refuses, what it makes without netem, and its transfers on a kernel that has it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Effects of a page on other traffic at its bottleneck, by queue. One guest loads one page under all conditions."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

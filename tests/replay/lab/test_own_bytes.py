@@ -1,7 +1,5 @@
 """Responses of whose own bytes something was sent again, told from those whose connection sent anything again."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

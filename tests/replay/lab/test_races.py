@@ -1,7 +1,5 @@
 """Concurrent flows by direction, congestion control, pacing and kernel. These tests boot the guest's kernel."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import statistics

@@ -1,7 +1,5 @@
 """What servers give TCP ahead of what it sends, from one guest."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Recipes of a made-up HAR file and a made-up log of DevTools events."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Responses that block rendering, as the browser said or as their types tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.recipes.page_recipe import Object, Origin, Recipe, Row, blocks_rendering

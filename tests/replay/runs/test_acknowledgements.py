@@ -1,7 +1,5 @@
 """Acknowledgements of clients by system, and servers that count them, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS

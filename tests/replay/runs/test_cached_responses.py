@@ -1,7 +1,5 @@
 """Second visits: when a replayed browser asks for what hangs off responses that it has in its cache, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.lab.guest_process import Lab

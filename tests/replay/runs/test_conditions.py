@@ -1,7 +1,5 @@
 """Congestion control, pacing, loss and competition of page loads. One guest loads one page under all of them."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

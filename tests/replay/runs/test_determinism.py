@@ -1,7 +1,5 @@
 """The same cells twice, to the microsecond. These boot the guest's kernel."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import subprocess

@@ -1,7 +1,5 @@
 """When a replayed browser asks for what a document leads to, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS

@@ -1,7 +1,5 @@
 """Requests that a replayed browser holds back: until another response is there, or until fewer are on their way."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

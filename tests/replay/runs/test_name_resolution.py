@@ -1,7 +1,5 @@
 """Page loads of a browser that has to ask for the addresses of hosts, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.lab.guest_process import Lab

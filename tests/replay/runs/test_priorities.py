@@ -1,7 +1,5 @@
 """The order of a server's answers over HTTP/2, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.lab.guest_process import Lab

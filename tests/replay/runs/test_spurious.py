@@ -1,7 +1,5 @@
 """Retransmissions that answer a loss, and those that answer none, from one guest."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

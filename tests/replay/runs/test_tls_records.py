@@ -1,7 +1,5 @@
 """What TLS records do to a page load: when a browser can use the first byte, and what they add to the bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The headline: one of four, and nothing is claimed by an instrument that is not valid."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The judgement of a back-cast, and what its stored result says."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers that are possible while statements are open: exactly those that some way to end them gives."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random

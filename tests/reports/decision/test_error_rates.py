@@ -1,7 +1,5 @@
 """How often a replay in stages settles on a wrong answer: over worlds whose effects lie near their limits."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """What stages measure: a control variate makes gains more exact and not wrong, and draws go where they tell most."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A replay in stages over made-up worlds: it finds the true answer, resumes, and does not depend on the order of loads."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

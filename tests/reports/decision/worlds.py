@@ -1,7 +1,5 @@
 """Made-up worlds for a replay in stages: pages, networks and loads whose true effects are known."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence

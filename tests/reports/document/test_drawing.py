@@ -1,7 +1,5 @@
 """Figures of sections: their numbers are written as in sentences, and no name covers another or is struck through."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Any

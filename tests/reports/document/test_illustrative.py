@@ -1,7 +1,5 @@
 """The limits of recorded pages in a sentence, from what their release says of itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

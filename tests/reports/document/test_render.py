@@ -1,7 +1,5 @@
 """The report's page: it loads nothing, escapes hostile strings, and fits a narrow screen."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import html.parser

@@ -1,7 +1,5 @@
 """The ledger of a report: a replay with loads at the ends of inputs, under other conditions and over other networks."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

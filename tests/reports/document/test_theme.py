@@ -1,7 +1,5 @@
 """Drawings without what is not drawn: the same picture, in half its size."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

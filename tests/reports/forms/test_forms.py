@@ -1,7 +1,5 @@
 """The forms of a report say what the page says, and each figure has its data, drawings, query and anchor."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import datetime

@@ -1,7 +1,5 @@
 """Lines of plain text, at any width: a number, and a number with its unit, are never on two of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.formatting import MINUS, NARROW, grouped, quantity

@@ -1,7 +1,5 @@
 """Every form of a report prints its numbers in one way: thin spaces, three significant digits, en dashes, signs of SI."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

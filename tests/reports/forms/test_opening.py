@@ -1,7 +1,5 @@
 """Every form of a report opens with what was recorded, and an undecided one says in each what would decide it."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

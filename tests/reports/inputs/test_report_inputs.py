@@ -1,7 +1,5 @@
 """Inputs of a report: which are found, which are refused, and the commands that make them again."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checks of the replay that can leave an answer open."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Choices of a window from published gains, and among paced windows and bursts."""
 
-from __future__ import annotations
-
 from replay.runs.initial_window import Paced
 from reports.recommendation.candidate_verdicts import choose
 from reports.recommendation.candidates import CANDIDATES

@@ -1,7 +1,5 @@
 """Harm in the rule's harm conditions: the worst decides, and what was not measured has not passed."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any

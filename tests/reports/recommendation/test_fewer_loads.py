@@ -5,8 +5,6 @@ Loads that chance takes away may have been those with the harm: no rule can keep
 the same estimates admits nothing more.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

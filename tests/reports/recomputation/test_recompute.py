@@ -1,7 +1,5 @@
 """Items of a published report are computed again from the inputs that it names, to the last digit."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Items of a report of a replay in stages are computed again from the stored stages, to the last digit."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

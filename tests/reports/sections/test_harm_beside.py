@@ -1,7 +1,5 @@
 """Harm to others that a full replay measures beside stages, where the stages have no harm conditions."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The comparison with the release of twelve months earlier: which release is taken, and what the change is."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Over the shaped path a transfer takes the round trips that its initial window asks for, and the time of its bytes."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Generates HTTP/1.1 responses that break rules of RFC 9112, in the ways in which servers break them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """Hostile pages: requests, downloads and permissions."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 

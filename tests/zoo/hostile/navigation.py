@@ -1,7 +1,5 @@
 """Hostile pages: redirects and navigations."""
 
-from __future__ import annotations
-
 import json
 
 from localweb.serving.handler import Handler

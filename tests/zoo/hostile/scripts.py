@@ -1,7 +1,5 @@
 """Hostile pages: scripts that keep the processor or take memory."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler
 from tests.zoo.hostile.handlers import (
     document,

@@ -1,7 +1,5 @@
 """Server of the hostile pages: `python -m tests.zoo.hostile.web` prints the browser's flags and serves until stdin ends."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress

@@ -1,7 +1,5 @@
 """Hostile pages: frames and windows."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.hostile.handlers import (
     document,

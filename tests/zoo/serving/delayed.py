@@ -5,8 +5,6 @@ source and destination, and sends it back: so what the browser sends to FAR reac
 FAR, and the other way round. The sums over the addresses, and so all checksums, stay as they are.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import ipaddress

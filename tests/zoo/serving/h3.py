@@ -5,16 +5,15 @@ In the truth log `sent_bytes` is UDP payload, `plaintext_bytes` the data of all 
 of the handshake, `tls_ticket_bytes` CRYPTO data after it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from aioquic.asyncio.protocol import QuicConnectionProtocol
 from aioquic.buffer import encode_uint_var
 from aioquic.h3.connection import ErrorCode, H3Connection
 from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
+from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import (
     ConnectionTerminated,
     HandshakeCompleted,
@@ -27,9 +26,6 @@ from aioquic.quic.events import (
 from localweb.serving.handler import Fields, Reply, Request, Site
 from localweb.serving.log import SentConnection, SentResponse, now_us
 from tests.zoo.serving.packets import CountedSocket, Counter, HostSocket, Path
-
-if TYPE_CHECKING:
-    from aioquic.quic.connection import QuicConnection
 
 PIECE = 65_536
 """Bytes of a DATA frame, and of the body that is in memory twice."""

@@ -1,7 +1,5 @@
 """Loads the examples with Chromium in the current network namespace, and returns what server, capture and page saw."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import socket
@@ -9,9 +7,9 @@ import struct
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
@@ -22,9 +20,6 @@ from tests.zoo.serving.pcap import Ends
 from tests.zoo.serving.process import playing
 from tests.zoo.serving.security import Security
 from tests.zoo.serving.server import Spoken, ZooWeb
-
-if TYPE_CHECKING:
-    from playwright.async_api import Playwright
 
 LOAD_MS = 30_000
 

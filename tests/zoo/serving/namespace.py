@@ -3,8 +3,6 @@
 Only loopback is in it, 127.0.0.0/8 whole. User namespaces must be allowed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

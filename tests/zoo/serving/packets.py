@@ -1,22 +1,18 @@
 """Counts each stream's bytes when aioquic builds a packet with them, each byte once."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aioquic.buffer import encode_uint_var
 from aioquic.quic.congestion.base import QuicCongestionControl, register_congestion_control
 from aioquic.quic.connection import stream_is_unidirectional
 from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
+from aioquic.quic.packet_builder import QuicSentPacket
 
 from localweb.serving.log import SentConnection, now_us
-
-if TYPE_CHECKING:
-    from aioquic.quic.packet_builder import QuicSentPacket
 
 LONG_HEADER = 0x80
 """Bit of a datagram's first byte that marks a packet of the handshake (RFC 9000 §17.2)."""

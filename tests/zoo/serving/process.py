@@ -1,7 +1,5 @@
 """The zoo's server in a separate process, so that neither the browser's driver nor the test disturbs its times."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """The zoo's web: every host over one protocol, HTTP/3 among them."""
 
-from __future__ import annotations
-
 import functools
 import ipaddress
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """HTTP/3 of the server by a client that counts too: many streams, resets, a path that loses and delays."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib

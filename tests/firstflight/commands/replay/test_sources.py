@@ -1,7 +1,5 @@
 """`firstflight replay run` on a release or on recordings."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

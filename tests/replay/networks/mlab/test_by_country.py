@@ -1,7 +1,5 @@
 """Countries among the strata of a population: together they are the world, and each alone has its own share of slow networks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

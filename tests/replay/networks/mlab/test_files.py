@@ -1,7 +1,5 @@
 """M-Lab's files: two real months, labels put right, and everything that is not the file of the manifest refused."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import http.server

@@ -1,7 +1,5 @@
 """Populations of M-Lab's October 2025 against the file they are made of."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from statistics import NormalDist
