@@ -71,6 +71,7 @@ def local_web(state: Path) -> Iterator[list[str]]:
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     airflow: dict[str, str], in_airflow: InAirflow, tmp_path: Path
 ) -> None:

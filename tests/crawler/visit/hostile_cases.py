@@ -1,8 +1,9 @@
 """The hostile pages and the endings that each may have."""
 
 import dataclasses
-import os
 from typing import Any
+
+from tests.circles import ALL
 
 OK = ("ok", "quiet", 200)
 BUSY = ("ok", "busy", 200)
@@ -167,6 +168,6 @@ OFTEN = [
     "login",
     "filtered.secure",
 ]
-"""Pages visited in every run of the tests; with FIRSTFLIGHT_TEST_ALL_PAGES=1 all pages are, which takes minutes more."""
+"""Pages visited in every run of the tests; `scripts/test --all` visits all, which takes minutes more."""
 
-CHOSEN = [host for host in CASES if host in OFTEN or os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES")]
+CHOSEN = [host for host in CASES if host in OFTEN or ALL]

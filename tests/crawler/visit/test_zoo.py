@@ -9,6 +9,7 @@ import pytest
 
 from crawler.visit.recorder import NOT_CLOSED
 from schema.http_caching import COLUMNS
+from tests.circles import ALL
 from tests.zoo import painting, table
 from tests.zoo.caching import HELD
 from tests.zoo.case import PROTOCOLS
@@ -18,6 +19,9 @@ from tests.zoo.serving.namespace import in_namespace
 from tests.zoo.serving.pcap import PORTS_USED_TWICE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+VISITED = PROTOCOLS if ALL else PROTOCOLS[1:]
+"""Protocols of the visits: HTTP/1.1 in clear text differs from that within TLS by the records alone."""
 
 AT_ONCE = 2
 """Protocols that are visited at a time, each in a namespace of its own with a server and a browser."""
@@ -44,7 +48,7 @@ Zoo: TypeAlias = dict[str, list[Visited]]
 def zoo() -> Zoo:
     """Visit all pages by every protocol."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = dict(zip(PROTOCOLS, pool.map(visit_all, PROTOCOLS), strict=True))
+        found = dict(zip(VISITED, pool.map(visit_all, VISITED), strict=True))
     table.save(result_of(found))
     return found
 
@@ -66,7 +70,7 @@ def result_of(zoo: Zoo) -> table.Result:
     return table.result(one for visits in zoo.values() for one in visits)
 
 
-@pytest.fixture(params=PROTOCOLS)
+@pytest.fixture(params=VISITED)
 def visits(request: pytest.FixtureRequest, zoo: Zoo) -> list[Visited]:
     """All visits by one protocol."""
     return zoo[request.param]
@@ -207,7 +211,7 @@ def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> No
         assert -TRUNCATED_US <= min(these) <= TOLERANCE_US, name
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", VISITED)
 def test_a_large_body_takes_no_memory(protocol: str, zoo: Zoo) -> None:
     (large,) = (one for one in zoo[protocol] if one.page.host == "large.test")
     assert large.seen["grown_kib"] < GROWN_KIB

@@ -25,15 +25,19 @@ from crawler.browser.driver import ARGUMENT
 from localweb.serving.certificates import Authority
 from schema.vocabulary import RETRIED
 from storage import embedded
+from tests.circles import ALL
 from tests.zoo.raw import Answer, RawWeb, answer, html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SITES = 300
+SITES = 300 if ALL else 80
 CRAWLERS = 4
 BROWSERS_EACH = 1
 
-KILLS = ["crawler"] * 8 + ["browser"] * 6 + ["driver"] * 2 + ["postmaster"] * 3 + ["backend"]
+ROUNDS = 1 + ALL
+"""Rounds of kills."""
+
+KILLS = (["crawler"] * 3 + ["browser"] * 2 + ["driver", "postmaster", "backend"]) * ROUNDS
 
 WITHIN_S = 900.0
 """Far beyond what it takes, on a machine that does other things too."""
