@@ -12,7 +12,7 @@ from typing import Any
 
 from crawler.fifo import Drain
 from crawler.netlog.assembler import EVENTS, Assembler, Traffic
-from crawler.netlog.event import Event
+from crawler.netlog.event import NO_SOURCE, Event
 from crawler.netlog.lines import LineReader, LineSplitter
 from crawler.netlog.open_requests import EVENTS as REQUEST_EVENTS
 from crawler.netlog.open_requests import OpenRequests
@@ -54,6 +54,10 @@ class LogStream:
         self.reader = LineReader(frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS}))
         self.splitter = LineSplitter()
         self._began_ms = 0
+        self._ended: set[tuple[int, str, int]] = set()
+        """Ends of the connections of the last recording."""
+        self._newest = NO_SOURCE
+        """Newest source so far."""
         self._lost_before = 0
         self._assembler = Assembler()
         self._requests = OpenRequests(0)
@@ -67,6 +71,7 @@ class LogStream:
         with self._assembling:
             self._lost_before = self._lost()
             self._assembler = Assembler()
+            self._assembler.begin_after(self._newest)
             self._began_ms = now_ms()
             self._requests = OpenRequests(self._began_ms)
             return self._began_ms
@@ -80,8 +85,14 @@ class LogStream:
         """The recorded traffic; complete once a mark made after `stop` has passed."""
         with self._assembling:
             assembler, self._assembler = self._assembler, Assembler()
+            self._ended = assembler.ends
         self._drain.check()
         return assembler.finish()
+
+    def ends(self) -> set[tuple[int, str, int]]:
+        """Local port, remote address and remote port of each connection of the recording, and of the last one."""
+        with self._assembling:
+            return self._assembler.ends | self._ended
 
     @property
     def lines_lost(self) -> int:
@@ -130,11 +141,14 @@ class LogStream:
                 self._take(event)
 
     def _take(self, event: Event[Any]) -> None:
+        self._newest = max(self._newest, event.source)
         if event.name == COOKIE_ADDED:
             self._pass(event.params["name"])
-        elif event.time_ms >= self._began_ms:  # otherwise the visit before had it: Chromium writes in batches
+        elif event.time_ms >= self._began_ms:
             self._requests.feed(event)
             self._assembler.feed(event)
+        else:  # the visit before had it: Chromium writes in batches
+            self._assembler.begin_after(self._newest)
 
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)

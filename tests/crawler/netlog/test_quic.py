@@ -138,7 +138,7 @@ def assert_possible(found: Rows) -> None:
         assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]
         assert row["header_bytes"] is None or 0 <= row["header_bytes"] <= row["wire_bytes"]
     for row in found.connections:
-        assert 0 <= row["tls_handshake_bytes"] <= row["received_bytes"]
+        assert 0 <= (row["tls_handshake_bytes"] or 0) <= row["received_bytes"]
         assert 0 <= row["frame_bytes"] <= row["decrypted_bytes"] <= row["received_bytes"]
     for share in (found.coverage, found.decrypted_coverage):
         assert share is None or 0 <= share <= 1
