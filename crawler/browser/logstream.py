@@ -19,8 +19,14 @@ from crawler.netlog.open_requests import OpenRequests
 
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 
+WANTED = frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS})
+"""Events that are read."""
+
 MARKS = 17
 """Cookies that make a mark: Chromium writes its log in batches of 15 events, so they push out all earlier events."""
+
+FIRST_LINE_S = 30.0
+"""Time limit for the log's first line, in seconds."""
 
 READINGS = 10
 APART_NS = 50_000
@@ -51,7 +57,7 @@ class LogStream:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.reader = LineReader(frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS}))
+        self.reader = LineReader(WANTED)
         self.splitter = LineSplitter()
         self._began_ms = 0
         self._ended: set[tuple[int, str, int]] = set()
@@ -65,6 +71,13 @@ class LogStream:
         self._marks: dict[str, asyncio.Event] = {}
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(path, self._read)
+
+    async def missing_events(self) -> list[str]:
+        """Return the wanted events that the browser's log does not have, once its first line has come."""
+        async with asyncio.timeout(FIRST_LINE_S):
+            while self.reader.missing is None:
+                await asyncio.sleep(0.01)
+        return sorted(self.reader.missing)
 
     def begin(self) -> int:
         """Begin a new recording, and return its time."""

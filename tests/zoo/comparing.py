@@ -135,9 +135,9 @@ class Visited:
     def wrong_connections(self) -> Iterator[str]:
         """Connections that differ from the server's or the capture's."""
         bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
-        for ends, sent in self.sent_connections.items():
-            if sent["plaintext_bytes"] and ends not in self.ends.values():
-                yield f"{self} connection {ends}: the crawler has not heard of it, which was sent {sent}"
+        for ends in self.sent_connections.keys() - set(self.ends.values()):
+            if unheard := self.sent_connections[ends]["plaintext_bytes"]:
+                yield f"{self} connection {ends}: the crawler has not heard of it, which carried {unheard} bytes"
         for row in self.seen["connections"]:
             ends = self.ends[row["id"]]
             sent = self.sent_connections.get(ends)
