@@ -90,8 +90,12 @@ class Connections:
     def _webtransport(self, event: Event[params.WebTransport]) -> None:
         transport = self.session(event.source, event.time_ms)
         if transport is not None:
-            transport.is_late, transport.is_webtransport = False, True
-            transport.host = _host(event.params["url"])
+            transport.is_late, transport.host = False, _host(event.params["url"])
+
+    def _webtransport_state(self, event: Event[params.NoParams]) -> None:
+        transport = self.session(event.source, event.time_ms)
+        if transport is not None:
+            transport.is_webtransport = True
 
     def session(self, source: int, time_ms: int) -> QuicTransport | None:
         """A QUIC connection by its source; None if it is older than the visit."""
@@ -161,6 +165,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Connections, Event[Any]], None]] = {
     ("TCP_CONNECT", "BEGIN"): Connections._tcp_connect,
     ("QUIC_SESSION", "BEGIN"): Connections._quic_session,
     ("QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE", "BEGIN"): Connections._webtransport,
+    ("QUIC_SESSION_WEBTRANSPORT_CLIENT_STATE_CHANGED", "NONE"): Connections._webtransport_state,
     ("UDP_LOCAL_ADDRESS", "NONE"): Connections._udp_end,
     ("UDP_BYTES_RECEIVED", "NONE"): Connections._udp_bytes,
     **{event: _in_tcp(handler) for event, handler in tcp.HANDLERS.items()},
