@@ -161,7 +161,7 @@ class LogStream:
             self._requests.feed(event)
             self._assembler.feed(event)
         else:  # the visit before had it: Chromium writes in batches
-            self._assembler.begin_after(self._newest)
+            self._assembler.begin_after(event.source)
 
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)

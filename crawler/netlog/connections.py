@@ -24,7 +24,7 @@ class Connections:
 
     def __init__(self) -> None:
         self.oldest = NO_SOURCE
-        """Newest source from before the visit: it, and older ones, are no part of the visit."""
+        """Newest source from before the visit: of it and older ones, only what begins in the visit is part of it."""
         self.tcp: dict[int, TcpTransport] = {}
         self.quic: dict[int, QuicTransport] = {}
         self.udp: dict[tuple[int, str], UdpTransport] = {}
@@ -82,33 +82,28 @@ class Connections:
             tried.update(endpoint(str(one))[0] for one in event.params["address_list"])
 
     def _quic_session(self, event: Event[params.QuicSession]) -> None:
-        transport = self.session(event.source, event.time_ms)
-        if transport is not None:
-            transport.is_late = False
-            transport.host, transport.remote_port = event.params["host"] or None, event.params["port"]
+        transport = self._session(event, is_late=False)
+        transport.host, transport.remote_port = event.params["host"] or None, event.params["port"]
 
     def _webtransport(self, event: Event[params.WebTransport]) -> None:
-        transport = self.session(event.source, event.time_ms)
-        if transport is not None:
-            transport.is_late, transport.host = False, _host(event.params["url"])
+        self._session(event, is_late=False).host = _host(event.params["url"])
 
     def _webtransport_state(self, event: Event[params.NoParams]) -> None:
-        transport = self.session(event.source, event.time_ms)
-        if transport is not None:
-            transport.is_webtransport = True
-
-    def session(self, source: int, time_ms: int) -> QuicTransport | None:
-        """A QUIC connection by its source; None if it is older than the visit."""
-        found = self.quic.get(source)
-        if found is None and source > self.oldest:
-            found = self.quic[source] = QuicTransport(time_ms, is_late=True, connected_ms=time_ms)
-            self._all.append(found)
-        return found
+        if event.source in self.quic or event.source > self.oldest:
+            self._session(event, is_late=True).is_webtransport = True
 
     def _in_quic(self, event: Event[Any]) -> None:
-        transport = self.session(event.source, event.time_ms)
-        if transport is not None:
-            transport.feed(event)
+        if event.source in self.quic or event.source > self.oldest:
+            self._session(event, is_late=True).feed(event)
+
+    def _session(self, event: Event[Any], *, is_late: bool) -> QuicTransport:
+        """The event's QUIC connection, which begins with it if there is none."""
+        found = self.quic.get(event.source)
+        if found is None:
+            time_ms = event.time_ms
+            found = self.quic[event.source] = QuicTransport(time_ms, is_late=is_late, connected_ms=time_ms)
+            self._all.append(found)
+        return found
 
     def _udp_end(self, event: Event[params.Address]) -> None:
         self._udp_local[event.source] = event.params["address"]
