@@ -57,6 +57,23 @@ def chromium(settings: Settings) -> Finding:
     return Finding(name, "ok", found)
 
 
+def browser_log(settings: Settings) -> Finding:
+    """The events of the browser's log that the crawler reads; sizes and times are taken from them."""
+    from crawler.browser.log_events import missing_events, told
+    from crawler.errors import BrowserMissing
+
+    name = "browser's log"
+    try:
+        missing = missing_events(settings.chromium)
+    except BrowserMissing as exc:
+        return Finding(name, "missing", str(exc), "see the browser and its box above")
+    if missing:
+        return Finding(
+            name, "warning", told(missing), "measure with a version before, or report it to the maintainers"
+        )
+    return Finding(name, "ok", "has every event that is read")
+
+
 def browser_box(_: Settings) -> Finding:
     """The box that separates browsers from the machine; no browser starts without it."""
     from crawler import box
@@ -204,6 +221,7 @@ def memory(_: Settings) -> Finding:
 CHECKS: list[Callable[[Settings], Finding]] = [
     chromium,
     browser_box,
+    browser_log,
     address_guard,
     postgresql,
     mininet,

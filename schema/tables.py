@@ -245,7 +245,7 @@ class Visit(Base):
         BigInteger, comment="sum of received_bytes over the visit's connections"
     )
     coverage: Mapped[float | None] = mapped_column(
-        comment="share of received_bytes accounted for by responses, connection frames, TLS handshake, tickets and records; null if nothing was received"
+        comment="share of the bytes that came which is accounted for by responses, connection frames, TLS handshake, tickets and records; beside received_bytes these are the bytes of connections that captured packets show and the browser's log does not name, and a byte for each connection of which the log has no beginning; what the browser itself counted otherwise is not accounted for; null if nothing came"
     )
     decrypted_coverage: Mapped[float | None] = mapped_column(
         comment="share of decrypted bytes accounted for by responses and connection frames; null if nothing was received"
@@ -315,8 +315,12 @@ class Connection(Base):
         Integer,
         comment="client port; with the server's address and port it identifies the connection in a packet capture",
     )
-    protocol: Mapped[str] = mapped_column(comment="http/1.1, h2 or h3 (ALPN names, RFC 7301)")
-    tls_version: Mapped[str | None] = mapped_column(comment="TLS version, e.g. TLS 1.3; null for clear text")
+    protocol: Mapped[str] = mapped_column(
+        comment="http/1.1, h2 or h3 (ALPN names, RFC 7301); udp for datagrams that are no QUIC, as WebRTC's; unknown if the browser's log has no beginning of the connection and no request on it"
+    )
+    tls_version: Mapped[str | None] = mapped_column(
+        comment="TLS version, e.g. TLS 1.3; null for clear text, and for datagrams that are no QUIC; unknown if the browser's log has no beginning of the connection"
+    )
     tls_resumed: Mapped[bool | None] = mapped_column(
         comment="true if the TLS session was resumed; null for clear text, or if the handshake did not complete"
     )
@@ -330,15 +334,15 @@ class Connection(Base):
     )
     tls_handshake_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and where padded records (RFC 8446 §5.4) hide where it ends",
+        comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, where the browser's log has no beginning of it, and where padded records (RFC 8446 §5.4) hide where it ends",
     )
     tls_ticket_bytes: Mapped[int | None] = mapped_column(
         BigInteger,
-        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and where other records of the same read may as well have carried them",
+        comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, where the browser's log has no beginning of the connection, and where other records of the same read may as well have carried them",
     )
     frame_bytes: Mapped[int] = mapped_column(
         BigInteger,
-        comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3)",
+        comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), all streams of a WebTransport session, datagrams that are no QUIC, and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3)",
     )
     response_count: Mapped[int] = mapped_column(
         Integer, comment="number of responses that arrived on the connection, whole or in part"
@@ -409,7 +413,7 @@ class Response(Base):
     )
     position: Mapped[int | None] = mapped_column(
         Integer,
-        comment="number of the response on its connection, from 1, in the order of the requests; null without a connection",
+        comment="number of the response on its connection, from 1, in the order of the requests; null without a connection, and if the browser's log has no beginning of the connection",
     )
     stream_id: Mapped[int | None] = mapped_column(BigInteger, comment="H2 or H3 stream ID; null for HTTP/1.1")
     initiator_id: Mapped[int | None] = mapped_column(

@@ -143,6 +143,8 @@ class Browser:
                 ) from exc
             identity = identify(chromium, browser.version, (*measuring, CAPTURE_MODE_FLAG), guise)
             made = cls(browser, opened, identity, appearance.device, guise, guard, capture)
+            if capture is not None:
+                stack.enter_context(capture.named_by(made.log.ends))
             stack.push_async_callback(made.pages.close)
             yield made
 

@@ -193,6 +193,11 @@ def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
         at = end_at
 
 
+def name(local_port: int, remote_address: str, remote_port: int) -> bytes:
+    """Local port and remote end of a connection, which tell it apart in a namespace; raises ValueError as `end` does."""
+    return PORT.pack(local_port) + end(remote_address, remote_port)
+
+
 def end(address: str, port: int) -> bytes:
     """Address and port as in a packet's headers; raises ValueError if the address is invalid.
 

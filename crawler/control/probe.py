@@ -12,6 +12,7 @@ import http.client
 import json
 import os
 import queue
+import secrets
 import sys
 import threading
 import time
@@ -26,6 +27,9 @@ WITHIN_S = 6.0
 """Time limit of the probe, in seconds: enough for two DNS queries and a lost SYN."""
 
 READ_BYTES = 1024
+
+LOCAL_PORTS = range(10_000, 30_000)
+"""Local ports, which no browser has: the capture of its network leaves them out."""
 
 # linux/sched.h, linux/prctl.h
 CLONE_NEWUSER = 0x1000_0000
@@ -92,7 +96,9 @@ def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
 def answer(canary: dict[str, Any]) -> str:
     """Ask a canary; return what is wrong with its answer, "" if nothing is."""
     url = urlsplit(canary["url"])
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=WITHIN_S)
+    connection = http.client.HTTPConnection(
+        url.hostname or "", url.port, timeout=WITHIN_S, source_address=("", secrets.choice(LOCAL_PORTS))
+    )
     try:
         connection.request(
             "GET", url._replace(scheme="", netloc="").geturl() or "/", headers={"User-Agent": "firstflight"}

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.netlog.exchange import MAIN_FRAME, URL_LIMIT, Exchange
+from crawler.netlog.exchange import MAIN_FRAME, Exchange, kept_url
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -90,7 +90,7 @@ class MainDocument:
         number = str(params.get("requestId"))
         if params.get("frameId") != self._frame_id or params.get("loaderId") != number:
             return
-        url = str(params.get("request", {}).get("url", ""))[:URL_LIMIT].partition("#")[0]
+        url = kept_url(str(params.get("request", {}).get("url", ""))).partition("#")[0]
         if url.startswith(("http:", "https:")):
             self._asked.pop(number, None)
             self._asked[number] = Navigation(number, url, _milliseconds(params))
@@ -118,7 +118,7 @@ class MainDocument:
             found = [
                 (abs(exchange.asked_ms - navigation.asked_ms), index)
                 for index, exchange in enumerate(exchanges)
-                if _is_document(exchange) and exchange.url.partition("#")[0] == navigation.url
+                if self._can_show(exchange) and exchange.url.partition("#")[0] == navigation.url
             ]
             if found:
                 return min(found)[1]
@@ -129,12 +129,15 @@ class MainDocument:
         """True if the page shows a document from the network."""
         return bool(self._shown) and not self._is_error_page
 
+    def _can_show(self, exchange: Exchange) -> bool:
+        """Return whether a main frame, a popup's included, could show the response.
 
-def _is_document(exchange: Exchange) -> bool:
-    """True if a main frame, a popup's included, could show the response."""
-    if exchange.frame != MAIN_FRAME or exchange.status is None:
-        return False
-    return exchange.status == 304 or not 300 <= exchange.status < 400
+        Of redirects it shows those that it does not follow: of other statuses, or without a usable Location.
+        """
+        if exchange.frame != MAIN_FRAME or exchange.status is None or exchange.is_repeated:
+            return False
+        is_redirect = 300 <= exchange.status < 400 and exchange.status != 304
+        return not is_redirect or (self.is_shown and not exchange.is_followed)
 
 
 def _milliseconds(params: dict[str, Any]) -> int:

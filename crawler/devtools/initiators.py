@@ -6,7 +6,7 @@ The events are those of the page, its frames and its dedicated workers. Sizes ar
 import dataclasses
 from typing import Any
 
-from crawler.netlog.exchange import REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT
+from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, kept_url
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -104,11 +104,11 @@ class Initiators:
             self._open[request_id] = request
 
     def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
-        url = url[:URL_LIMIT]
+        url = kept_url(url)
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return None
         initiator = self._initiator_url(params)
-        initiator = None if initiator is None else initiator[:URL_LIMIT]
+        initiator = None if initiator is None else kept_url(initiator)
         self._url_characters += len(url) + len(initiator or "")
         if len(self.requests) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return None

@@ -64,6 +64,8 @@ class LineReader:
         self.wanted = wanted
         self.ignored = 0
         """Lines of events that could not be read."""
+        self.missing: frozenset[str] | None = None
+        """Wanted events that this browser's log does not have; None until its first line has come."""
         self._kinds: dict[bytes, dict[bytes, _Kind] | None] = {}
         """Kinds of event by the line's tail, and by phase; None for events that are not wanted."""
         self._errors: dict[int, str] = {}
@@ -118,6 +120,7 @@ class LineReader:
         except (ValueError, KeyError, TypeError, AttributeError):
             self.ignored += 1
         else:
+            self.missing = self.wanted - constants["logEventTypes"].keys()
             self._kinds = {(field + end)[-_TAIL:]: kind for field, kind in kinds.items() for end in _ENDINGS}
 
     def error(self, number: int) -> str:

@@ -117,6 +117,26 @@ class QuicSession(NoParams):
     port: int
 
 
+class WebTransport(NoParams):
+    """A new WebTransport session, on a QUIC connection of its own."""
+
+    url: str
+
+
+class Address(NoParams):
+    """An end of a socket."""
+
+    address: str
+
+
+class UdpBytes(TypedDict):
+    """A UDP datagram; its bytes are only counted."""
+
+    byte_count: int
+    address: NotRequired[str]
+    """The sender."""
+
+
 class Datagram(NoParams):
     """A UDP datagram with packets."""
 
@@ -263,6 +283,9 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Http2Request,
     ("HTTP2_SESSION_RECV_HEADERS", "NONE"): StreamHeaders,
     ("QUIC_SESSION", "BEGIN"): QuicSession,
+    ("QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE", "BEGIN"): WebTransport,
+    ("UDP_LOCAL_ADDRESS", "NONE"): Address,
+    ("UDP_BYTES_RECEIVED", "NONE"): UdpBytes,
     ("QUIC_SESSION_PACKET_SENT", "NONE"): SentPacket,
     ("QUIC_SESSION_STREAM_FRAME_SENT", "NONE"): StreamFrame,
     ("QUIC_SESSION_STREAM_FRAME_COALESCED", "NONE"): StreamFrame,

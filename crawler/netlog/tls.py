@@ -39,7 +39,7 @@ class RecordReader:
         self.are_tickets_known = True
         """False if other records may as well have carried the messages after the handshake."""
         self.record_bytes = 0
-        """Headers, tags, padding and alerts of all other records, set by `finish`."""
+        """Headers, tags, padding and alerts of all other records, and what TLS 1.2 renegotiates; set by `finish`."""
         self.unread_bytes = 0
         """Bytes that the browser never read: records, the last perhaps cut off, and the rest of a record half read."""
         self.is_handshake_known = True
@@ -107,7 +107,10 @@ class RecordReader:
     def _record(self) -> None:
         whole = RECORD_HEADER_BYTES + self._length
         if self._kind in (ContentType.HANDSHAKE, ContentType.CHANGE_CIPHER_SPEC):
-            self.handshake_bytes += whole
+            if self._is_secured:  # HelloRequest, say (RFC 5246 §7.4.1.1)
+                self.record_bytes += whole
+            else:
+                self.handshake_bytes += whole
             self._own += self._length if self._kind == ContentType.HANDSHAKE else 0
         elif self._kind == ContentType.APPLICATION_DATA:
             self._sealed.append(self._length)

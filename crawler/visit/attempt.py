@@ -74,6 +74,8 @@ class Attempt:
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
     """What a capture has of each of the traffic's connections; empty without a capture."""
+    unnamed_bytes: int = 0
+    """Bytes on connections of which the log knows nothing, by the capture."""
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
@@ -140,6 +142,7 @@ class Attempt:
             salt=salt,
             error_name=error_name,
             captured=self.captured,
+            unnamed_bytes=self.unnamed_bytes,
             stop_ms=self.stop_ms or 0,
         )
         index = self.document.among(traffic.exchanges) if self.document else None

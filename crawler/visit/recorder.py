@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import now_ms, same_moment
 from crawler.browser.open_pages import OpenPage, shut
-from crawler.capture.capture import HANDED_OVER_MS
+from crawler.capture.capture import HANDED_OVER_MS, Capture
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
 from crawler.netlog.open_requests import QUIET_MS
@@ -33,6 +33,9 @@ DRAIN_S = 2.5
 CLOSE_S = 2.5
 """Time limit for closing the page, in seconds."""
 
+HANDED_OVER_TRIES = 10
+"""Most times that packets of bytes in the log are waited for, on a busy machine."""
+
 NOT_CLOSED = "the browser did not close its page"
 
 LINKS_S = 1.0
@@ -49,10 +52,11 @@ class Recorder:
         self._deadline = deadline
         self._is_stuck = False
         """True if the page kept the browser from answering in time."""
+        self._began_ms = browser.log.begin()
         self.attempt = Attempt(
             scheme,
             datetime.datetime.now(datetime.UTC),
-            browser.log.begin(),
+            self._began_ms,
             refuses=browser.guard.refuses if browser.guard else None,
         )
 
@@ -208,14 +212,26 @@ class Recorder:
         attempt.log_lines_lost = browser.log.lines_lost
         attempt.traffic = browser.log.finish()
         if browser.capture is not None:
-            if not is_read:
-                await asyncio.sleep(HANDED_OVER_MS / 1000)
-            attempt.captured = [
-                browser.capture.take(
-                    (one.local_address, one.local_port), (one.remote_address, one.remote_port)
-                )
-                for one in attempt.traffic.transports
-            ]
+            await self._take_packets(browser.capture, is_read=is_read)
+
+    async def _take_packets(self, capture: Capture, *, is_read: bool) -> None:
+        """Take what a capture has of the connections, once the kernel has handed over what the log says to have come."""
+        traffic, stop_ms = self.attempt.traffic, self.attempt.stop_ms or now_ms()
+        if not is_read:
+            await asyncio.sleep(HANDED_OVER_MS / 1000)  # more may have come than the log says
+        ends = [
+            ((one.local_address, one.local_port), (one.remote_address, one.remote_port))
+            for one in traffic.transports
+        ]
+        sizes = [one.received_bytes for one in traffic.transports]
+        for _ in range(HANDED_OVER_TRIES):
+            if not any(capture.is_behind(*where, size) for where, size in zip(ends, sizes, strict=True)):
+                break
+            await asyncio.sleep(HANDED_OVER_MS / 1000)
+        self.attempt.captured = [capture.take(*where) for where in ends]
+        self.attempt.unnamed_bytes = capture.unnamed_bytes(
+            traffic.ends, since_ms=self._began_ms, until_ms=stop_ms
+        )
 
     async def _drained(self, context: BrowserContext) -> bool:
         """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""

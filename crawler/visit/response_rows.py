@@ -59,7 +59,7 @@ class ResponseRows:
             self.by_url[one.url.partition("#")[0]] = number
             one = one.redirected_from
         kind = _resource_type(exchange, request)
-        if kind in CLIENTS and not 300 <= (exchange.status or 0) < 400:
+        if kind in CLIENTS and not exchange.is_followed:
             self.clients.setdefault(url[:2], []).append(number)
         return {
             "id": number,
@@ -110,7 +110,7 @@ class ResponseRows:
             "failure": self.error_name(error)
             if error is not None
             else text(request.failure)
-            if request and request.failure
+            if request and request.failure and not exchange.is_repeated
             else None,
             "from_cache": cached,
             "wire_bytes": wire or None,
@@ -175,18 +175,23 @@ def match(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dic
     """Match the page's requests with exchanges, by index of the exchange: the n-th request of a URL is the n-th in both.
 
     A preflight has the URL of the request that follows it, and is matched apart: the page's events name it after that
-    request, the log before it.
+    request, the log before it. What the browser sends again by itself is one request of the page.
     """
     waiting: dict[tuple[str, bool, bool], list[PageRequest]] = {}
     for one in requests:
         waiting.setdefault((one.url, one.resource_type == "preflight", one.in_memory), []).append(one)
     for ones in waiting.values():
         ones.reverse()
-    joined = {}
+    joined: dict[int, PageRequest] = {}
+    of: dict[int, PageRequest | None] = {}
     for index, exchange in enumerate(exchanges):
+        if exchange.repeats is not None:
+            if request := of.get(id(exchange.repeats)):
+                joined[index] = of[id(exchange)] = request
+            continue
         key = (exchange.url.partition("#")[0], _is_preflight(exchange), exchange.reused)
         if left := waiting.get(key):
-            joined[index] = left.pop()
+            joined[index] = of[id(exchange)] = left.pop()
     return joined
 
 

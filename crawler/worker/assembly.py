@@ -5,12 +5,14 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 
 from sqlalchemy import Engine
 
 from crawler.browser.browser import Browser
 from crawler.browser.devices import DEVICES
 from crawler.browser.driver import Drivers
+from crawler.browser.log_events import told
 from crawler.browser.user_agent import Appearance
 from crawler.control.network import OwnNetwork
 from crawler.visit.claim import Claim
@@ -51,7 +53,7 @@ class Assembly:
             return await Loop(
                 engine=engine,
                 crawl=crawl,
-                launch=functools.partial(self._browser, crawl, drivers),
+                launch=self.launching(crawl, drivers, say),
                 visit=Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages),
                 browsers=self.browsers,
                 minutes=self.minutes,
@@ -63,8 +65,16 @@ class Assembly:
                 network=OwnNetwork(canaries, around.guard) if canaries else None,
             ).run()
 
+    def launching(
+        self, crawl: Crawl, drivers: Drivers, say: Callable[[str], None]
+    ) -> Callable[[], AbstractAsyncContextManager[Browser]]:
+        """Return what launches a browser; the first says which events its log lacks."""
+        return functools.partial(self._browser, crawl, drivers, functools.cache(say))
+
     @contextlib.asynccontextmanager
-    async def _browser(self, crawl: Crawl, drivers: Drivers) -> AsyncIterator[Browser]:
+    async def _browser(
+        self, crawl: Crawl, drivers: Drivers, say: Callable[[str], None]
+    ) -> AsyncIterator[Browser]:
         around = self.surroundings
         appearance = Appearance(
             device=DEVICES[crawl.device], user_agent=crawl.user_agent_planned, contact_url=crawl.contact_url
@@ -81,4 +91,6 @@ class Assembly:
                 capture=around.capture,
             ) as browser,
         ):
+            if missing := await browser.log.missing_events():
+                say(told(missing))
             yield browser

@@ -95,7 +95,7 @@ def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
             yield stack.enter_context(on_loopback())
         else:
             sockets = (guard.capture, guard.tcp_info) if guard else (None, None)
-            yield stack.enter_context(capturing(*sockets))
+            yield stack.enter_context(capturing(*sockets, is_theirs_alone=True))
 
 
 def web(crawl: Crawl, state: Path | None, *, canaries: str | None) -> Web:

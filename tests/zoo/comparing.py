@@ -17,6 +17,9 @@ be off by one, and an effect may seem to precede its cause by this much."""
 
 PRIORITY = ("urgency", "is_incremental", "h2_weight", "h2_parent_stream_id", "h2_is_exclusive")
 
+FRAMES_WITHOUT_REQUEST = 1000
+"""More bytes of frames than a connection takes on which nothing is asked: there is a WebTransport session on it."""
+
 Ends = tuple[str, int, int]
 """Server address and port, client port: ports alone repeat across the addresses of loopback."""
 
@@ -130,6 +133,9 @@ class Visited:
     def wrong_connections(self) -> Iterator[str]:
         """Connections that differ from the server's or the capture's."""
         bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
+        for ends in self.sent_connections.keys() - set(self.ends.values()):
+            if unheard := self.sent_connections[ends]["plaintext_bytes"]:
+                yield f"{self} connection {ends}: the crawler has not heard of it, which carried {unheard} bytes"
         for row in self.seen["connections"]:
             ends = self.ends[row["id"]]
             sent = self.sent_connections.get(ends)
@@ -142,7 +148,7 @@ class Visited:
             if row["received_bytes"] > carried:
                 yield f"{who}: received {row['received_bytes']}, the wire carried {carried}"
             # What nobody asked anything of, nobody reads to the end.
-            if ends in bounded or not row["response_count"]:
+            if ends in bounded or not (row["response_count"] or sent["frame_bytes"] > FRAMES_WITHOUT_REQUEST):
                 continue
             got, wanted = _connection(row), _sent_connection(sent, carried)
             if any(self.cases[case].unread_end for case in cases if case != PAGE):

@@ -168,4 +168,27 @@ SERVICE_WORKERS = Page(
     ),
 )
 
-PAGES = (FRAMES, WORKERS, SERVICE_WORKERS)
+SESSION = """
+const session = new WebTransport(`${location.origin}/webtransport/session`);
+await session.ready;
+const both = await session.createBidirectionalStream();
+await both.writable.getWriter().write(new Uint8Array(9));
+const drain = async stream => { const reader = stream.getReader(); while (!(await reader.read()).done); };
+await drain(both.readable);
+await drain((await session.incomingUnidirectionalStreams.getReader().read()).value);
+await get('HERE/after');
+"""
+
+SESSIONS = Page(
+    host="session.test",
+    cases=(
+        Case(
+            id="webtransport",
+            routes={"HERE/after": answer(TEXT)},
+            script=SESSION,
+            apart=dict.fromkeys(("h1", "h1tls", "h2"), "WebTransport is HTTP/3's"),
+        ),
+    ),
+)
+
+PAGES = (FRAMES, WORKERS, SERVICE_WORKERS, SESSIONS)

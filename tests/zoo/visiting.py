@@ -52,7 +52,7 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
         with (
             capturing(folder) as captured,
             playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
-            on_loopback() as capture,
+            on_loopback(is_theirs_alone=True) as capture,
         ):
             assert capture is not None, "loopback cannot be captured"
             chromium = from_environment().chromium

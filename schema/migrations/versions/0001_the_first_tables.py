@@ -48,9 +48,17 @@ def upgrade() -> None:
             nullable=False,
             comment="client port; with the server's address and port it identifies the connection in a packet capture",
         ),
-        sa.Column("protocol", sa.Text(), nullable=False, comment="http/1.1, h2 or h3 (ALPN names, RFC 7301)"),
         sa.Column(
-            "tls_version", sa.Text(), nullable=True, comment="TLS version, e.g. TLS 1.3; null for clear text"
+            "protocol",
+            sa.Text(),
+            nullable=False,
+            comment="http/1.1, h2 or h3 (ALPN names, RFC 7301); udp for datagrams that are no QUIC, as WebRTC's; unknown if the browser's log has no beginning of the connection and no request on it",
+        ),
+        sa.Column(
+            "tls_version",
+            sa.Text(),
+            nullable=True,
+            comment="TLS version, e.g. TLS 1.3; null for clear text, and for datagrams that are no QUIC; unknown if the browser's log has no beginning of the connection",
         ),
         sa.Column(
             "tls_resumed",
@@ -74,19 +82,19 @@ def upgrade() -> None:
             "tls_handshake_bytes",
             sa.BigInteger(),
             nullable=True,
-            comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, and where padded records (RFC 8446 §5.4) hide where it ends",
+            comment="TCP payload of the server's TLS flight, before the first response; for QUIC the UDP payload of datagrams that begin with an Initial, Handshake, Retry or Version Negotiation packet; null for clear text, where the browser's log has no beginning of it, and where padded records (RFC 8446 §5.4) hide where it ends",
         ),
         sa.Column(
             "tls_ticket_bytes",
             sa.BigInteger(),
             nullable=True,
-            comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, and where other records of the same read may as well have carried them",
+            comment="TCP payload of NewSessionTicket and KeyUpdate messages after the handshake, including their TLS records; for QUIC the CRYPTO data after the handshake; null for clear text, where the browser's log has no beginning of the connection, and where other records of the same read may as well have carried them",
         ),
         sa.Column(
             "frame_bytes",
             sa.BigInteger(),
             nullable=False,
-            comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3)",
+            comment="bytes inside TLS that belong to no response: H2 or H3 frames (SETTINGS, PING, ...), all streams of a WebTransport session, datagrams that are no QUIC, and what HTTP/1.1 sent after the end of a response (RFC 9112 §6.3)",
         ),
         sa.Column(
             "response_count",
@@ -210,7 +218,7 @@ def upgrade() -> None:
             "position",
             sa.Integer(),
             nullable=True,
-            comment="number of the response on its connection, from 1, in the order of the requests; null without a connection",
+            comment="number of the response on its connection, from 1, in the order of the requests; null without a connection, and if the browser's log has no beginning of the connection",
         ),
         sa.Column(
             "stream_id", sa.BigInteger(), nullable=True, comment="H2 or H3 stream ID; null for HTTP/1.1"
@@ -682,7 +690,7 @@ def upgrade() -> None:
             "coverage",
             sa.Double(),
             nullable=True,
-            comment="share of received_bytes accounted for by responses, connection frames, TLS handshake, tickets and records; null if nothing was received",
+            comment="share of the bytes that came which is accounted for by responses, connection frames, TLS handshake, tickets and records; beside received_bytes these are the bytes of connections that captured packets show and the browser's log does not name, and a byte for each connection of which the log has no beginning; what the browser itself counted otherwise is not accounted for; null if nothing came",
         ),
         sa.Column(
             "decrypted_coverage",

@@ -71,6 +71,7 @@ class QuicListener:
             quic_logger=Counters(),
             congestion_control_algorithm="constant",
             max_datagram_size=self._path.datagram_bytes,
+            max_datagram_frame_size=65_536,  # without which there is no WebTransport
         )
         chain, key = self._authority.files(self._site.host)
         configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)
