@@ -178,10 +178,18 @@ def test_last_years_window_is_the_incumbent_unless_its_report_is_illustrative(
     tmp_path: Path, is_illustrative: bool, expected: int | None
 ) -> None:
     data_folder(tmp_path)
-    last = tmp_path / "reports" / "2025" / "report.json"
+    last = tmp_path / "reports" / "2025" / "v1" / "report.json"
     last.parent.mkdir(parents=True)
-    told = {"year": 2025, "is_illustrative": is_illustrative, "recommendation": {"iw_in_force": 16}}
-    last.write_text(json.dumps({**told, "ledger": [{"input": "dns"}]}))
+    told = {
+        "year": 2025,
+        "is_illustrative": is_illustrative,
+        "recorded_pages": None,
+        "answer": {"kind": "raise"},
+        "recommendation": {"iw_in_force": 16},
+        "ledger": [{"input": "dns"}],
+        "earlier_ledgers": [],
+    }
+    last.write_text(json.dumps(told))
     seal(last.parent, {})
     found = read_data_folder(tmp_path)
     assert found.last_years_iw == expected
@@ -190,7 +198,7 @@ def test_last_years_window_is_the_incumbent_unless_its_report_is_illustrative(
 
 def test_last_years_report_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
     data_folder(tmp_path)
-    last = tmp_path / "reports" / "2025" / "report.json"
+    last = tmp_path / "reports" / "2025" / "v1" / "report.json"
     last.parent.mkdir(parents=True)
     last.write_text("{")
     with pytest.raises(ReportError, match=r"last year's report .* is damaged \(SHA256SUMS\)"):
