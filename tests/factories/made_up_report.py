@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.build import write_computed
+from releases.build import packets_of, write_computed, write_dictionary
 from releases.catalogue import Release
+from releases.descriptions.write import describe
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.inputs.report_inputs import ReportInputs, read_inputs
@@ -17,7 +18,7 @@ from reports.recommendation.rule import RULE, Rule
 from reports.recomputation.recompute import Places
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
-from storage.sums import seal
+from storage.sums import seal, sums_now
 from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
@@ -61,6 +62,18 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
     write_tables(folder, made_up)
     rows = {table: len(rows) for table, rows in made_up.rows().items()} | write_computed(folder, name.kind)
     return make_release(folder, name, version=version, rows=rows)
+
+
+def write_whole_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME) -> Release:
+    """The release of `made_up` with all that a release carries, which `firstflight verify` finds sound."""
+    release = write_release(data_dir, made_up, name)
+    write_dictionary(release.path, name.kind)
+    packets = packets_of(release.file("connection"))
+    manifest = dataclasses.replace(release.manifest, files=sums_now(release.path), packets=packets)
+    describe(release.path, manifest, like=release.path)
+    manifest = dataclasses.replace(manifest, files=sums_now(release.path))
+    seal(release.path, manifest.facts)
+    return Release(release.path, manifest)
 
 
 def replay_cells(**changes: Any) -> pa.Table:

@@ -118,10 +118,11 @@ def make(engine: Engine, folder: Path) -> World:
         publish(built.release, store.as_uri())
     _replays(data / "replays")
     for year, said in ((2025, "nobody"), (2026, f"largest: www.{HOST}")):
-        (data / f"reports/{year}").mkdir(parents=True)
-        (data / f"reports/{year}/index.html").write_text(f"<p>{said}</p>")
+        report = data / f"reports/{year}/v1"
+        report.mkdir(parents=True)
+        (report / "index.html").write_text(f"<p>{said}</p>")
         source = {"crawl": CRAWL, "version": 2, "checksum": "ab" * 32}
-        seal(data / f"reports/{year}", {"kind": "report", "year": year, "release": source})
+        seal(report, {"kind": "report", "year": year, "publication": {"version": 1}, "release": source})
     (data / "lists/tranco").mkdir(parents=True)
     (data / "lists/tranco/K2LPW.csv").write_text(f"1,site1.test\n2,{HOST}\n")
     (data / "lists/sites.txt").write_text(f"site1.test\n{HOST}\n")

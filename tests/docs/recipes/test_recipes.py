@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from releases.build import write_distribution
+from releases.build import write_computed
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release_with_items
 from tests.docs.recipes.conftest import (
@@ -109,8 +109,8 @@ def write_raw_rows(releases: Path, crawl: CrawlName, *, smaller: int) -> None:
         tables.add_response(7, is_complete=False)
     folder = crawl.path(releases, version=1)
     write_tables(folder, tables)
-    write_distribution(folder)
-    make_release(folder, crawl, rows={name: len(found) for name, found in tables.rows().items()})
+    rows = {name: len(found) for name, found in tables.rows().items()} | write_computed(folder, crawl.kind)
+    make_release(folder, crawl, rows=rows)
 
 
 def test_the_recipe_over_raw_rows_gives_the_shares_of_the_service_at_every_window(tmp_path: Path) -> None:

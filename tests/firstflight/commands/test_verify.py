@@ -221,7 +221,8 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     assert {one["state"] for one in found.values()} == {"ok"}
     assert "signed by releases@example.org" in run("release", "list").stdout
     (data / "reports" / "2026" / "v1" / "summary.txt").write_text("IW 100")
-    seal(data / "reports" / "2026" / "v1", {"kind": "report", "year": 2026})
+    facts = {"kind": "report", "year": 2026, "publication": {"version": 1}}
+    seal(data / "reports" / "2026" / "v1", facts)
     forged = items("--offline")["report"]
     listed = files_in(data / "reports" / "2026" / "v1") - 2  # SHA256SUMS and its signature
     assert (forged["state"], forged["said"]) == ("damaged", f"{listed} files are as in SHA256SUMS")
