@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from crawler import box
-from crawler.browser.channels import LOG_FLAG, WRITTEN_BY_OTHERS
+from crawler.browser.browser import LOG_FLAG, WRITTEN_BY_OTHERS
 from crawler.browser.logstream import WANTED
 from crawler.errors import LaunchFailed
 from crawler.netlog.lines import LineReader

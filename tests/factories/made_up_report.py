@@ -64,9 +64,11 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
     return make_release(folder, name, version=version, rows=rows)
 
 
-def write_whole_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME) -> Release:
+def write_whole_release(
+    data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1
+) -> Release:
     """The release of `made_up` with all that a release carries, which `firstflight verify` finds sound."""
-    release = write_release(data_dir, made_up, name)
+    release = write_release(data_dir, made_up, name, version=version)
     write_dictionary(release.path, name.kind)
     packets = packets_of(release.file("connection"))
     manifest = dataclasses.replace(release.manifest, files=sums_now(release.path), packets=packets)

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from firstflight.main import main
 from storage.sums import manifest_of
-from tests.factories.made_up_report import crawl, crawl_with_another_page, write_release, write_whole_release
+from tests.factories.made_up_report import crawl, crawl_with_another_page, write_whole_release
 
 pytestmark = pytest.mark.process
 
@@ -47,7 +47,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def change_inputs(data: Path) -> None:
-    write_release(data, crawl_with_another_page(), version=2)
+    write_whole_release(data, crawl_with_another_page(), version=2)
 
 
 def one_line(result: Result) -> str:

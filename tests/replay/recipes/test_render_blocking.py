@@ -2,7 +2,8 @@
 
 import pytest
 
-from replay.recipes.page_recipe import Object, Origin, Recipe, Row, blocks_rendering
+from replay.recipes.page_recipe import Object, Origin, Recipe, blocks_rendering
+from replay.recipes.release_rows import Row
 
 DOCUMENT = 1
 
