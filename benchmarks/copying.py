@@ -19,7 +19,8 @@ BLOCK_BYTES = 128 * 1024
 
 
 def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -> dict[str, Any]:
-    """Measure `copy_rows` and the raw COPY in turn, each into the empty partition of `crawl` with its indexes.
+    """Measure `copy_rows` and the raw COPY in turn, each into the empty
+    partition of `crawl` with its indexes.
 
     The rows are those of the crawl with the id `like`, repeated.
     """

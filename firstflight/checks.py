@@ -1,4 +1,7 @@
-"""The checks of `firstflight doctor`. What a check looks for is imported within it, since it may be missing."""
+"""The checks of `firstflight doctor`.
+
+What a check looks for is imported within it, since it may be missing.
+"""
 
 import dataclasses
 import datetime
@@ -150,7 +153,8 @@ def postgresql(settings: Settings) -> Finding:
 
 
 def address_guard(settings: Settings) -> Finding:
-    """The address guard, which keeps pages from private addresses; a crawl of the live web does not run without it."""
+    """The address guard, which keeps pages from private addresses;
+    a crawl of the live web does not run without it."""
     from crawler.egress.namespace import check_privilege
     from crawler.egress.networks import parse
     from crawler.errors import EgressUnavailable
@@ -195,7 +199,10 @@ def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
 
 
 def signatures(settings: Settings) -> Finding:
-    """ssh-keygen and the signing key; without ssh-keygen nothing is signed, and every signature counts as bad."""
+    """ssh-keygen and the signing key.
+
+    Without ssh-keygen nothing is signed, and every signature counts as bad.
+    """
     if not shutil.which("ssh-keygen"):
         return Finding("signatures", "warning", "no ssh-keygen", apt("openssh-client"))
     try:

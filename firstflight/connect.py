@@ -1,4 +1,5 @@
-"""Connects commands to the database that the settings name, or to the embedded one, with its tables upgraded."""
+"""Connects commands to the database that the settings name, or to the embedded one,
+with its tables upgraded."""
 
 import contextlib
 import functools
@@ -23,7 +24,10 @@ def database_url(settings: Settings) -> str:
 
 
 def revival(settings: Settings) -> Callable[[], object] | None:
-    """A function that restarts the embedded server after it has died; None for a server that others keep running."""
+    """A function that restarts the embedded server after it has died.
+
+    None for a server that others keep running.
+    """
     if settings.database_url:
         return None
     return functools.partial(embedded.start, embedded_folder(settings))

@@ -8,7 +8,8 @@ import click
 
 @contextlib.contextmanager
 def one_line(*expected: type[Exception]) -> Iterator[None]:
-    """Report expected errors as one line on standard error with exit code 1; other errors are bugs and pass."""
+    """Report expected errors as one line on standard error with exit code 1;
+    other errors are bugs and pass."""
     try:
         yield
     except expected as exc:

@@ -34,7 +34,8 @@ def held(connection: Connection) -> list[Held]:
         if crawl.sealed_at is not None and partitions:
             size = connection.scalar(
                 text(
-                    "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM unnest(CAST(:names AS text[])) AS name"
+                    "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM "
+                    "unnest(CAST(:names AS text[])) AS name"
                 ),
                 {"names": partitions},
             )
@@ -56,7 +57,10 @@ def is_older(crawl: str, *, months: int, month: str) -> bool:
 
 
 def detach(engine: Engine, releases: Path, name: str) -> list[str]:
-    """Detach a crawl's large partitions and return their names. Raises RetentionError unless its release verifies."""
+    """Detach a crawl's large partitions and return their names.
+
+    Raises RetentionError unless its release verifies.
+    """
     with engine.connect() as connection:
         crawl = find_crawl(connection, name)
         there = attached(connection, crawl.id)

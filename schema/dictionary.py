@@ -15,7 +15,8 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
     ),
     "item": (
         computed_tables.ITEM,
-        "One item that a distribution counts, with its site and its strata, from which any distribution and its interval follow.",
+        "One item that a distribution counts, with its site and its strata, "
+        "from which any distribution and its interval follow.",
     ),
     "cell": (computed_tables.CELL, "One page load in the replay lab."),
     "replayed_response": (
@@ -27,7 +28,8 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
 
 
 def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, dict[str, Any]]:
-    """Every released and every computed table by name: `description` and `columns`, as releases of this kind hold them."""
+    """Every released and every computed table by name: `description` and `columns`,
+    as releases of this kind hold them."""
     observed = {
         name: {
             "description": table.description,

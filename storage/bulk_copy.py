@@ -20,7 +20,10 @@ POSTGRESQL_TYPES: list[tuple[type, str]] = [
     (Text, "text"),
     (ARRAY, "int4[]"),
 ]
-"""PostgreSQL types by column type. Binary COPY does not convert: the types sent must be those of the columns."""
+"""PostgreSQL types by column type.
+
+Binary COPY does not convert: the types sent must be those of the columns.
+"""
 
 
 def column_names(model: type[Base]) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ def upgrade(engine: Engine) -> None:
 
 
 def _write_outcomes(connection: Connection) -> None:
-    """Write every outcome of this version; those no longer in the code stay, for visits that refer to them."""
+    """Write every outcome of this version; those no longer in the code stay,
+    for visits that refer to them."""
     rows = [{"id": name, "description": description} for name, description in OUTCOMES.items()]
     statement = insert(Outcome).values(rows)
     changed = statement.excluded.description
@@ -55,5 +56,6 @@ def _write_outcomes(connection: Connection) -> None:
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:
-    """True for everything that Alembic compares with the declaration; partitions are data and are left out."""
+    """True for everything that Alembic compares with the declaration;
+    partitions are data and are left out."""
     return not (kind == "table" and name is not None and is_partition(name))

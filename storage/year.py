@@ -30,10 +30,14 @@ class Year:
         return [month for month in months(self.year) if month not in self.sealed]
 
     def newest(self) -> str:
-        """The name of the year's newest crawl, which the report is made from; NotReady unless it is sealed."""
+        """The name of the year's newest crawl, which the report is made from.
+
+        NotReady unless it is sealed.
+        """
         if not self.sealed:
             raise NotReady(
-                f"no crawl of {self.series} was planned in {self.year}: `firstflight crawl list` shows what there is"
+                f"no crawl of {self.series} was planned in {self.year}: "
+                "`firstflight crawl list` shows what there is"
             )
         month = max(self.sealed)
         name = f"{month}.{self.series}"

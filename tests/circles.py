@@ -1,4 +1,5 @@
-"""Two circles of tests: what every change runs, and the larger samples that `scripts/test --all` runs as well."""
+"""Two circles of tests: what every change runs, and the larger samples that
+`scripts/test --all` runs as well."""
 
 import os
 

@@ -26,7 +26,8 @@ KEPT = 8
 
 WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
 DRAWING = '<span class="wide drawing" tabindex="0" role="group" aria-label="Figure">'
-"""What a drawing scrolls in, which would have letters too small to read if it were made as narrow as a phone."""
+"""What a drawing scrolls in, which would have letters too small to read if it
+were made as narrow as a phone."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +43,8 @@ class Rendered:
 
 @functools.lru_cache(KEPT)
 def render(text: str, *, source: str, base: str) -> Rendered:
-    """A document in Markdown that begins with its title; it is the file `source` of docs, and documents are below `base`.
+    """A document in Markdown that begins with its title; it is the file `source` of docs,
+    and documents are below `base`.
 
     HTML is shown as it is written, except comments, which are left out.
     """

@@ -1,4 +1,5 @@
-"""Streams an answer piece by piece, and ends with its client: who hangs up or takes nothing leaves nothing open."""
+"""Streams an answer piece by piece, and ends with its client:
+who hangs up or takes nothing leaves nothing open."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Mapping
@@ -17,7 +18,8 @@ Pieces = Generator[bytes, None, None]
 
 
 class StreamBroken(Exception):
-    """A stream ends early: the connection is closed before the end of the body, so that nobody takes it for whole."""
+    """A stream ends early: the connection is closed before the end of the body,
+    so that nobody takes it for whole."""
 
 
 class Stream(Response):

@@ -1,4 +1,5 @@
-"""Errors of the service as problem details (RFC 9457): their kinds, and the handler that answers with them."""
+"""Errors of the service as problem details (RFC 9457): their kinds,
+and the handler that answers with them."""
 
 import dataclasses
 import http
@@ -79,7 +80,8 @@ class Problem(Exception):
 
 
 def _parameter(location: Sequence[Any]) -> str:
-    """Name of the parameter that a validation error is about; the first part of `location` is query or path."""
+    """Name of the parameter that a validation error is about;
+    the first part of `location` is query or path."""
     return ".".join(str(part) for part in location[1:]) or str(location[0])
 
 

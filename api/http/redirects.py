@@ -14,7 +14,8 @@ class Elsewhere(Exception):
 
 
 def redirect(location: str) -> RedirectResponse:
-    """Redirect temporarily (307): the address may mean something else tomorrow, so that no cache may keep it."""
+    """Redirect temporarily (307): the address may mean something else tomorrow,
+    so that no cache may keep it."""
     return RedirectResponse(location, status_code=307, headers={"Cache-Control": "no-store"})
 
 

@@ -56,7 +56,8 @@ class InMemory(MultiPartParser):
 def refuse_other_sites(request: Request) -> None:
     """Refuse a form that a page of another site sends, in the name of a reader who does not know of it.
 
-    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone. Programs state neither.
+    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone.
+    Programs state neither.
     """
     relation = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
@@ -117,7 +118,10 @@ async def checked(form: FormData) -> Upload:
 
 
 def plain(content: bytes) -> bytes:
-    """The content of a file that may be a HAR; Problem for one that is empty, compressed, or no object of JSON."""
+    """The content of a file that may be a HAR.
+
+    Problem for one that is empty, compressed, or no object of JSON.
+    """
     for magic, name in COMPRESSED.items():
         if content.startswith(magic):
             raise Problem("not-a-recording", f"the file is compressed ({name}): give the HAR itself")

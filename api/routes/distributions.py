@@ -1,4 +1,5 @@
-"""Distributions of a release as the API and the pages show them: shares that fit, quantiles and thinned CDFs."""
+"""Distributions of a release as the API and the pages show them: shares that fit,
+quantiles and thinned CDFs."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence

@@ -100,7 +100,8 @@ class Memory:
         self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """The cache key and ETag of an answer: a hash of the data, the request, the format, the content coding and the code."""
+        """The cache key and ETag of an answer: a hash of the data, the request, the format,
+        the content coding and the code."""
         path = scope["path"]
         moment = shelf.moment if path in OF_THE_MOMENT else ""
         query = scope["query_string"].decode("latin-1")

@@ -97,7 +97,8 @@ def documents() -> list[str]:
 
 
 def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
-    """Write the recorded pages and a report of them to `folder`; the paths of the service's pages over these."""
+    """Write the recorded pages and a report of them to `folder`;
+    the paths of the service's pages over these."""
     settings = dataclasses.replace(from_environment(), data_dir=folder)
     release = bundled_release(settings)
     crawl = str(release.crawl)

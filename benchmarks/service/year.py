@@ -1,4 +1,5 @@
-"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages, drawn anew with other sizes."""
+"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages,
+drawn anew with other sizes."""
 
 import dataclasses
 import shutil

@@ -1,4 +1,5 @@
-"""Chromium's headless shell, boxed and steered by Playwright, with its network log streaming into this process."""
+"""Chromium's headless shell, boxed and steered by Playwright,
+with its network log streaming into this process."""
 
 from __future__ import annotations
 
@@ -41,14 +42,15 @@ QUIET_FLAGS = (
 """Flags that keep the browser from making requests of its own."""
 
 UNWANTED_FLAGS = ("--disable-ipc-flooding-protection",)
-"""Flags of Playwright that are left out: without this protection a page that navigates without end, which Chromium allows
-200 times in ten seconds, drowns the driver and the crawler in events."""
+"""Flags of Playwright that are left out: without this protection a page that navigates without end, which
+Chromium allows 200 times in ten seconds, drowns the driver and the crawler in events."""
 
 PROFILE_FLAG = "--user-data-dir="
 RENDERER = b"--type=renderer"
 
 DATA_LIMIT_BYTES = 3 * 1024**3
-"""Private writable memory of one process (RLIMIT_DATA): stacks count, memory that V8 only reserves does not."""
+"""Private writable memory of one process (RLIMIT_DATA): stacks count,
+memory that V8 only reserves does not."""
 
 REFUSED = re.compile(rf"\[err\] ({box.PROGRAM}: .+)")
 """Bubblewrap's error, in Playwright's copy of the output of a browser that does not start."""
@@ -64,8 +66,8 @@ CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"
 """Has the log contain all bytes."""
 
 WRITTEN_BY_OTHERS = 0o622
-"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens it by the
-descriptor that it is given."""
+"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens
+it by the descriptor that it is given."""
 
 
 class Browser:
@@ -107,9 +109,9 @@ class Browser:
     ) -> AsyncIterator[Browser]:
         """Start Chromium in a box, inside the address guard if there is one.
 
-        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if Chromium does not
-        start. Browsers that share `playwright` share its driver process (128 MB). With a `capture` of the browser's
-        network, a visit says what the packets of its connections carried.
+        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if
+        Chromium does not start. Browsers that share `playwright` share its driver process (128 MB). With a
+        `capture` of the browser's network, a visit says what the packets of its connections carried.
         """
         check_there(chromium)
         async with contextlib.AsyncExitStack() as stack:
@@ -169,8 +171,8 @@ class Browser:
     async def pose(self, session: CDPSession) -> None:
         """Make the client hints of a page, its frames and its dedicated workers match the User-Agent.
 
-        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their scripts can
-        still read the headless shell's brands, but they send no client hints.
+        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their
+        scripts can still read the headless shell's brands, but they send no client hints.
         """
         override: dict[str, Any] = {"userAgent": self._guise.user_agent}
         if self._guise.metadata is not None:

@@ -16,7 +16,8 @@ class Device:
     device_scale_factor: float
     """Device pixels per CSS pixel, which decides the image of a `srcset`."""
     is_mobile: bool
-    """True for mobile emulation: the viewport meta tag is obeyed, `Sec-CH-UA-Mobile` is ?1, and the User-Agent says Mobile."""
+    """True for mobile emulation: the viewport meta tag is obeyed, `Sec-CH-UA-Mobile` is ?1,
+    and the User-Agent says Mobile."""
     has_touch: bool
     system: str
     """System in the User-Agent, a constant in Chrome since UA reduction."""

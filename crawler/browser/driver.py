@@ -127,9 +127,11 @@ def running() -> list[int]:
 
 
 def _but_not_twice(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report what nobody awaited, but not the two exceptions that a dead driver leaves besides the error of every call.
+    """Report what nobody awaited, but not the two exceptions that a dead driver leaves
+    besides the error of every call.
 
-    One is Playwright's own, the other that of the pipe, if something was written to it since (before Python 3.13).
+    One is Playwright's own, the other that of the pipe,
+    if something was written to it since (before Python 3.13).
     """
     error = context.get("exception")
     if str(error) != GONE and not isinstance(error, BrokenPipeError):

@@ -1,4 +1,5 @@
-"""Asks a browser which events its log has: one that is renamed or dropped would leave columns null without a word."""
+"""Asks a browser which events its log has: one that is renamed or dropped would
+leave columns null without a word."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ WANTED = frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS})
 """Events that are read."""
 
 MARKS = 17
-"""Cookies that make a mark: Chromium writes its log in batches of 15 events, so they push out all earlier events."""
+"""Cookies that make a mark: Chromium writes its log in batches of 15 events,
+so they push out all earlier events."""
 
 FIRST_LINE_S = 30.0
 """Time limit for the log's first line, in seconds."""
@@ -37,7 +38,8 @@ def now_ms() -> int:
 
 
 def same_moment() -> tuple[int, int]:
-    """Wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds; read again if another thread ran in between."""
+    """Wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds;
+    read again if another thread ran in between."""
     readings = []
     for _ in range(READINGS):
         before = time.monotonic_ns()
@@ -101,7 +103,8 @@ class LogStream:
         return assembler.finish()
 
     def ends(self) -> set[tuple[int, str, int]]:
-        """Local port, remote address and remote port of each connection of the recording, and of the last one."""
+        """Local port, remote address and remote port of each connection of the recording,
+        and of the last one."""
         with self._assembling:
             return self._assembler.ends | self._ended
 
@@ -112,7 +115,8 @@ class LogStream:
 
     @property
     def idle_at_ms(self) -> int:
-        """Time from which the network is idle, if nothing moves until then, as far as the log has been read."""
+        """Time from which the network is idle, if nothing moves until then,
+        as far as the log has been read."""
         with self._assembling:
             return self._requests.idle_at_ms
 

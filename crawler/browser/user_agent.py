@@ -87,7 +87,8 @@ def _major(version: str) -> int:
 
 
 def brands(version: str) -> list[dict[str, str]]:
-    """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH, Chromium's GREASE).
+    """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH,
+    Chromium's GREASE).
 
     >>> [one["brand"] for one in brands("156.0.8078.79")]
     ['Not:A-Brand', 'Chromium']

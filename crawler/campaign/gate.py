@@ -1,4 +1,5 @@
-"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended, and a search for clustered failures."""
+"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended,
+and a search for clustered failures."""
 
 import dataclasses
 import math
@@ -15,7 +16,8 @@ from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """Minimum quality to seal a crawl; deliberately loose, to catch a crawl that failed and not a web that changed."""
+    """Minimum quality to seal a crawl; deliberately loose,
+    to catch a crawl that failed and not a web that changed."""
 
     visited: float = 1.0
     """Least share of the sites with a final visit."""
@@ -26,7 +28,8 @@ class Bounds:
     our_fault: float = 0.02
     """Largest share of the final visits that ended by a fault of ours."""
     uneven: float = EVENNESS.chance
-    """False-positive rate of the search for clustered failures (crawler.campaign.evenness); 0 for no search."""
+    """False-positive rate of the search for clustered failures (crawler.campaign.evenness);
+    0 for no search."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,8 +129,8 @@ def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterat
             yield f"{_percent(share)} {words}, and {_percent(least)} must"
     if (shares["our_fault"] or 0) > bounds.our_fault:
         yield (
-            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours ({', '.join(sorted(OUR_FAULT))}), "
-            f"and {_percent(bounds.our_fault)} may"
+            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours "
+            f"({', '.join(sorted(OUR_FAULT))}), and {_percent(bounds.our_fault)} may"
         )
     yield from map(str, crowds)
 

@@ -95,8 +95,8 @@ def check_method(crawl: Crawl) -> None:
     """Raise PlanError if the crawl was planned for another method than this code's."""
     if crawl.method_version != METHOD_VERSION:
         raise PlanError(
-            f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by method "
-            f"{METHOD_VERSION}: run it with the code of {crawl.commit}, or plan another crawl"
+            f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by "
+            f"method {METHOD_VERSION}: run it with the code of {crawl.commit}, or plan another crawl"
         )
 
 

@@ -1,4 +1,5 @@
-"""A capture of the headers of all packets in a network namespace, and of what its TCP measured; the browsers in it share it."""
+"""A capture of the headers of all packets in a network namespace, and of what its TCP measured;
+the browsers in it share it."""
 
 import contextlib
 import itertools
@@ -29,12 +30,16 @@ PAUSE_S = 0.05
 
 
 class Capture:
-    """The connections of a network namespace; safe for the threads of several browsers. A thread empties the ring."""
+    """The connections of a network namespace; safe for the threads of several browsers.
+
+    A thread empties the ring.
+    """
 
     def __init__(
         self, sock: socket.socket, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
     ) -> None:
-        """Capture by a packet socket, with round trips by a socket of `open_tcp_info`; the caller closes both.
+        """Capture by a packet socket, with round trips by a socket of `open_tcp_info`;
+        the caller closes both.
 
         `is_theirs_alone` says that nobody but browsers uses the network.
         """
@@ -49,7 +54,8 @@ class Capture:
         self._thread.start()
 
     def take(self, local: tuple[str, int], remote: tuple[str, int]) -> CapturedConnection | None:
-        """Remove and return the newest connection between two ends, with all packets captured HANDED_OVER_MS ago.
+        """Remove and return the newest connection between two ends,
+        with all packets captured HANDED_OVER_MS ago.
 
         None if its beginning was not captured, or an address is invalid.
         """
@@ -76,9 +82,9 @@ class Capture:
     def unnamed_bytes(self, ends: Iterable[Ends], *, since_ms: int, until_ms: int) -> int:
         """Count what arrived on connections that began meanwhile and that no browser's log names, each once.
 
-        `ends` are those that the asking browser's log names, which has been read to its end. Other browsers' logs may
-        be behind, so where there are others, a connection counts only once there has been time to name it. Nothing
-        counts where others than browsers use the network.
+        `ends` are those that the asking browser's log names, which has been read to its end. Other browsers'
+        logs may be behind, so where there are others, a connection counts only once there has been time to
+        name it. Nothing counts where others than browsers use the network.
         """
         with self._lock:
             if not self._is_theirs_alone:
@@ -94,7 +100,8 @@ class Capture:
             return sum(one.received_bytes or 1 for one in found)  # one that is lost had a byte at least
 
     def is_behind(self, local: tuple[str, int], remote: tuple[str, int], received_bytes: int) -> bool:
-        """Return whether packets are still to come, since the connection is known to have received so many bytes."""
+        """Return whether packets are still to come, since the connection is known
+        to have received so many bytes."""
         with contextlib.suppress(ValueError), self._lock:
             self._drain()
             found = self._connections.find(end(*local), end(*remote))
@@ -142,7 +149,8 @@ def _names(ends: Iterable[Ends]) -> set[bytes]:
 def capturing(
     sock: socket.socket | None, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
 ) -> Iterator[Capture | None]:
-    """A capture by sockets of the browsers' network namespace; None if there is no packet socket, or no ring for it."""
+    """A capture by sockets of the browsers' network namespace; None if there is no packet socket,
+    or no ring for it."""
     if sock is None:
         yield None
         return

@@ -31,7 +31,8 @@ FIRST_EPHEMERAL = 32_768
 
 
 class Received:
-    """Counts the payload in the segments of one direction of a TCP connection, each byte once (RFC 9293 §3.4)."""
+    """Counts the payload in the segments of one direction of a TCP connection,
+    each byte once (RFC 9293 §3.4)."""
 
     __slots__ = ("_ahead", "_first", "is_lost", "payload_bytes")
 
@@ -94,12 +95,14 @@ class CapturedConnection:
         self.is_named = False
         """True once a browser's log has named the connection."""
         self.min_rtt_us: int | None = None
-        """Smallest round trip that the client's kernel measured (tcpi_min_rtt), in µs; None if it is not known."""
+        """Smallest round trip that the client's kernel measured (tcpi_min_rtt), in µs;
+        None if it is not known."""
         self._received = Received(0) if first.protocol != TCP else None
 
     @property
     def names(self) -> set[bytes]:
-        """Port of either side and end of the other, as by `packets.name`: of UDP, the server may have sent first."""
+        """Port of either side and end of the other, as by `packets.name`: of UDP,
+        the server may have sent first."""
         return {self.client[-PORT.size :] + self.server, self.server[-PORT.size :] + self.client}
 
     @property
@@ -109,7 +112,8 @@ class CapturedConnection:
 
     @property
     def round_trip_us(self) -> int | None:
-        """The smaller of the time from SYN to SYN-ACK and `min_rtt_us`; None if neither is known, and for UDP.
+        """The smaller of the time from SYN to SYN-ACK and `min_rtt_us`; None if neither is known,
+        and for UDP.
 
         The first is unknown if SYN was sent twice: either may be answered.
         """
@@ -124,7 +128,8 @@ class CapturedConnection:
 
     @property
     def received_bytes(self) -> int | None:
-        """Payload from the server: of TCP each byte in order once, of UDP all datagrams; None if packets may be missing."""
+        """Payload from the server: of TCP each byte in order once, of UDP all datagrams;
+        None if packets may be missing."""
         received = self._received
         return None if self.is_lost or received is None or received.is_lost else received.payload_bytes
 
@@ -187,7 +192,10 @@ class CapturedConnections:
         return self._by_ends.get(client + server)
 
     def take(self, client: bytes, server: bytes) -> CapturedConnection | None:
-        """Remove and return the newest connection between two ends; None if its beginning was not captured."""
+        """Remove and return the newest connection between two ends.
+
+        None if its beginning was not captured.
+        """
         found = self._by_ends.pop(client + server, None)
         if found is not None:
             self._kept -= len(found.packets)
@@ -213,7 +221,8 @@ class CapturedConnections:
         return found
 
     def _is_late(self, packet: Packet) -> bool:
-        """Return whether a datagram belongs to a connection that was taken: either side still closes it, or repeats itself."""
+        """Return whether a datagram belongs to a connection that was taken: either side still closes it,
+        or repeats itself."""
         ends = packet.source + packet.destination
         if ends in self._taken and packet.payload_bytes >= INITIAL_BYTES:
             del self._taken[ends]

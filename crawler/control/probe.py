@@ -1,9 +1,9 @@
 """`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network.
 
-It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a browser does.
-REQUEST is JSON: canaries, and the process id by which the guard is entered, or null. The output is JSON: whether a canary
-answered as expected, and the error of each. It uses the standard library alone, since it starts every few seconds while
-visits fail.
+It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a
+browser does. REQUEST is JSON: canaries, and the process id by which the guard is entered, or null. The output
+is JSON: whether a canary answered as expected, and the error of each. It uses the standard library alone,
+since it starts every few seconds while visits fail.
 """
 
 import ctypes
@@ -50,7 +50,8 @@ def main() -> int:
 
 
 def enter(namespace_pid: int) -> None:
-    """Become the browsers' user, who owns that process, in the browsers' network, without capabilities over it."""
+    """Become the browsers' user, who owns that process, in the browsers' network,
+    without capabilities over it."""
     libc = ctypes.CDLL(None, use_errno=True)
     uid = Path(f"/proc/{namespace_pid}").stat().st_uid
     namespaces = [os.open(f"/proc/{namespace_pid}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
@@ -73,7 +74,8 @@ def _check(result: int) -> None:
 
 
 def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Ask the first canary, and all others at once if it does not answer soon; the first good answer ends the probe."""
+    """Ask the first canary, and all others at once if it does not answer soon;
+    the first good answer ends the probe."""
     deadline = time.monotonic() + WITHIN_S
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     said: dict[str, str] = {}

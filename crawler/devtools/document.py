@@ -1,7 +1,8 @@
 """Finds the request for the document in a page's main frame, from events of the DevTools protocol.
 
-The URL of the page is not enough: scripts change it (history.pushState), and a popup may have the same. In the protocol,
-a navigation's request (redirects included) and the loader of the resulting document have one ID.
+The URL of the page is not enough: scripts change it (history.pushState), and a popup may have the same. In
+the protocol, a navigation's request (redirects included) and the loader of the resulting document have one
+ID.
 """
 
 import dataclasses
@@ -48,7 +49,8 @@ class MainDocument:
         self.load_ms: int | None = None
         """Time of the shown document's load event, on the monotonic clock."""
         self.paints_s: dict[str, float] = {}
-        """Times of the shown document's PAINTS on the monotonic clock, and of LARGEST_PAINT on the wall clock, in seconds."""
+        """Times of the shown document's PAINTS on the monotonic clock,
+        and of LARGEST_PAINT on the wall clock, in seconds."""
         self._loader = ""
         self._frame_id = frame_id
         self._asked: dict[str, Navigation] = {}
@@ -57,7 +59,8 @@ class MainDocument:
 
     @property
     def broke_off(self) -> bool:
-        """True if the shown document is incomplete and no other is loading: there may never be a load event."""
+        """True if the shown document is incomplete and no other is loading:
+        there may never be a load event."""
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
@@ -111,8 +114,8 @@ class MainDocument:
     def among(self, exchanges: Sequence[Exchange]) -> int | None:
         """Index of the document's exchange; None if there is none.
 
-        If the document came from a service worker or a cache, the document before counts. If no document was shown (a
-        download, status 204, a timeout), the last request counts.
+        If the document came from a service worker or a cache, the document before counts. If no document was
+        shown (a download, status 204, a timeout), the last request counts.
         """
         for navigation in reversed(self._shown or list(self._asked.values())):
             found = [

@@ -78,7 +78,8 @@ class Initiators:
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
     def feed(self, method: str, params: dict[str, Any]) -> None:
-        """Take the next event, of the page itself or of its frame or worker, which may end before its requests do."""
+        """Take the next event, of the page itself or of its frame or worker,
+        which may end before its requests do."""
         if method == "Network.requestWillBeSent":
             self._request(params)
         elif method == "Network.webSocketCreated":
@@ -92,7 +93,8 @@ class Initiators:
         kind = RESOURCE_TYPES.get(str(params.get("type")))
         if (params.get("initiator") or {}).get("type") == "preflight":
             kind = "preflight"
-        # Requests by the browser's own process have an ID without a dot: documents, and the main scripts of workers.
+        # Requests by the browser's own process have an ID without a dot: documents,
+        # and the main scripts of workers.
         is_renderers = "." in request_id
         request = self._add(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
         if request is not None:

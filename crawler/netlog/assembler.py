@@ -55,7 +55,8 @@ class Assembler:
         }
 
     def begin_after(self, source: int) -> None:
-        """Leave out connections whose source is not newer than this one: they are of what the browser did before."""
+        """Leave out connections whose source is not newer than this one:
+        they are of what the browser did before."""
         self._connections.oldest = max(self._connections.oldest, source)
 
     def feed(self, event: Event[Any]) -> None:

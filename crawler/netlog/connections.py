@@ -22,7 +22,8 @@ class Connections:
 
     def __init__(self) -> None:
         self.oldest = NO_SOURCE
-        """Newest source from before the visit: of it and older ones, only what begins in the visit is part of it."""
+        """Newest source from before the visit: of it and older ones,
+        only what begins in the visit is part of it."""
         self.tcp: dict[int, TcpTransport] = {}
         self.quic: dict[int, QuicTransport] = {}
         self.udp: dict[tuple[int, str], UdpTransport] = {}
@@ -125,7 +126,8 @@ class Connections:
         return found | {(endpoint(local)[1], *endpoint(remote)) for local, remote in paths}
 
     def _settle_udp(self) -> None:
-        """Leave out the datagrams of QUIC sessions and of name resolution; a socket's own address may be unspecified."""
+        """Leave out the datagrams of QUIC sessions and of name resolution;
+        a socket's own address may be unspecified."""
         paths = (path for session in self.quic.values() for path in session.paths)
         known = {(endpoint(local)[1], remote) for local, remote in paths}
         for (source, remote), flow in self.udp.items():

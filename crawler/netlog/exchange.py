@@ -56,7 +56,8 @@ class Transport:
     tls_version: str | None = None
     tls_resumed: bool | None = None
     round_trip_us: int | None = None
-    """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement; None if unknown."""
+    """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement;
+    None if unknown."""
     first_record_bytes: list[int] = dataclasses.field(default_factory=list)
     """Sizes of the first TLS records with application data, set by `finish`."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
@@ -75,7 +76,8 @@ class Transport:
         self.exchanges.append(exchange)
 
     def unbind(self, exchange: Exchange) -> None:
-        """Take back a request that had no answer, which keeps its place: the browser tries again on another connection."""
+        """Take back a request that had no answer, which keeps its place:
+        the browser tries again on another connection."""
         self.exchanges[self.exchanges.index(exchange)] = hidden(exchange.asked_ms)
         if self.current is exchange:
             self.current = None
@@ -128,7 +130,8 @@ class Exchange:
     """Chromium's number of the network error."""
     finished: bool = False
     is_hidden: bool = False
-    """True for what has no row: a redirect that the browser makes up, and requests of which the log has no beginning."""
+    """True for what has no row: a redirect that the browser makes up,
+    and requests of which the log has no beginning."""
     is_followed: bool = False
     """True for a redirect that the browser followed."""
     repeats: Exchange | None = None
@@ -147,7 +150,10 @@ class Exchange:
         self.last_byte_ms = time_ms
 
     def sizes(self) -> tuple[int, int | None]:
-        """Bytes of the response on the wire, and of its encoded body; None if the body cannot be told from the header."""
+        """Bytes of the response on the wire, and of its encoded body.
+
+        None if the body cannot be told from the header.
+        """
         counted = self._counted
         return (0, 0) if counted is None else (counted.wire_bytes, counted.body_bytes)
 
@@ -158,7 +164,8 @@ class Exchange:
 
     @property
     def is_complete(self) -> bool:
-        """True if all of the response arrived: its end, after as many bytes of body as its Content-Length states.
+        """True if all of the response arrived: its end,
+        after as many bytes of body as its Content-Length states.
 
         A stream that ends earlier is a malformed response (RFC 9113 §8.1.1, RFC 9114 §4.1.2).
         """
@@ -188,9 +195,11 @@ class Exchange:
 
     @property
     def contradicted_bytes(self) -> int:
-        """Difference between our count of the body and the browser's, where these must be equal; 0 where they need not be.
+        """Difference between our count of the body and the browser's, where these must be equal;
+        0 where they need not be.
 
-        They must be for a response that is complete and was read to its end, neither encoded nor mixed with a cached one.
+        They must be for a response that is complete and was read to its end,
+        neither encoded nor mixed with a cached one.
         """
         _, body = self.sizes()
         is_encoded = "content-encoding" in self.response_headers

@@ -1,4 +1,5 @@
-"""Types of TLS records and messages, what encryption adds, and whether a ServerHello resumes a session (RFC 8446)."""
+"""Types of TLS records and messages, what encryption adds,
+and whether a ServerHello resumes a session (RFC 8446)."""
 
 import enum
 

@@ -1,7 +1,7 @@
 """Chromium's NetLog, line by line: bytes in, events out.
 
-The log is a JSON document with one event a line, flushed in batches, and cut off where a browser dies. Strings in it
-come from the network: of any length, in any encoding, and never trusted.
+The log is a JSON document with one event a line, flushed in batches, and cut off where a browser dies.
+Strings in it come from the network: of any length, in any encoding, and never trusted.
 """
 
 import functools
@@ -44,7 +44,8 @@ class _Kind(NamedTuple):
 
 @functools.cache
 def _decoder(params: type) -> msgspec.json.Decoder[Any]:
-    """A decoder of lines whose parameters are as declared; only an event that requires none may lack them all."""
+    """A decoder of lines whose parameters are as declared;
+    only an event that requires none may lack them all."""
     needed = params.__required_keys__  # type: ignore[attr-defined]
     field: Any = ("params", params) if needed else ("params", params, msgspec.field(default_factory=dict))
     return msgspec.json.Decoder(msgspec.defstruct("Line", [field], bases=(_Line,), gc=False))

@@ -1,15 +1,17 @@
 """Parameters of the events that are read, by event and phase, as Chromium's NetLog writes them.
 
-The reader decodes what is declared here and nothing else. It counts an event that lacks a required key, or has a value of
-another type, as a line that cannot be read.
+The reader decodes what is declared here and nothing else. It counts an event that lacks a required key, or
+has a value of another type, as a line that cannot be read.
 """
-# Without `from __future__ import annotations`: under it, NotRequired does not reach `__required_keys__` in Python 3.11.
+# Without `from __future__ import annotations`: under it,
+# NotRequired does not reach `__required_keys__` in Python 3.11.
 
 from collections.abc import Mapping
 from typing import NotRequired, TypeAlias, TypedDict
 
 Number: TypeAlias = int | str
-"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on, which also stands for "no number"."""
+"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on,
+which also stands for "no number"."""
 
 
 class Dependency(TypedDict):

@@ -43,7 +43,8 @@ class QuicTransport(Transport):
         return None if stream_id is None else self.streams.get(stream_id)
 
     def send(self, exchange: Exchange, stream_id: int) -> None:
-        """Send the exchange's request on this stream, unless the stream carries another: it carries one only."""
+        """Send the exchange's request on this stream, unless the stream carries another:
+        it carries one only."""
         if self._sent.setdefault(stream_id, exchange) is exchange:
             exchange.stream_id = stream_id
             self.bind(exchange)
@@ -70,9 +71,9 @@ class QuicTransport(Transport):
             one.wire_bytes for number, one in self.streams.items() if number % 4 or self.is_webtransport
         )
         self.overhead_bytes = max(0, self.packets.explained_bytes - self.decrypted_bytes)
-        # Frames arrive in datagrams alone. More bytes of frames than of datagrams mean that the log lacks datagrams:
-        # these frames arrived all the same. Their packets' headers and tags stay unknown, so the coverage says that
-        # something is missing: the frames' own headers, at least, are not explained.
+        # Frames arrive in datagrams alone. More bytes of frames than of datagrams mean that the log lacks
+        # datagrams: these frames arrived all the same. Their packets' headers and tags stay unknown, so the
+        # coverage says that something is missing: the frames' own headers, at least, are not explained.
         self.received_bytes = max(self.received_bytes, self.packets.frame_bytes)
 
     def _stream(self, event: Event[params.OfStream]) -> Http3Stream:

@@ -131,7 +131,8 @@ class Requests:
         return found[-1] if found else None
 
     def _unbound(self, event: Event[Any]) -> Exchange:
-        """The exchange whose request goes out now: another one if the last has had bytes, a hidden one if none is known."""
+        """The exchange whose request goes out now: another one if the last has had bytes,
+        a hidden one if none is known."""
         exchange = self._exchange(event)
         if exchange is None:
             exchange = hidden(event.time_ms)

@@ -61,7 +61,8 @@ class TcpTransport(Transport):
         self._secure()
 
     def _secure(self) -> None:
-        """Note that there is TLS: bytes that came before, where the log lacks its beginning, were encrypted."""
+        """Note that there is TLS: bytes that came before, where the log lacks its beginning,
+        were encrypted."""
         if not self.is_secure:
             self.is_secure, self.decrypted_bytes = True, 0
 
@@ -163,8 +164,9 @@ class TcpTransport(Transport):
         self.ticket_bytes = records.ticket_bytes if records.are_tickets_known else None
         self.first_record_bytes = records.first_record_bytes
         self.overhead_bytes = records.handshake_bytes + records.ticket_bytes + records.record_bytes
-        # The browser never opens the last records of a connection that lost a race and got no request, or of a response
-        # that it gave up. Where all responses have ended, neither is the reason, and the bytes stay unexplained.
+        # The browser never opens the last records of a connection that lost a race and got no request, or of
+        # a response that it gave up. Where all responses have ended, neither is the reason, and the bytes
+        # stay unexplained.
         if not all(exchange.has_ended for exchange in self.exchanges) or not self.exchanges:
             self.overhead_bytes += records.unread_bytes
 

@@ -3,7 +3,8 @@
 import dataclasses
 
 ATTEMPT_LIMIT = 1000
-"""Attempts at one site, lost claims included: the ids of its visits end before those of the next site begin."""
+"""Attempts at one site, lost claims included: the ids of its visits end
+before those of the next site begin."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

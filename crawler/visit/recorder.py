@@ -1,4 +1,5 @@
-"""Records an attempt: navigates in a fresh context, waits for load and quiet, and reads the log to its end."""
+"""Records an attempt: navigates in a fresh context, waits for load and quiet,
+and reads the log to its end."""
 
 import asyncio
 import datetime
@@ -29,7 +30,8 @@ DRAINED_BY_S = 7.5
 """Time beyond the budget after which the end of the log is given up, in seconds."""
 
 DRAIN_S = 2.5
-"""Time limit for the log of a page that still runs, in seconds; then the page is ended, and the rest is waited for."""
+"""Time limit for the log of a page that still runs, in seconds; then the page is ended,
+and the rest is waited for."""
 CLOSE_S = 2.5
 """Time limit for closing the page, in seconds."""
 
@@ -61,7 +63,8 @@ class Recorder:
         )
 
     async def record(self, place: str, *, settle_s: float, links: bool) -> Attempt:
-        """Load `place`, a host with a path; the attempt says how it ended, whatever the page or the browser did."""
+        """Load `place`, a host with a path; the attempt says how it ended,
+        whatever the page or the browser did."""
         attempt, browser = self.attempt, self._browser
         context: BrowserContext | None = None
         try:
@@ -138,7 +141,10 @@ class Recorder:
             attempt.error, attempt.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
     async def _committed(self, page: Page, url: str) -> None:
-        """Wait until the browser shows the document; VisitTimeout if no byte of an answer has come by `answer_by`."""
+        """Wait until the browser shows the document.
+
+        VisitTimeout if no byte of an answer has come by `answer_by`.
+        """
         timeout_ms = _left_s(self._deadline) * 1000
         going = asyncio.ensure_future(page.goto(url, wait_until="commit", timeout=timeout_ms))
         try:
@@ -180,10 +186,11 @@ class Recorder:
         await task
 
     async def _quiet(self, context: BrowserContext, until: float) -> bool:
-        """Wait until the network is idle (`crawler.netlog.open_requests`); False if that is not so by `until`.
+        """Wait until the network is idle (`crawler.netlog.open_requests`).
 
-        The page's own events are cheap to ask but know nothing of workers, nor of bodies that the page does not read. The
-        network log knows all but lags until it is flushed, so it is asked when the page's events have stood still.
+        False if that is not so by `until`. The page's own events are cheap to ask but know nothing of
+        workers, nor of bodies that the page does not read. The network log knows all but lags until it is
+        flushed, so it is asked when the page's events have stood still.
         """
         attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
         while (left_s := until - loop.time()) > 0:
@@ -201,8 +208,8 @@ class Recorder:
     async def _read_to_end(self, context: BrowserContext | None) -> None:
         """Read the log to the end of the recording, and take what it says."""
         attempt, browser = self.attempt, self._browser
-        # The log of a quiet page has been read: what comes until the page is torn down is no part of the visit. More bytes
-        # may have come for requests that are still open.
+        # The log of a quiet page has been read: what comes until the page is torn down is no part of the
+        # visit. More bytes may have come for requests that are still open.
         is_read = attempt.stop_reason == "quiet" and not browser.log.has_open_requests
         if context is None or not (is_read or await self._drained(context)):
             attempt.lost = True
@@ -215,7 +222,8 @@ class Recorder:
             await self._take_packets(browser.capture, is_read=is_read)
 
     async def _take_packets(self, capture: Capture, *, is_read: bool) -> None:
-        """Take what a capture has of the connections, once the kernel has handed over what the log says to have come."""
+        """Take what a capture has of the connections, once the kernel has handed over
+        what the log says to have come."""
         traffic, stop_ms = self.attempt.traffic, self.attempt.stop_ms or now_ms()
         if not is_read:
             await asyncio.sleep(HANDED_OVER_MS / 1000)  # more may have come than the log says

@@ -47,8 +47,8 @@ def rows(
 ) -> Rows:
     """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
 
-    `captured` has what a capture has of each connection, and is empty without one; `unnamed_bytes` came on connections
-    that the log does not name. The recording ended at `stop_ms`.
+    `captured` has what a capture has of each connection, and is empty without one; `unnamed_bytes` came on
+    connections that the log does not name. The recording ended at `stop_ms`.
     """
     times = Times(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
@@ -82,7 +82,8 @@ def rows(
 
 
 def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
-    """Add the resources that the renderer took from its own memory: the network stack never saw those requests."""
+    """Add the resources that the renderer took from its own memory:
+    the network stack never saw those requests."""
     reused = [
         Exchange(one.url, "GET", "other", one.asked_ms, cached=True, reused=True)
         for one in requests
@@ -136,7 +137,10 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
 
 
 def _packet_bytes(captured: CapturedConnection | None, stop_ms: int) -> int | None:
-    """Return the payload of a connection by its packets; None if it is unknown, or went on after the recording."""
+    """Return the payload of a connection by its packets.
+
+    None if it is unknown, or went on after the recording.
+    """
     if captured is None or (captured.last_ns or 0) // 1_000_000 > stop_ms:
         return None
     return captured.received_bytes
@@ -164,7 +168,10 @@ def _with_server_delay(
 
 
 def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> dict[str, Any]:
-    """The columns of the connection's first flight; without an estimate, `initial_window_unknown` says why there is none."""
+    """The columns of the connection's first flight.
+
+    Without an estimate, `initial_window_unknown` says why there is none.
+    """
     asked = min((one.sent_ms for one in transport.exchanges if one.sent_ms is not None), default=None)
     if captured is None or captured.is_lost:
         return _first_flight(unknown="not_captured")

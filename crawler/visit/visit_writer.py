@@ -29,7 +29,8 @@ def is_written(connection: Connection, claim: Claim) -> bool:
 
 
 def count_our_faults(connection: Connection, claim: Claim) -> int:
-    """Count earlier visits to the site that ended by a fault of ours, so that they say nothing of the site."""
+    """Count earlier visits to the site that ended by a fault of ours,
+    so that they say nothing of the site."""
     counted = select(func.count()).where(
         Visit.crawl_id == claim.crawl_id,
         Visit.rank == claim.rank,

@@ -28,7 +28,8 @@ class Leases:
         self._held: dict[object, tuple[Claim, float]] = {}
         """For each hold its claim, and until when it is renewed, on the clock of time.monotonic.
 
-        A claim may be held twice: once its visit is stored, the site may be claimed again as the same attempt.
+        A claim may be held twice: once its visit is stored,
+        the site may be claimed again as the same attempt.
         """
         self._changing = threading.Lock()
         self._ended = threading.Event()

@@ -22,10 +22,11 @@ from storage.engine import DatabaseError
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
-    """Check all that is stored: the database, every version of every release, replays, their chunks, and reports.
+    """Check all that is stored: the database, every version of every release, replays, their chunks,
+    and reports.
 
-    Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts as
-    damage; a missing one does not. Exit code 1 if anything is damaged.
+    Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts
+    as damage; a missing one does not. Exit code 1 if anything is damaged.
 
     \b
     Example:

@@ -1,4 +1,5 @@
-"""Server side of TLS in memory: ciphertext in, plaintext out, and the server's own handshake bytes counted."""
+"""Server side of TLS in memory: ciphertext in, plaintext out,
+and the server's own handshake bytes counted."""
 
 import contextlib
 import ssl

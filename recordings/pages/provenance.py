@@ -1,4 +1,5 @@
-"""What a recorded release says of itself: whence its pages are, what was inferred, what is unknown, and its limits."""
+"""What a recorded release says of itself: whence its pages are, what was inferred, what is unknown,
+and its limits."""
 
 import collections
 import dataclasses

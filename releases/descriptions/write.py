@@ -1,4 +1,5 @@
-"""Writes what a release carries to describe itself, and checks that it does; the same release gives the same bytes."""
+"""Writes what a release carries to describe itself, and checks that it does;
+the same release gives the same bytes."""
 
 import json
 from pathlib import Path
@@ -28,7 +29,8 @@ MOST_PAGES = 1000
 
 SAMPLE_QUERY = f"""SELECT {{columns}} FROM read_parquet($path, hive_partitioning = false)
 WHERE is_final ORDER BY md5(concat(crawl_id, ' ', id)), id LIMIT {MOST_PAGES}"""  # noqa: S608  # our own columns
-"""Loads that are final, in an order without regard to their rank: the same at each build, and as random as MD5."""
+"""Loads that are final, in an order without regard to their rank: the same at each build,
+and as random as MD5."""
 
 MADE_UP = """SELECT count(*), count(visit.id) FROM read_csv($sample) AS sample
 LEFT JOIN read_parquet($visits, hive_partitioning = false) AS visit
@@ -36,10 +38,11 @@ ON visit.crawl_id = sample.crawl_id AND visit.id = sample.id AND visit.is_final 
 
 
 def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:
-    """Write the descriptions of the release in `folder`, whose tables, dictionary and manifest's fields are complete.
+    """Write the descriptions of the release in `folder`, whose tables,
+    dictionary and manifest's fields are complete.
 
-    Documents of the project are copied from the version at `like` if it has them, so that a version can be built again and
-    compared after the documents changed. An illustrative release has no CITATION.cff.
+    Documents of the project are copied from the version at `like` if it has them, so that a version can be
+    built again and compared after the documents changed. An illustrative release has no CITATION.cff.
     """
     for document, name in SNAPSHOTS.items():
         before = like / name
@@ -82,7 +85,8 @@ def _write(place: Path, text: str) -> None:
 
 
 def write_sample(visits: Path, place: Path) -> pa.Schema:
-    """Write the sample of the Parquet file `visits` to `place`; its columns are those of the file, except lists."""
+    """Write the sample of the Parquet file `visits` to `place`; its columns are those of the file,
+    except lists."""
     schema = pa.schema([field for field in pq.read_schema(visits) if not pa.types.is_list(field.type)])
     columns = ", ".join(f'"{name}"' for name in schema.names)
     with duckdb.connect(":memory:") as database:
@@ -94,7 +98,8 @@ def write_sample(visits: Path, place: Path) -> pa.Schema:
 
 
 def described(release: Release) -> tuple[bool, str]:
-    """True if every table stands with its checksum, size and columns in both descriptors and the sample is of the release.
+    """True if every table stands with its checksum, size and columns in both descriptors
+    and the sample is of the release.
 
     OSError, or an error of DuckDB or Arrow, if a file cannot be read.
     """

@@ -51,7 +51,10 @@ def write_items(folder: Path, *, is_ranked: bool) -> int:
 
 
 def differing(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -> int | None:
-    """The first row of item.parquet that is not what is computed anew; None if all are. Columns `without` are not compared."""
+    """The first row of item.parquet that is not what is computed anew; None if all are.
+
+    Columns `without` are not compared.
+    """
     kept = [name for name in ITEM.names if name not in without]
     with pq.ParquetFile(folder / "item.parquet") as file, _computed(folder, is_ranked=is_ranked) as pieces:
         if file.schema_arrow.names != ITEM.names:

@@ -39,7 +39,10 @@ def section(one: Reproduction, figure: str | None) -> Iterator[str]:
     yield "|---|---|---|---|"
     for criterion in one.criteria:
         sign = "≤" if criterion.at_most else "≥"
-        yield f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | {'passed' if criterion.passed else 'failed'} |"
+        yield (
+            f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | "
+            f"{'passed' if criterion.passed else 'failed'} |"
+        )
     yield ""
     yield from (f"- {defect}" for defect in one.defects)
     if figure:

@@ -1,4 +1,5 @@
-"""A run in parts: each is a chunk that is stored as it ends, so that a stopped run goes on from its whole parts."""
+"""A run in parts: each is a chunk that is stored as it ends,
+so that a stopped run goes on from its whole parts."""
 
 import math
 import shutil
@@ -33,7 +34,8 @@ Replayer = Callable[[Sequence[Cell], int], Result]
 
 
 def parts_folder(replay: Path) -> Path:
-    """The path whose chunks are the parts of a run that writes to `replay`: other chunks of the replay are left alone."""
+    """The path whose chunks are the parts of a run that writes to `replay`:
+    other chunks of the replay are left alone."""
     return replay.with_name(f"{replay.name}.run")
 
 
@@ -105,7 +107,10 @@ def join_parts(
 
 
 def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Table, dict[str, Any]]:
-    """The cells of all parts, sorted, and the facts of their guests; ChunkError if one is missing or damaged."""
+    """The cells of all parts, sorted, and the facts of their guests.
+
+    ChunkError if one is missing or damaged.
+    """
     return read_chunks(parts_folder(replay), total, plan)
 
 

@@ -1,7 +1,8 @@
 """Measures the effect of each statement from the draws so far.
 
-An effect is a mean over pages and over the population's networks, of log ratios for times and of percentage points for shares,
-as in the rule. A share is that of a load: what the load has in all hardly depends on its network.
+An effect is a mean over pages and over the population's networks, of log ratios for times and of percentage
+points for shares, as in the rule. A share is that of a load: what the load has in all hardly depends on its
+network.
 """
 
 import math
@@ -18,7 +19,8 @@ from reports.recommendation.rule import Margin, Role, Rule
 from reports.statistics.bootstrap import Floats, weighted_quantile
 
 LEAST_PAGES_WITH_EVENTS = 10
-"""Fewest pages with an event, at either window, whose spread is that of the event: of fewer, pages with an event are counted. Ours."""
+"""Fewest pages with an event, at either window, whose spread is that of the event: of fewer,
+pages with an event are counted. Ours."""
 
 Populations = Mapping[Role, Floats]
 """Weights of the frame's networks by role."""
@@ -114,7 +116,8 @@ def with_control(
 
 
 def _share(margin: Margin, one: Statement, draws: Draws, weights: Floats, rule: Rule) -> Measured | None:
-    """A share's worsening in percentage points of a load's whole, or its level where the margin bounds that."""
+    """A share's worsening in percentage points of a load's whole,
+    or its level where the margin bounds that."""
     part, whole = SHARES[margin.measure]
     arrays = [
         100 * draws.at(part, window) / np.where(draws.at(whole, window) > 0, draws.at(whole, window), np.nan)

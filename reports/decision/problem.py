@@ -1,4 +1,5 @@
-"""The question that a replay in stages answers: pages, networks, candidates, and how a stage's loads are chosen."""
+"""The question that a replay in stages answers: pages, networks, candidates,
+and how a stage's loads are chosen."""
 
 from __future__ import annotations
 
@@ -135,10 +136,12 @@ class Part:
 def next_parts(
     problem: Problem, standing: Standing, *, seconds: float, drawn: Mapping[str, int]
 ) -> tuple[Part, ...]:
-    """The parts of the next stage, for about so many planned `seconds` of a core; `drawn` counts draws so far by condition.
+    """The parts of the next stage, for about so many planned `seconds` of a core;
+    `drawn` counts draws so far by condition.
 
-    Half of the time goes to ordinary loads, the rest to the harm conditions by equal parts; all of it to one side where the
-    other has nothing to settle. Harm conditions are replayed for candidates that nothing speaks against so far.
+    Half of the time goes to ordinary loads, the rest to the harm conditions by equal parts; all of it to one
+    side where the other has nothing to settle. Harm conditions are replayed for candidates that nothing
+    speaks against so far.
     """
     wanted = targets(problem.statements, standing)
     asked: dict[str, list[Statement]] = {}
@@ -206,11 +209,12 @@ def cells_of(problem: Problem, parts: Sequence[Part]) -> list[Cell]:
 def expected_log_ms(
     recipes: Sequence[Recipe], networks: Sequence[Profile], windows: Sequence[int]
 ) -> Mapping[int, Floats]:
-    """Logarithm of page time in ms for each window, as [page, network], by arithmetic without loss or competing traffic.
+    """Logarithm of page time in ms for each window, as [page, network],
+    by arithmetic without loss or competing traffic.
 
-    It is a control variate for the times that the replay measures. Its own error does not matter: the mean over all pages
-    and networks is known exactly, and only what the replay adds to it is estimated. It counts handshakes, the rounds of slow
-    start on each connection, and the bytes at the rate of the bottleneck.
+    It is a control variate for the times that the replay measures. Its own error does not matter: the mean
+    over all pages and networks is known exactly, and only what the replay adds to it is estimated. It counts
+    handshakes, the rounds of slow start on each connection, and the bytes at the rate of the bottleneck.
     """
     rates = np.array([one.down_bps for one in networks], dtype=np.float64)[:, np.newaxis] / 8e3
     trips = np.array([one.rtt_us for one in networks], dtype=np.float64)[:, np.newaxis] / 1e3

@@ -1,4 +1,5 @@
-"""Stages of a replay that ends when its answer is known: their loads, what they cost, and the looks after each."""
+"""Stages of a replay that ends when its answer is known: their loads, what they cost,
+and the looks after each."""
 
 import collections
 import functools

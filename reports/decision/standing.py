@@ -1,6 +1,7 @@
 """What the looks so far confirm and refute, which candidates are lost, and which answers are still possible.
 
-A pure function of the looks: what a bound showed once stays shown, so that a run that was stopped and resumed ends alike.
+A pure function of the looks: what a bound showed once stays shown,
+so that a run that was stopped and resumed ends alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +44,8 @@ class Standing:
     is_sound: bool | None
     """Whether the incumbent was found equal to itself; None: open."""
     decided_by: Mapping[str, Interval]
-    """The effects with the bounds that say of each statement what `holds` does, at the last look at which they do so."""
+    """The effects with the bounds that say of each statement what `holds` does,
+    at the last look at which they do so."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -94,9 +96,11 @@ def stand(statements: Sequence[Statement], looks: Sequence[Look], *, incumbent: 
 def _decided_by(
     statements: Sequence[Statement], looks: Sequence[Look], holds: Mapping[str, bool | None]
 ) -> dict[str, Interval]:
-    """Each effect with its bounds at the last look at which they show what is known: what was shown once stays shown.
+    """Each effect with its bounds at the last look at which they show what is known:
+    what was shown once stays shown.
 
-    The bounds of all statements and looks hold together with the rule's confidence, so that they are wider than an interval of one number.
+    The bounds of all statements and looks hold together with the rule's confidence, so that they are wider
+    than an interval of one number.
     """
     found: dict[str, Interval] = {}
     shares = increments([look.fraction for look in looks])
@@ -135,10 +139,10 @@ def _all(values: Iterable[bool | None]) -> bool | None:
 def targets(statements: Sequence[Statement], standing: Standing) -> list[Statement]:
     """The open statements that further draws should settle.
 
-    One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest in terms of its
-    error is enough. A candidate without one needs all its statements that can tell between the answers that are left: where one
-    is left, none can, and it remains to show that the incumbent equals itself. While one candidate is first in question, larger ones
-    need only be shown not to surpass it.
+    One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest
+    in terms of its error is enough. A candidate without one needs all its statements that can tell between
+    the answers that are left: where one is left, none can, and it remains to show that the incumbent equals
+    itself. While one candidate is first in question, larger ones need only be shown not to surpass it.
     """
     found = [one for one in statements if one.kind == "self" and standing.holds[one.id] is None]
     first = _first_in_question(statements, standing)
@@ -159,9 +163,11 @@ def targets(statements: Sequence[Statement], standing: Standing) -> list[Stateme
 
 
 def _first_in_question(statements: Sequence[Statement], standing: Standing) -> int | None:
-    """The smallest candidate that is shown worthwhile, whose harms are open and seem small, and that no larger one seems to surpass.
+    """The smallest candidate that is shown worthwhile, whose harms are open and seem small,
+    and that no larger one seems to surpass.
 
-    If it is admitted, larger ones are not needed; if not, their turn comes. None if there is no such candidate.
+    If it is admitted, larger ones are not needed; if not, their turn comes.
+    None if there is no such candidate.
     """
     gains = {(one.candidate, one.other): one for one in statements if one.kind == "gain"}
     for window in standing.live:
@@ -198,7 +204,8 @@ def _that_matter(statements: Sequence[Statement], standing: Standing) -> list[in
 
 
 def _matters(one: Statement, standing: Standing) -> bool:
-    """Return whether a statement about such a candidate can tell between the answers that are left: gains over others cannot."""
+    """Return whether a statement about such a candidate can tell between the answers that are left:
+    gains over others cannot."""
     if one.kind == "gain":
         return one.other in standing.answers or (
             one.other == standing.incumbent and one.candidate in standing.answers
@@ -228,10 +235,11 @@ def possible_answers(
     admissible: Mapping[int, bool | None],
     is_worthwhile: Mapping[tuple[int, int], bool | None],
 ) -> frozenset[int | None]:
-    """All answers of `reports.recommendation.candidate_verdicts.choose` over every way in which open statements can end.
+    """All answers of `reports.recommendation.candidate_verdicts.choose` over every way in
+    which open statements can end.
 
-    None as a truth value is open; None as an answer is "no change". Statements are taken as independent, so that the set may
-    hold answers that cannot be, but never lacks one that can.
+    None as a truth value is open; None as an answer is "no change". Statements are taken as independent, so
+    that the set may hold answers that cannot be, but never lacks one that can.
 
     >>> possible_answers([16], incumbent=10, admissible={16: None}, is_worthwhile={(16, 10): True}) == {16, None}
     True

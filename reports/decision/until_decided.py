@@ -36,8 +36,8 @@ class Loaded:
 class Budget:
     """The most that all stages of a run use.
 
-    How much a stage loads follows from what the stages before it used. In seconds that is measured; in loads it is not, so that
-    a run of the same number makes the same loads on any machine.
+    How much a stage loads follows from what the stages before it used. In seconds that is measured; in loads
+    it is not, so that a run of the same number makes the same loads on any machine.
     """
 
     amount: float
@@ -104,8 +104,8 @@ def until_decided(
 ) -> Outcome:
     """Add stages to those that are done, keep each, tell the outcome after each, and return the last.
 
-    `budget` is for all stages, those that are done included. `begun` are the parts of a stage that was begun and not ended: it is
-    the next one, as it was planned.
+    `budget` is for all stages, those that are done included. `begun` are the parts of a stage that was begun
+    and not ended: it is the next one, as it was planned.
     """
     done = list(stages)
     while True:

@@ -1,4 +1,5 @@
-"""Figures of reproduced results (replay.published): published values beside ours, a panel for each published figure.
+"""Figures of reproduced results (replay.published): published values beside ours,
+a panel for each published figure.
 
 They are drawn here, and not in replay.published, since they share the report's theme.
 """

@@ -69,22 +69,34 @@ TERMS = (
 """Terms of the glossary that a report explains."""
 
 OWN_TERMS = {
-    "nearest rival": "the recommended window; where none is, of the candidates whose gain may be worthwhile, the one whose worst harm "
-    "is the smallest multiple of its bound, by the upper ends of the intervals; candidates that no bound has ruled out come first",
-    "change of page time": "of one window or seed against another: the geometric mean over pages of the ratio of their page times, less 1, in "
-    "percent; over networks by their weights. A gain is the change downwards",
+    "nearest rival": "the recommended window; where none is, of the candidates whose gain may be worthwhile, "
+    "the one whose worst harm is the smallest multiple of its bound, by the upper ends of the intervals; "
+    "candidates that no bound has ruled out come first",
+    "change of page time": "of one window or seed against another: the geometric mean over pages of the "
+    "ratio of their page times, less 1, in percent; over networks by their weights. "
+    "A gain is the change downwards",
 }
 """Terms of reports alone, which the glossary of releases need not have."""
 
 LIMITS: tuple[str, ...] = (
-    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and servers take no time.",
-    "The replay requests a response as soon as the response that names it is complete, and then all that it names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's single queue, are larger than on the web; the retransmission margins come from servers with far fewer retransmissions.",
-    "Each page is loaded once, with a cold cache, from one vantage. Repeat visits and inner pages are not part of the estimand.",
-    "Linux receivers open with a window of 44 segments. A larger initial window has no effect until they raise it.",
-    "The senders are Linux with the stated congestion control, and send a window at once unless it is called paced. BBR spreads the first flight, too. QUIC needs measurements of its own; no TCP gain is scaled to it.",
+    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, "
+    "scripts and servers take no time.",
+    "The replay requests a response as soon as the response that names it is complete, and then all that it "
+    "names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's "
+    "single queue, are larger than on the web; the retransmission margins come from servers with "
+    "far fewer retransmissions.",
+    "Each page is loaded once, with a cold cache, from one vantage. "
+    "Repeat visits and inner pages are not part of the estimand.",
+    "Linux receivers open with a window of 44 segments. "
+    "A larger initial window has no effect until they raise it.",
+    "The senders are Linux with the stated congestion control, and send a window at once unless it is called "
+    "paced. BBR spreads the first flight, too. QUIC needs measurements of its own; "
+    "no TCP gain is scaled to it.",
     "CUBIC's HyStart works from a window of 16 on, so larger initial windows start inside it.",
-    "A gain is measured while only the page's servers change their window. Cells in which every sender changes are among the harm conditions, and count for harm alone.",
-    "The bootstrap describes pages like those measured. It cannot describe pages that the list, the vantage or failures of the crawl left out.",
+    "A gain is measured while only the page's servers change their window. Cells in which every sender "
+    "changes are among the harm conditions, and count for harm alone.",
+    "The bootstrap describes pages like those measured. It cannot describe pages that the list, the vantage "
+    "or failures of the crawl left out.",
 )
 """Limits of every edition."""
 
@@ -174,7 +186,8 @@ def verdicts_section(findings: Findings | None) -> dict[str, Any] | None:
 
 
 def analysis_sections(found: Examination) -> dict[str, Any]:
-    """The sections that depend on a replay; each is None without a replay, or where only the other kind of replay has it."""
+    """The sections that depend on a replay; each is None without a replay,
+    or where only the other kind of replay has it."""
     sections: dict[str, Any] = dict.fromkeys(
         ("replay", "recommendation", "sensitivity", "ledger", "rule", "arithmetic", "stages", "beside")
     )
@@ -294,7 +307,8 @@ def _harm(harm: HarmVerdict) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """`value` with each float rounded to DIGITS significant digits, tuples as lists, an end without bound as null, and paced windows as text."""
+    """`value` with each float rounded to DIGITS significant digits, tuples as lists, an end without bound as
+    null, and paced windows as text."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -307,13 +321,15 @@ def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def canonical(content: Mapping[str, Any]) -> str:
-    """JSON text that has the same bytes for the same content, without spaces, which would nearly double it."""
+    """JSON text that has the same bytes for the same content, without spaces,
+    which would nearly double it."""
     compact = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False, allow_nan=False)
     return compact + "\n"
 
 
 def content_digest(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a report's content without what differs in every version (OF_A_VERSION)."""
+    """SHA-256 of the canonical JSON of a report's content without what differs
+    in every version (OF_A_VERSION)."""
     rest = {name: value for name, value in content.items() if name not in OF_A_VERSION}
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
@@ -338,11 +354,15 @@ def months_limit(months: Sequence[str], month: str) -> str:
     count = (
         f"{len(missing)} months of {month[:4]} have" if len(missing) > 1 else f"One month of {month[:4]} has"
     )
-    return f"The sizes are of one month, {month}. {count} no release of the same kind ({', '.join(missing)}), so that the year cannot be told from its season."
+    return (
+        f"The sizes are of one month, {month}. {count} no release of the same kind ({', '.join(missing)}), "
+        "so that the year cannot be told from its season."
+    )
 
 
 def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """The provenance with the number of calibration checks and those that did not pass, and of later conditions what differs from the first.
+    """The provenance with the number of calibration checks and those that did not pass, and of later
+    conditions what differs from the first.
 
     >>> _condensed({"gates": [{"passed": True}, {"passed": False}]})
     {'gates': {'checked': 2, 'not_passed': [{'passed': False}]}}

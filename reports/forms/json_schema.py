@@ -24,7 +24,8 @@ SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
 def report_schema(format_version: int) -> Schema:
-    """The schema of a report of this format; parts of replays that other formats define are objects without more."""
+    """The schema of a report of this format; parts of replays that other formats
+    define are objects without more."""
     shapes = {
         "answer": TypeAdapter(Answer).json_schema(mode="serialization"),
         "section": TypeAdapter(Section).json_schema(mode="serialization"),

@@ -113,7 +113,8 @@ def _again(table: Table) -> ET.Element:
 
 
 def sentence(parent: ET.Element, name: str, text: str) -> ET.Element:
-    """Add a child that holds text in ASCII, but for the no-break spaces within numbers and before their units."""
+    """Add a child that holds text in ASCII, but for the no-break spaces within
+    numbers and before their units."""
     made = ET.SubElement(parent, name)
     made.text = tied_ascii(text, tie="\u00a0")
     return made

@@ -3,9 +3,10 @@
 report.md .txt .pdf, summary.md    the report in other formats
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
-figures/ tables/                  data as CSV; drawings as SVG, SVG for phones, PNG, Vega-Lite, ASCII, and SVG in
+figures/ tables/ data as CSV; drawings as SVG, SVG for phones, PNG, Vega-Lite, ASCII, and SVG in
                                   black and white
-draft/                            a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one; a figure is a
+draft/ a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one;
+a figure is a
                                   block of RFCXML for both, since kramdown-rfc passes it on
 """
 

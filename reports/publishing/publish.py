@@ -1,4 +1,5 @@
-"""Publishes a report as a version of its year: never in place of another, and not again if nothing has changed."""
+"""Publishes a report as a version of its year: never in place of another,
+and not again if nothing has changed."""
 
 import dataclasses
 import json
@@ -62,8 +63,8 @@ def publish_report(
 ) -> Published:
     """Publish the report of the inputs, unless a version in force has equal content.
 
-    Raises ReportVersionError if that would replace a version, leave out a number, make a later version without a reason,
-    or publish again what was withdrawn.
+    Raises ReportVersionError if that would replace a version, leave out a number, make a later version
+    without a reason, or publish again what was withdrawn.
     """
     folder = reports_dir / str(inputs.year)
     place, before = next_place(folder), newest_version(report_versions(folder))
@@ -105,8 +106,9 @@ def publish_report(
 def _with_equal_content(
     versions: Sequence[ReportVersion], wanted: Wanted, digest: str, place: ReportVersion
 ) -> ReportVersion | None:
-    """The version that need not be made again; None if there is none, or if the next is asked for by its number.
+    """The version that need not be made again.
 
+    None if there is none, or if the next is asked for by its number.
     Raises ReportVersionError if the content was withdrawn.
     """
     if wanted.version == place.number:
@@ -126,7 +128,8 @@ def _with_equal_content(
 
 
 def _check_number(wanted: Wanted, place: ReportVersion) -> None:
-    """Refuse a number out of turn, and a later version that says neither why it is made nor what it corrects."""
+    """Refuse a number out of turn, and a later version that says neither why
+    it is made nor what it corrects."""
     number = place.number if wanted.version == NEXT else wanted.version
     if number is not None and number > place.number:
         raise ReportVersionError(f"the next version of the report for {place.year} is {place.number}")
@@ -147,12 +150,16 @@ def _refusal(place: ReportVersion, before: ReportVersion | None, changed: list[s
         return f"every version of the report for {place.year} is withdrawn: {_how(place)} makes the next"
     return (
         f"version {before.number} of the report for {place.year} is published and would not be the same now "
-        f"({'; '.join(changed) or 'the same inputs give other content'}); a report is never replaced: {_how(place)} makes the next"
+        f"({'; '.join(changed) or 'the same inputs give other content'}); a report is never replaced: "
+        f"{_how(place)} makes the next"
     )
 
 
 def _how(place: ReportVersion) -> str:
-    return f"`firstflight report build --year {place.year} --version {place.number} --reason '...' --corrects '...'`"
+    return (
+        f"`firstflight report build --year {place.year} --version {place.number} "
+        "--reason '...' --corrects '...'`"
+    )
 
 
 def stored_digest(version: ReportVersion) -> str:
@@ -188,4 +195,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _release(facts: Mapping[str, Any]) -> str:
-    return f"{facts.get('crawl', 'unknown')} version {facts.get('version', 'unknown')} ({str(facts.get('checksum'))[:12]})"
+    return (
+        f"{facts.get('crawl', 'unknown')} version {facts.get('version', 'unknown')} "
+        f"({str(facts.get('checksum'))[:12]})"
+    )

@@ -40,4 +40,5 @@ PACED = tuple(
 """Candidates whose sender paces them, as Linux does under fq."""
 
 CANDIDATES = tuple(sorted((*BURSTS, *PACED), key=lambda one: one.window))
-"""In order of preference: fewer segments first, and the paced window before the burst of as many, since it sends less at once."""
+"""In order of preference: fewer segments first, and the paced window before the burst of as many,
+since it sends less at once."""

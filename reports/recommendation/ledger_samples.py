@@ -37,7 +37,10 @@ class SensitivityCells:
         return {end: one for end, one in found.items() if one.loads.pages}
 
     def at_default(self, ends: Mapping[End, Sample]) -> Sample | None:
-        """The loads without a change of the pages and seeds that were replayed at the ends; None without an end."""
+        """The loads without a change of the pages and seeds that were replayed at the ends.
+
+        None without an end.
+        """
         if not ends:
             return None
         pages = sorted({page for one in ends.values() for page in one.loads.pages})

@@ -1,4 +1,5 @@
-"""The report's section on what servers do: their initial windows and first flights, as captured packets show them."""
+"""The report's section on what servers do: their initial windows and first flights,
+as captured packets show them."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Replay cells as arrays of page loads that pair by page, profile and seed, with counts of the missing cells."""
+"""Replay cells as arrays of page loads that pair by page, profile and seed,
+with counts of the missing cells."""
 
 import collections
 import dataclasses
@@ -96,7 +97,8 @@ class PairedLoads:
 
 
 def complete(arrays: Sequence[Floats], weights: Floats) -> Mask:
-    """Mask [page, seed]: True where every array [page, profile, seed] is known on every profile with weight."""
+    """Mask [page, seed]: True where every array [page, profile,
+    seed] is known on every profile with weight."""
     known = [~np.isnan(array[:, weights > 0]).any(axis=1) for array in arrays]
     mask: Mask = np.logical_and.reduce(known)
     return mask
@@ -120,8 +122,8 @@ def pair_loads(
 ) -> PairedLoads:
     """Pair the cells of one arm: `conditions`, or else the default conditions, with this congestion control.
 
-    `networks` are the profiles from replay.json. `with_paced` adds the loads of an unpaced arm's paced windows, as windows of their
-    own. Raises CellsError if a cell occurs twice.
+    `networks` are the profiles from replay.json. `with_paced` adds the loads of an unpaced arm's paced
+    windows, as windows of their own. Raises CellsError if a cell occurs twice.
     """
     arm = dataclasses.replace(conditions or Conditions(), congestion_control=congestion_control)
     rows = cells_under(cells, arm)

@@ -22,10 +22,11 @@ def quantile_ratios(
     replicates: int,
     seed: int,
 ) -> PageMeans:
-    """Log ratio of the weighted quantile of each numerator to that of the denominator; arrays [page, seed, profile].
+    """Log ratio of the weighted quantile of each numerator to that of the denominator; arrays [page,
+    seed, profile].
 
-    A page has weight 1, divided among its complete seeds [page, seed]. The standard error is the spread of the replicates,
-    since a quantile has no other that few pages could show.
+    A page has weight 1, divided among its complete seeds [page, seed]. The standard error is the spread of
+    the replicates, since a quantile has no other that few pages could show.
     """
     own = complete / complete.sum(axis=1, keepdims=True)
     sides = [_sorted(values, complete) for values in (*numerators, denominator)]

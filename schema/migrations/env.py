@@ -1,4 +1,5 @@
-"""Environment that Alembic runs for each command; storage.migrate passes the connection and the filter of names."""
+"""Environment that Alembic runs for each command; storage.migrate passes the
+connection and the filter of names."""
 
 from alembic import context
 

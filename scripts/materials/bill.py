@@ -1,4 +1,5 @@
-"""The bill of materials of an image, in CycloneDX: docker export CONTAINER | python -m scripts.materials.bill IMAGE DIGEST > FILE."""
+"""The bill of materials of an image, in CycloneDX: docker export CONTAINER | python -m
+scripts.materials.bill IMAGE DIGEST > FILE."""
 
 import sys
 from typing import IO

@@ -1,4 +1,5 @@
-"""The packages that a root file system says it has: Debian's, Alpine's, Python's, and the replay's own kernel."""
+"""The packages that a root file system says it has: Debian's, Alpine's, Python's,
+and the replay's own kernel."""
 
 import email.parser
 import re

@@ -51,7 +51,8 @@ class Gain:
     real: float
     replayed: float
     has_same_sign: bool
-    """True if both are savings, both are losses, or both are nothing as far as the browser's clock can tell."""
+    """True if both are savings, both are losses, or both are nothing as far
+    as the browser's clock can tell."""
     is_sure: bool
     """True if every real load at one window was quicker than every one at the other."""
 

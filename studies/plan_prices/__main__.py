@@ -1,4 +1,5 @@
-"""Hold the plan of a replay against its runs: core-time of page loads, planned and taken, by rate and condition.
+"""Hold the plan of a replay against its runs: core-time of page loads, planned and taken,
+by rate and condition.
 
 python -m studies.plan_prices [--runs 3]
 """
@@ -120,7 +121,8 @@ def main() -> int:
     found = medians(every)
     for one in found:
         print(
-            f"{one['mbps']:>6g} Mbps  {one['condition']:<38} {one['planned_ms']:6.1f} / {one['taken_ms']:6.1f} ms  {one['ratio']:.2f}"
+            f"{one['mbps']:>6g} Mbps  {one['condition']:<38} {one['planned_ms']:6.1f} / "
+            f"{one['taken_ms']:6.1f} ms  {one['ratio']:.2f}"
         )
     columns = ("planned_ms", "taken_ms", "ratio")
     rows = (

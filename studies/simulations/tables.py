@@ -25,7 +25,8 @@ def key(world: characteristics.World, setting: Setting) -> str:
 
 
 def write_coverage(folder: Path, found: Sequence[Coverage]) -> None:
-    """Write coverage.csv: shares of the draws in which intervals of 95 % hold the truth, or lie above or below it."""
+    """Write coverage.csv: shares of the draws in which intervals of 95 % hold the truth,
+    or lie above or below it."""
     head = ("world", "draws", "one_interval", "six_together", "lower_end_too_high", "upper_end_too_low")
     rows = ((one.world.title, one.repetitions, one.one, one.all, one.too_high, one.too_low) for one in found)
     write_table(folder / "coverage.csv", head, rows)

@@ -1,4 +1,5 @@
-"""On a phone the answer of a report is read without scrolling, below the line on its version and all warnings."""
+"""On a phone the answer of a report is read without scrolling,
+below the line on its version and all warnings."""
 
 import dataclasses
 import json

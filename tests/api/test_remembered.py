@@ -1,4 +1,5 @@
-"""Answers are computed once, identified by their ETag, and cached in memory and on disk while they are valid."""
+"""Answers are computed once, identified by their ETag,
+and cached in memory and on disk while they are valid."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor

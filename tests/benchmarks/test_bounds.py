@@ -1,4 +1,5 @@
-"""Benchmarks say which of their bounds are missed, and the document keeps sections that were not measured again."""
+"""Benchmarks say which of their bounds are missed, and the document keeps
+sections that were not measured again."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Links of the documents to files of the project; those between pages of the service are in tests/api/documents."""
+"""Links of the documents to files of the project; those between pages of the
+service are in tests/api/documents."""
 
 import re
 from pathlib import Path

@@ -79,7 +79,8 @@ def write_whole_release(
 
 
 def replay_cells(**changes: Any) -> pa.Table:
-    """Cells of the crawl's pages over the profiles that our populations name, and those of IW 10 by its alias route."""
+    """Cells of the crawl's pages over the profiles that our populations name,
+    and those of IW 10 by its alias route."""
     table = cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
     alias = [row | {"route": "alias"} for row in table.to_pylist() if row["iw"] == 10]
     return pa.Table.from_pylist(table.to_pylist() + alias, schema=CELL)
@@ -96,7 +97,8 @@ def write_replay(
     checksum: str | None = None,
     measured: str | None = None,
 ) -> Path:
-    """The replay of `release`, or of a release with another `checksum`, over networks that were `measured` in a month."""
+    """The replay of `release`, or of a release with another `checksum`,
+    over networks that were `measured` in a month."""
     folder = data_dir / "replays" / str(release.manifest.crawl)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
@@ -136,7 +138,8 @@ def write_replay(
 def data_folder(
     data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None, measured: str | None = None
 ) -> Release:
-    """A release of November 2026 with its replay; of the kind `web`, and of networks `measured` then, it is evidence."""
+    """A release of November 2026 with its replay; of the kind `web`, and of networks `measured` then,
+    it is evidence."""
     release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
     write_replay(data_dir, release, table, measured=measured)
     return release

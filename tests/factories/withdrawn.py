@@ -104,7 +104,8 @@ def visits() -> MadeUp:
 
 
 def make(engine: Engine, folder: Path) -> World:
-    """The complete data folder: two versions of a release, also in a store, replays, reports, lists, a backup, an opt-out list."""
+    """The complete data folder: two versions of a release, also in a store, replays, reports, lists,
+    a backup, an opt-out list."""
     data, store = folder / "data", folder / "store"
     store.mkdir(parents=True)
     made_up = visits()

@@ -174,7 +174,8 @@ async def over_http2(wire: Wire, host: str, paths: Sequence[str]) -> None:
 
 
 def count_frames(octets: bytes, seen: Seen, asked: dict[int, str]) -> bytes:
-    """Count each frame for its response or for the connection; return the part of a frame that is cut short."""
+    """Count each frame for its response or for the connection;
+    return the part of a frame that is cut short."""
     while len(octets) >= 9:
         frame, length = hyperframe.frame.Frame.parse_frame_header(memoryview(octets[:9]))
         if len(octets) < 9 + length:

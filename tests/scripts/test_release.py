@@ -1,4 +1,5 @@
-"""scripts/release in a clone: number, changelog, tag and wheel agree, and a checkout that is not ready is left as it was."""
+"""scripts/release in a clone: number, changelog, tag and wheel agree,
+and a checkout that is not ready is left as it was."""
 
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
-"""Cases of responses that the page abandons without a word in the log, and of bodies that only the connection's end ends."""
+"""Cases of responses that the page abandons without a word in the log,
+and of bodies that only the connection's end ends."""
 
 import socket
 from typing import cast
@@ -86,7 +87,8 @@ LEFT = Page(
         Case(
             id="navigated-away",
             routes={"HERE/x": part_of(TEXT), "HERE/y": part_of(PIXEL, IMAGE), "HERE/next": page("elsewhere")},
-            script=f"{READ_A_BIT} add('img', {{src: 'HERE/y'}}); await pause(600); location.href = 'HERE/next';",
+            script=f"{READ_A_BIT} add('img', {{src: 'HERE/y'}}); await pause(600); "
+            "location.href = 'HERE/next';",
             initiators={"HERE/next": None},
         ),
     ),

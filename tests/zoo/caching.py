@@ -44,7 +44,8 @@ HELD: dict[str, tuple[tuple[str, ...], tuple[bool, bool, str, int | None, int | 
         (False, False, "max-age", 0, None, True),
     ),
 }
-"""Header fields by the last segment of the path, and the columns of schema.http_caching in their order, written out."""
+"""Header fields by the last segment of the path, and the columns of
+schema.http_caching in their order, written out."""
 
 CACHING = Page(
     host="caching.test",

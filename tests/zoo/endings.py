@@ -96,8 +96,9 @@ STREAMS = Page(
         Case(
             id="websocket",
             routes={"HERE/x": echo},
-            script="const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}HERE/x`);"
-            "socket.onmessage = event => { if (event.data === 'hello') socket.send('more'); };",
+            script="const socket = new WebSocket(`${location.protocol.replace('http', "
+            "'ws')}//${location.host}HERE/x`);socket.onmessage = event => { if (event.data === "
+            "'hello') socket.send('more'); };",
         ),
         Case(
             id="websocket-refused",

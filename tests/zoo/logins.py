@@ -1,4 +1,5 @@
-"""Cases of requests that the browser sends again by itself: logins, and requests that a server wants on another connection."""
+"""Cases of requests that the browser sends again by itself: logins,
+and requests that a server wants on another connection."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def in_chunks(case_id: str) -> Handler:
 
 
 async def parting(request: Request, reply: Reply) -> None:
-    """Ask for credentials and end the connection, which the browser does not read to the end of a long body."""
+    """Ask for credentials and end the connection, which the browser does not
+    read to the end of a long body."""
     await refused("closing-login", b"bye", "connection: close")(request, reply)
     with contextlib.suppress(OSError):  # the client may have gone
         await reply.close()
@@ -136,7 +138,8 @@ LOGIN = Page(
                 "//required.test/http1-required/x": http1_required,
                 "//required.test/http1-required/beside": answer(TEXT, CORS, NO_STORE),
             },
-            script="await Promise.all(['x', 'beside'].map(name => get(`//required.test/http1-required/${name}`)));",
+            script="await Promise.all(['x', 'beside'].map(name => "
+            "get(`//required.test/http1-required/${name}`)));",
             apart=HTTP2_ALONE,
         ),
     ),

@@ -154,10 +154,10 @@ SERVICE_WORKERS = Page(
                 "HERE/through": answer(TEXT),
                 "HERE/past": answer(TEXT),
             },
-            script="const registration = await navigator.serviceWorker.register('HERE/main', {scope: 'HERE/'});"
-            "await new Promise(done => { const worker = registration.installing;"
-            "worker.onstatechange = () => { if (worker.state === 'activated') done(); }; });"
-            "await add('iframe', {src: 'HERE/controlled'});",
+            script="const registration = await navigator.serviceWorker.register('HERE/main', {scope: "
+            "'HERE/'});await new Promise(done => { const worker = "
+            "registration.installing;worker.onstatechange = () => { if (worker.state === 'activated') "
+            "done(); }; });await add('iframe', {src: 'HERE/controlled'});",
             initiators={
                 "HERE/installed": "HERE/main",
                 "HERE/controlled": PAGE,

@@ -1,4 +1,5 @@
-"""Visits the pages of the zoo in the current network namespace, and returns what crawler, server and capture recorded."""
+"""Visits the pages of the zoo in the current network namespace, and returns what crawler,
+server and capture recorded."""
 
 import asyncio
 import dataclasses
@@ -32,7 +33,8 @@ TOLD = (
 
 
 def visit_all(protocol: Spoken) -> list[dict[str, Any]]:
-    """Return, for each page with cases in this protocol, `_visit_one` with what the server and the capture saw."""
+    """Return, for each page with cases in this protocol,
+    `_visit_one` with what the server and the capture saw."""
     return asyncio.run(_visit_all(protocol))
 
 
@@ -74,7 +76,8 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
 
 
 async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
-    """Return what the crawler stored of one page, when its recording ended by the wall clock, and the memory it took."""
+    """Return what the crawler stored of one page, when its recording ended by the wall clock,
+    and the memory it took."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic_ns() // 1000
     observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)

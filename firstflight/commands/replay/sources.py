@@ -22,7 +22,8 @@ SOURCE_OPTIONS = (
     click.option(
         "--recorded",
         is_flag=True,
-        help="The 591 pages of August 2025 that come with the code instead of a crawl's; they are imported first if need be.",
+        help="The 591 pages of August 2025 that come with the code instead of a crawl's; they are "
+        "imported first if need be.",
     ),
     click.option(
         "--har",

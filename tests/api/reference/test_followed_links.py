@@ -1,4 +1,5 @@
-"""schemathesis follows the API from answer to answer: no server error, no status or answer that is not documented."""
+"""schemathesis follows the API from answer to answer: no server error,
+no status or answer that is not documented."""
 
 import collections
 from typing import Any
@@ -34,8 +35,8 @@ LEAST_FOLLOWED = 600 if ALL else 100
 """Times that a link led to what was asked for, over all walks."""
 
 MOST_SEEDS = 10
-"""Most seeds of walks. Hypothesis draws constants of the modules that are loaded too, so that walks differ by the tests that ran before, and
-those of one seed may miss a link."""
+"""Most seeds of walks. Hypothesis draws constants of the modules that are loaded too, so that walks differ by
+the tests that ran before, and those of one seed may miss a link."""
 
 CHECKS = [
     not_a_server_error,
@@ -45,7 +46,8 @@ CHECKS = [
 ]
 
 CURSOR = r"$response.body#/next#regex:[?&]cursor=([^&]+)"
-"""Cursor in the URL of the next page, which readers follow as it is, by an expression of schemathesis's own."""
+"""Cursor in the URL of the next page, which readers follow as it is,
+by an expression of schemathesis's own."""
 
 PAGES = {
     path: {
@@ -133,7 +135,8 @@ def links(described: dict[str, Any]) -> set[str]:
 
 
 def walked(service: TestClient, described: dict[str, Any], number: int = 1) -> collections.Counter[str]:
-    """Walks by seed `number` through the API by its links, with each answer checked: how often a link led to what was asked for."""
+    """Walks by seed `number` through the API by its links, with each answer checked:
+    how often a link led to what was asked for."""
     schema = schemathesis.openapi.from_dict(described)
     schema.config.update(base_url=BASE_URL)
     # The links alone, and parameters as they are described.

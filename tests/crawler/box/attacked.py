@@ -1,4 +1,5 @@
-"""Launches the attacker in place of Chromium, beside a database and secrets, and prints what it gained as JSON.
+"""Launches the attacker in place of Chromium, beside a database and secrets,
+and prints what it gained as JSON.
 
 Runs in namespaces that the test makes for it, never on the machine itself.
 """

@@ -25,7 +25,8 @@ from tests.zoo.raw import RawWeb, html
 pytestmark = pytest.mark.browser
 
 WITHIN_S = 60.0
-"""Time limit for the browsers of a killed crawler to end, far beyond what it takes on a busy machine, in seconds."""
+"""Time limit for the browsers of a killed crawler to end, far beyond what it takes on a busy machine,
+in seconds."""
 
 
 @contextlib.asynccontextmanager

@@ -1,4 +1,5 @@
-"""An event that the crawler waits for and that the browser's log does not have is named, wherever somebody looks."""
+"""An event that the crawler waits for and that the browser's log does not have is named,
+wherever somebody looks."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ window.addEventListener('load', () => setTimeout(() => {
   draw();
 }, 300));
 </script>"""
-"""A page that asks for something when it learns that it is not alone, and for /noticed-frames as long as it is drawn."""
+"""A page that asks for something when it learns that it is not alone,
+and for /noticed-frames as long as it is drawn."""
 
 
 def two_visits(

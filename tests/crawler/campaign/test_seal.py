@@ -29,9 +29,9 @@ def test_a_sealed_crawl_is_never_written_again(database: Engine) -> None:
     with pytest.raises(claims.CrawlSealed):
         claims.store_visit(database, crawl, late, observation())
     for statement in (
-        "INSERT INTO visit SELECT crawl_id, id + 1, rank, host, 2, is_final, outcome, stop_reason, error, scheme, "
-        "status, main_response_id, final_scheme, final_host, hsts_upgrades, started_at, ended_at, load_us, "
-        "received_bytes, coverage, decrypted_coverage, owner FROM visit",
+        "INSERT INTO visit SELECT crawl_id, id + 1, rank, host, 2, is_final, outcome, stop_reason, error, "
+        "scheme, status, main_response_id, final_scheme, final_host, hsts_upgrades, started_at, ended_at, "
+        "load_us, received_bytes, coverage, decrypted_coverage, owner FROM visit",
         "UPDATE response SET wire_bytes = 1",
         "DELETE FROM connection",
         f"TRUNCATE response_{crawl.id}",

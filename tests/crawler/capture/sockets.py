@@ -1,4 +1,5 @@
-"""Capture sockets that are passed on, closed and renewed; each function is called in a network namespace of its own."""
+"""Capture sockets that are passed on, closed and renewed;
+each function is called in a network namespace of its own."""
 
 import contextlib
 import select
@@ -80,7 +81,8 @@ def _passed(number: int) -> None:
 
 
 def renewed() -> list[list[int]]:
-    """Flags of packets in the ring: at first, after the interface was removed and made anew, and after `renew`."""
+    """Flags of packets in the ring: at first, after the interface was removed and made anew,
+    and after `renew`."""
     made = [
         "link add near type veth peer far",
         "link set far up",

@@ -1,4 +1,5 @@
-"""The payload of connections is counted by sequence numbers, in any order, repeated, wrapped and with gaps."""
+"""The payload of connections is counted by sequence numbers, in any order, repeated,
+wrapped and with gaps."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,7 @@
-"""A failure of the crawl's own network becomes no site's outcome. PostgreSQL is real; browsers and network are played."""
+"""A failure of the crawl's own network becomes no site's outcome.
+
+PostgreSQL is real; browsers and network are played.
+"""
 
 import asyncio
 import dataclasses

@@ -1,4 +1,5 @@
-"""The address guard, tried by a page that contacts every address, servers that record contacts, and browsers' /proc.
+"""The address guard, tried by a page that contacts every address, servers that record contacts,
+and browsers' /proc.
 
 All of it happens in namespaces made for the tests: of root, and of an ordinary user who is root in his own.
 """

@@ -1,4 +1,5 @@
-"""Responses assembled from recorded logs are those of the server, also from damaged logs as far as they go."""
+"""Responses assembled from recorded logs are those of the server,
+also from damaged logs as far as they go."""
 
 import gzip
 import json

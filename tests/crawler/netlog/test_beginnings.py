@@ -1,4 +1,5 @@
-"""A log that lacks the beginning of a connection, of TLS or of a request has no wrong size, and says that bytes are missing."""
+"""A log that lacks the beginning of a connection, of TLS or of a request has no wrong size,
+and says that bytes are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Declarations of the events' parameters agree with the recorded logs, and with the handlers that read them."""
+"""Declarations of the events' parameters agree with the recorded logs,
+and with the handlers that read them."""
 
 import gzip
 from collections.abc import Callable

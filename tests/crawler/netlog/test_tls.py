@@ -180,7 +180,8 @@ def padded(length: int, count: int = 1) -> bytes:
 
 
 def padded_flight(*more: bytes) -> RecordReader:
-    """A reader after a flight of four messages in records of 1,024 bytes each, with `more` in the same read."""
+    """A reader after a flight of four messages in records of 1,024 bytes each,
+    with `more` in the same read."""
     reader = RecordReader()
     reader.feed(record(22, 122) + record(20, 1) + padded(1024, 4) + b"".join(more))
     for kind, size in ((2, 122), (8, 19), (11, 719), (15, 78), (20, 52)):

@@ -1,4 +1,5 @@
-"""Three lanes crawl a played Internet while their network is broken in every way; no site's outcome changes."""
+"""Three lanes crawl a played Internet while their network is broken in every way;
+no site's outcome changes."""
 
 import json
 import os

@@ -18,7 +18,10 @@ BUSY_OVERRUN = ("crash", "busy", 200)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
-    """Endings that a page may have: outcome, stop reason and status. It has several where the page races with the clock."""
+    """Endings that a page may have: outcome, stop reason and status.
+
+    It has several where the page races with the clock.
+    """
 
     endings: tuple[tuple[Any, ...], ...]
     error: str | None = None
@@ -28,7 +31,8 @@ class Case:
 
     @property
     def races(self) -> bool:
-        """True if the clock ends the page; pages that end by themselves get more time, so that a slow machine changes nothing."""
+        """True if the clock ends the page; pages that end by themselves get more time,
+        so that a slow machine changes nothing."""
         return any(reason in ("budget", "busy") for _, reason, _ in self.endings)
 
 

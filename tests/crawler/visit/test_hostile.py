@@ -60,7 +60,8 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def flags() -> Iterator[list[str]]:
-    """Flags of the browser for a server in another process, so that its work and memory are not the crawler's."""
+    """Flags of the browser for a server in another process,
+    so that its work and memory are not the crawler's."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.zoo.hostile.web"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:

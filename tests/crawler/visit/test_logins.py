@@ -1,4 +1,5 @@
-"""A login is two responses, also where both come on one connection, and the document behind it is the page's."""
+"""A login is two responses, also where both come on one connection,
+and the document behind it is the page's."""
 
 from __future__ import annotations
 

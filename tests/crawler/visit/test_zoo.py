@@ -1,4 +1,5 @@
-"""Every case of the zoo in every protocol: what the crawler stores is what the server sent and the wire carried."""
+"""Every case of the zoo in every protocol: what the crawler stores is what the
+server sent and the wire carried."""
 
 import concurrent.futures
 import functools
@@ -27,8 +28,8 @@ AT_ONCE = 2
 """Protocols that are visited at a time, each in a namespace of its own with a server and a browser."""
 
 AGAIN = (PORTS_USED_TWICE, NOT_CLOSED)
-"""What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections the same ports, by which
-they are told apart, or the browser was late to close a page."""
+"""What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections
+the same ports, by which they are told apart, or the browser was late to close a page."""
 
 LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000

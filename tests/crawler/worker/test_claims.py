@@ -229,8 +229,8 @@ def test_a_disk_that_fills_in_mid_copy_leaves_nothing_half_written(database: Eng
         connection.execute(
             text(
                 "CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id = 900 THEN "
-                "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; "
-                "END IF; RETURN NEW; END $$".replace("full()", "disk_full()")
+                "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE "
+                "= 'disk_full'; END IF; RETURN NEW; END $$".replace("full()", "disk_full()")
             )
         )
         connection.execute(

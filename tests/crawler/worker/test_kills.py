@@ -1,4 +1,5 @@
-"""Crawlers, browsers, their driver and PostgreSQL are killed at random, and started again as an operator would."""
+"""Crawlers, browsers, their driver and PostgreSQL are killed at random,
+and started again as an operator would."""
 
 import asyncio
 import contextlib
@@ -246,13 +247,14 @@ def assert_every_site_is_there_once(operator: Operator) -> None:
     for table in ("connection", "response"):
         assert ask(f"SELECT count(*) - count(DISTINCT (visit_id, id)) FROM {table}") == [(0,)]
         assert ask(
-            f"SELECT count(*) FROM {table} WHERE visit_id NOT IN (SELECT id FROM visit WHERE rank = visit_id / 1000)"
+            f"SELECT count(*) FROM {table} WHERE visit_id NOT IN (SELECT id FROM visit "
+            "WHERE rank = visit_id / 1000)"
         ) == [(0,)]
     # Of the visits that broke off, too, all rows were written or none.
     assert (
         ask(
-            "SELECT visit.id FROM visit LEFT JOIN connection ON visit_id = visit.id GROUP BY visit.crawl_id, visit.id "
-            "HAVING coalesce(sum(connection.received_bytes), 0) <> visit.received_bytes"
+            "SELECT visit.id FROM visit LEFT JOIN connection ON visit_id = visit.id GROUP BY visit.crawl_id, "
+            "visit.id HAVING coalesce(sum(connection.received_bytes), 0) <> visit.received_bytes"
         )
         == []
     )

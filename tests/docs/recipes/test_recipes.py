@@ -96,7 +96,8 @@ def test_the_recipe_of_pyarrow_leaves_out_a_copy_that_is_not_complete(tmp_path: 
 
 
 def write_raw_rows(releases: Path, crawl: CrawlName, *, smaller: int) -> None:
-    """A release of raw rows with their distributions: sizes about windows, unknown, incomplete, and of no home page."""
+    """A release of raw rows with their distributions: sizes about windows, unknown, incomplete,
+    and of no home page."""
     tables = MadeUp()
     for outcome, is_final in (("ok", True), ("timeout", True), ("ok", False), ("ok", True)):
         tables.add_visit(outcome=outcome, is_final=is_final)

@@ -1,4 +1,5 @@
-"""The whole line in one command: real Chromium, PostgreSQL and kernel TCP, over a few of the bundled pages."""
+"""The whole line in one command: real Chromium, PostgreSQL and kernel TCP,
+over a few of the bundled pages."""
 
 import contextlib
 import datetime

@@ -1,4 +1,5 @@
-"""`firstflight verify` and `firstflight sign` as an operator runs them, over one of everything that is stored."""
+"""`firstflight verify` and `firstflight sign` as an operator runs them,
+over one of everything that is stored."""
 
 import json
 import random

@@ -1,4 +1,7 @@
-"""Guests that die, hang or exceed their virtual time: each costs the cell in progress. These tests boot the kernel."""
+"""Guests that die, hang or exceed their virtual time: each costs the cell in progress.
+
+These tests boot the kernel.
+"""
 
 import fcntl
 import os

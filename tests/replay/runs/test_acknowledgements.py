@@ -27,7 +27,8 @@ THIN = Profile(
     queue_bytes=4_000_000,
     source="tests",
 )
-"""A network whose uplink needs 21 ms for an acknowledgement of 66 bytes, so that their number decides how long a response takes."""
+"""A network whose uplink needs 21 ms for an acknowledgement of 66 bytes,
+so that their number decides how long a response takes."""
 
 LONG = 300
 

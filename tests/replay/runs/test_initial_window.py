@@ -1,4 +1,5 @@
-"""Paced windows are candidates of their own: never equal to a burst, in an order of their own, and never lost in JSON."""
+"""Paced windows are candidates of their own: never equal to a burst, in an order of their own,
+and never lost in JSON."""
 
 import itertools
 import json

@@ -44,7 +44,8 @@ PAGE = Recipe(
     ),
     left_out=0,
 )
-"""A document, and what it leads to: on its own connection, on another port of its host, and on two other hosts."""
+"""A document, and what it leads to: on its own connection, on another port of its host,
+and on two other hosts."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""Figures of sections: their numbers are written as in sentences, and no name covers another or is struck through."""
+"""Figures of sections: their numbers are written as in sentences,
+and no name covers another or is struck through."""
 
 import itertools
 import re

@@ -1,4 +1,5 @@
-"""Every form of a report opens with what was recorded, and an undecided one says in each what would decide it."""
+"""Every form of a report opens with what was recorded,
+and an undecided one says in each what would decide it."""
 
 import html
 import re

@@ -53,8 +53,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     assert inputs.replay
     assert inputs.replay.population_weights["average"] == {PROFILE_IDS[0]: 1.0}
     assert (
-        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
-        in rebuild_commands(inputs)[1]
+        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 "
+        "--population-source 'M-Lab'\"'\"'s NDT'" in rebuild_commands(inputs)[1]
     )
     for one in content["populations"]:
         one["is_stored"] = True

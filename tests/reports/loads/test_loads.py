@@ -1,4 +1,5 @@
-"""A report's loads are read back as they were replayed, in the columns that the rule reads, and take few bytes."""
+"""A report's loads are read back as they were replayed, in the columns that the rule reads,
+and take few bytes."""
 
 from pathlib import Path
 from typing import Any

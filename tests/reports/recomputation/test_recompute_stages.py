@@ -61,7 +61,8 @@ GUESTS: dict[str, Any] = {
 
 
 def write_stages(data_dir: Path) -> Path:
-    """The release of a crawl, and stages of its pages over made-up networks, as a replay that was stopped leaves them."""
+    """The release of a crawl, and stages of its pages over made-up networks,
+    as a replay that was stopped leaves them."""
     release = write_release(data_dir, crawl())
     asked = dataclasses.replace(
         problem(windows=(10, 16), networks=2), recipes=tuple(read_recipes(release)), rule=QUICK

@@ -1,4 +1,5 @@
-"""Simultaneous intervals: coverage in worlds with a known truth, invariances, and agreement of bounds and p-values."""
+"""Simultaneous intervals: coverage in worlds with a known truth, invariances,
+and agreement of bounds and p-values."""
 
 import math
 

@@ -39,6 +39,7 @@ PAGES: dict[str, Handler] = {
     "alerts": script("for (;;) alert(1)"),
     "dialogs": script("setInterval(() => { alert(1); confirm(2); prompt(3) })"),
     "before-unload": script(
-        "onbeforeunload = e => { e.preventDefault(); return 'stay' }; setInterval(() => { location.href = '/x' })"
+        "onbeforeunload = e => { e.preventDefault(); return 'stay' }; "
+        "setInterval(() => { location.href = '/x' })"
     ),
 }

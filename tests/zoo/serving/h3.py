@@ -1,8 +1,9 @@
 """HTTP/3 of the zoo's server, by aioquic.
 
 In the truth log `sent_bytes` is UDP payload, `plaintext_bytes` the data of all streams, each byte once, and
-`frame_bytes` that of control and QPACK streams, or of all streams of a WebTransport session. `tls_handshake_bytes` is the UDP payload of datagrams with a packet
-of the handshake, `tls_ticket_bytes` CRYPTO data after it.
+`frame_bytes` that of control and QPACK streams, or of all streams of a WebTransport session.
+`tls_handshake_bytes` is the UDP payload of datagrams with a packet of the handshake, `tls_ticket_bytes`
+CRYPTO data after it.
 """
 
 import asyncio

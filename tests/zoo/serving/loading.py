@@ -1,4 +1,5 @@
-"""Loads the examples with Chromium in the current network namespace, and returns what server, capture and page saw."""
+"""Loads the examples with Chromium in the current network namespace, and returns what server,
+capture and page saw."""
 
 import asyncio
 import dataclasses
@@ -25,7 +26,8 @@ LOAD_MS = 30_000
 
 
 def load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return, by protocol and security, the server's log, the bytes in the capture, and the sizes that the page read."""
+    """Return, by protocol and security, the server's log, the bytes in the capture,
+    and the sizes that the page read."""
     return asyncio.run(_load(webs))
 
 

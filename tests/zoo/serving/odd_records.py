@@ -1,4 +1,5 @@
-"""A TLS 1.3 server that writes its own records after the handshake, in all the odd ways that RFC 8446 §5 allows."""
+"""A TLS 1.3 server that writes its own records after the handshake,
+in all the odd ways that RFC 8446 §5 allows."""
 
 import ctypes
 import itertools

@@ -22,7 +22,8 @@ WINDOW = 400_000
 
 
 LATE_S = 0.15
-"""Delay of a late datagram in seconds: others overtake it, so the server takes it for lost and repeats its data."""
+"""Delay of a late datagram in seconds: others overtake it,
+so the server takes it for lost and repeats its data."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +91,8 @@ class SentStream:
 
 
 class Counter(QuicLoggerTrace):
-    """Counts the frames of the packets that aioquic says it has built for one connection, and keeps nothing else."""
+    """Counts the frames of the packets that aioquic says it has built for one connection,
+    and keeps nothing else."""
 
     def __init__(self, *, is_client: bool, odcid: bytes) -> None:
         super().__init__(is_client=is_client, odcid=odcid)
@@ -173,7 +175,8 @@ class HostSocket(asyncio.DatagramTransport):
 
 
 class CountedSocket(asyncio.DatagramTransport):
-    """The UDP socket of a host as one of its connections uses it: what is sent is what the path lets through."""
+    """The UDP socket of a host as one of its connections uses it:
+    what is sent is what the path lets through."""
 
     def __init__(self, socket: HostSocket, entry: SentConnection, path: Path) -> None:
         super().__init__()
@@ -191,7 +194,8 @@ class CountedSocket(asyncio.DatagramTransport):
         self._entry.tls_handshake_bytes += before
 
     def end(self) -> None:
-        """Send the next datagram exactly once: it ends the connection, and the client reads nothing after it."""
+        """Send the next datagram exactly once: it ends the connection,
+        and the client reads nothing after it."""
         self._path = CLEAN
         for late in self._late:
             late.cancel()

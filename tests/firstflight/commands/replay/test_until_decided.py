@@ -1,4 +1,5 @@
-"""`firstflight replay run --until decided`: a run that is killed goes on to the answer of one that was not."""
+"""`firstflight replay run --until decided`: a run that is killed goes on to
+the answer of one that was not."""
 
 import json
 import subprocess

@@ -1,4 +1,5 @@
-"""Countries among the strata of a population: together they are the world, and each alone has its own share of slow networks."""
+"""Countries among the strata of a population: together they are the world,
+and each alone has its own share of slow networks."""
 
 import numpy as np
 import pytest
