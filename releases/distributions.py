@@ -84,8 +84,8 @@ def counts_by_site(
     visits without an item have none."""
     fitting = ", ".join(f"count(*) FILTER (size_bytes <= {int(size)})" for size in sizes)
     query = (
-        f"SELECT count(size_bytes), {fitting} FROM studied LEFT JOIN (FROM item WHERE "
-        "measure = ?) USING (visit_id) "  # noqa: S608
+        f"SELECT count(size_bytes), {fitting} FROM studied LEFT JOIN (FROM item WHERE "  # noqa: S608
+        "measure = ?) USING (visit_id) "
         "GROUP BY visit_id ORDER BY visit_id"
     )
     columns = database.execute(query, [measure]).fetchnumpy()

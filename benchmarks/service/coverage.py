@@ -75,8 +75,8 @@ def _bare(found: Sequence[Release], condition: str = "is_complete IS NOT FALSE")
     with duckdb.connect(":memory:") as database:
         return [
             database.execute(
-                f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM read_parquet(?, "
-                "hive_partitioning = false) "  # noqa: S608  # numbers alone
+                f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM read_parquet(?, "  # noqa: S608
+                "hive_partitioning = false) "
                 f"WHERE {condition}",
                 [str(one.file("response"))],
             ).fetchall()[0]
@@ -92,8 +92,8 @@ def _bare_known(found: Sequence[Release]) -> list[tuple[int, ...]]:
 def raw_counts(found: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same counts by our views of a release: of its final visits, without what did not arrive whole."""
     query = (
-        f"SELECT count(*), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole "
-        "AND wire_bytes IS NOT NULL"  # noqa: S608  # constants
+        f"SELECT count(*), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole "  # noqa: S608
+        "AND wire_bytes IS NOT NULL"
     )
     with open_database() as database:
         return [row for one in found for row in _rows(database, one, query)]
@@ -111,8 +111,8 @@ def _bare_by_segment(found: Sequence[Release]) -> list[tuple[int, ...]]:
         return [
             _summed(
                 database.execute(
-                    f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, "
-                    "hive_partitioning = false) "  # noqa: S608  # constants
+                    f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, "  # noqa: S608
+                    "hive_partitioning = false) "
                     "WHERE is_complete IS NOT FALSE AND wire_bytes IS NOT NULL GROUP BY segment",
                     [str(one.file("response"))],
                 ).fetchall()

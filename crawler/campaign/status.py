@@ -173,8 +173,8 @@ def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, in
     """Count final visits by the values of a column but null, the most frequent first."""
     counted = connection.execute(
         text(
-            f"SELECT {column}, count(*) FROM visit WHERE crawl_id "
-            "= :crawl_id AND is_final "  # noqa: S608  # our own
+            f"SELECT {column}, count(*) FROM visit WHERE crawl_id "  # noqa: S608
+            "= :crawl_id AND is_final "
             f"AND {column} IS NOT NULL GROUP BY {column} ORDER BY count(*) DESC, {column}"
         ),
         {"crawl_id": crawl.id},

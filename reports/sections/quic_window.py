@@ -34,9 +34,9 @@ def quic_section(
     """
     window = quic.initial_window()
     query = (
-        f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1)}) AS one_round FROM "
+        f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1)}) AS one_round FROM "  # noqa: S608
         "'distribution.parquet' GROUP BY measure"
-    )  # noqa: S608  # shown, not run
+    )
     stated = [name for name in MEASURES if name in cdfs and cdfs[name].is_stated]
     return Section(
         id="quic",
@@ -119,9 +119,9 @@ def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: s
             for size in quic.DATAGRAMS
         ),
         source=source,
-        query="SELECT measure, max(cdf) FILTER (size_bytes <= "
+        query="SELECT measure, max(cdf) FILTER (size_bytes <= "  # noqa: S608
         f"{quic.sent_within(1, quic.DATAGRAMS[-1])}) AS one_round FROM "
-        "'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
+        "'distribution.parquet' GROUP BY measure",
         notes=(
             "The least that every path carries (RFC 9000 §14), the default of Chromium's sender today and "
             f"its earlier one, and the most that a packet of {grouped(1500)} bytes holds over IPv4. A "
