@@ -72,7 +72,8 @@ ROUTERS = (
     crawler.router,
     *lab_routes.ROUTERS,
 )
-"""Routers in the order in which they are asked: the paths of a later one may include those of an earlier one."""
+"""Routers in the order in which they are asked: the paths of a later one may
+include those of an earlier one."""
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 compared with initial windows. Every answer states its quality level, its licence and how to cite it.
@@ -133,13 +134,13 @@ def create_app(
 ) -> FastAPI:
     """The application; its folders may be empty or missing.
 
-    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached, and
-    `prepared` is one for files that are made of each release; without it strata and sites are read more slowly.
-    Links begin with `base_url`; without it as `api.http.hosts.base_of` says, with the request's host or `listens_at`.
-    Requests must be for `trusted_hosts`, the base URL's host or loopback; with neither trusted hosts nor a base URL any
-    host is accepted. `metrics` counts the answers; `contact` is
-    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points. `lab` is
-    the queue of pages to be replayed; without it the lab is off.
+    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are
+    cached, and `prepared` is one for files that are made of each release; without it strata and sites are
+    read more slowly. Links begin with `base_url`; without it as `api.http.hosts.base_of` says, with the
+    request's host or `listens_at`. Requests must be for `trusted_hosts`, the base URL's host or loopback;
+    with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
+    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled
+    points. `lab` is the queue of pages to be replayed; without it the lab is off.
     """
     library = Library(
         releases, reports, progress=progress, allowed_signers=allowed_signers, every_s=looked_at_every_s

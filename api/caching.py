@@ -1,7 +1,5 @@
 """Caches of bounded size, in memory and on disk, and work that is shared between simultaneous requests."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib
@@ -64,7 +62,10 @@ class Bounded(Generic[V]):
 
 
 class Disk:
-    """Bytes by key in a private folder. If it cannot be written, a warning is logged once and nothing more is cached."""
+    """Bytes by key in a private folder.
+
+    If it cannot be written, a warning is logged once and nothing more is cached.
+    """
 
     def __init__(self, folder: Path, *, most_bytes: int) -> None:
         """`folder` is created by the first write."""
@@ -136,7 +137,10 @@ class SingleFlight(Generic[V]):
         self._under_way: dict[Hashable, asyncio.Task[V]] = {}
 
     async def join(self, key: Hashable, work: Callable[[], Awaitable[V]]) -> V:
-        """The result of `work`, or of running work with the same key; Problem `busy` if too much is waiting."""
+        """The result of `work`, or of running work with the same key.
+
+        Problem `busy` if too much is waiting.
+        """
         task = self._under_way.get(key)
         if task is None:
             if len(self._under_way) >= self._most:

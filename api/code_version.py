@@ -1,4 +1,7 @@
-"""The version of the code that computes answers. It is part of every ETag: other code may answer with other bytes."""
+"""The version of the code that computes answers.
+
+It is part of every ETag: other code may answer with other bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ LIBRARIES = ("fastapi", "jinja2", "markdown-it-py", "mdit-py-plugins", "numpy", 
 
 @functools.cache
 def code_version() -> str:
-    """SHA-256 over the files of the packages that answers come from and the versions of the libraries, as they are when it is first asked."""
+    """SHA-256 over the files of the packages that answers come from and the versions of the libraries, as
+    they are when it is first asked."""
     digest = hashlib.sha256()
     for name in LIBRARIES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())

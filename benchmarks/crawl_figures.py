@@ -1,7 +1,5 @@
 """The figures of the crawler beside others: printed, in the document, and held against their bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks.markdown import measured, ranged, table
@@ -113,7 +111,8 @@ def section(facts: dict[str, Any]) -> str:
         held = "held" if ratio["median"] <= RECORDING_CPU_BOUND else "missed"
         parts.append(
             f"Recording and writing cost **{ranged(ratio, 2)} times** the CPU of Playwright alone; "
-            f"{database:.0f} ms a page of it are PostgreSQL's. The bound is {RECORDING_CPU_BOUND} times: {held}.\n"
+            f"{database:.0f} ms a page of it are PostgreSQL's. "
+            f"The bound is {RECORDING_CPU_BOUND} times: {held}.\n"
         )
     if ratio := facts["speed_ratio"]:
         held = "held" if ratio["median"] >= SPEED_BOUND else "missed"

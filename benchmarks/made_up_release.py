@@ -1,7 +1,5 @@
 """Manifest and checksums of a release whose files a benchmark has made up."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,10 +1,8 @@
 """The box in which every browser runs, made of Linux namespaces by bubblewrap (bwrap(1)).
 
-In it a compromised browser finds no file, process, socket or environment variable of the crawler, no capability, and no way
-to gain one. Chromium makes its own sandbox, for its renderers, inside.
+In it a compromised browser finds no file, process, socket or environment variable of the crawler, no
+capability, and no way to gain one. Chromium makes its own sandbox, for its renderers, inside.
 """
-
-from __future__ import annotations
 
 import os
 import shutil
@@ -16,8 +14,9 @@ from pathlib import Path
 from crawler.errors import BoxUnavailable
 
 BROWSER_UID = 61_501
-"""User of the browsers if the crawl runs as root. The number is from systemd's range of transient users and in no passwd file,
-so that no file belongs to it. Browsers see themselves as this user in any case: Chromium has no sandbox for root."""
+"""User of the browsers if the crawl runs as root. The number is from systemd's range of transient users and
+in no passwd file, so that no file belongs to it. Browsers see themselves as this user in any case: Chromium
+has no sandbox for root."""
 
 PROGRAM = "bwrap"
 PACKAGE = "bubblewrap"
@@ -59,7 +58,8 @@ REMEDIES = (
     (
         "",
         "allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, "
-        "kernel.apparmor_restrict_unprivileged_userns) and, in a container, mounts in them (docs/operations.md)",
+        "kernel.apparmor_restrict_unprivileged_userns) and, in a container, "
+        "mounts in them (docs/operations.md)",
     ),
 )
 """Remedies by a word of bubblewrap's error; the first that fits is shown."""
@@ -76,9 +76,10 @@ def environment() -> dict[str, str]:
 def command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) -> list[str]:
     """Return a command that takes Chromium's arguments and becomes Chromium in a box of its own.
 
-    `entrance` is a command that enters the browser's network and executes the command after it (Guard.entrance); without it
-    the network is the crawler's. Each process may have `memory_bytes` of data (RLIMIT_DATA) and leaves no core dump. Open
-    descriptors stay open: through them the browser writes to the crawler.
+    `entrance` is a command that enters the browser's network and executes the command after it
+    (Guard.entrance); without it the network is the crawler's. Each process may have `memory_bytes` of data
+    (RLIMIT_DATA) and leaves no core dump. Open descriptors stay open: through them the browser writes to the
+    crawler.
     """
     limits = [f"--data={memory_bytes}", "--core=0"]
     return [
@@ -101,7 +102,8 @@ def _credentials() -> list[str]:
 
 
 def _namespaces() -> list[str]:
-    """Return options for new namespaces; the user namespace is a child of the network's owner, so its capabilities do not reach the network."""
+    """Return options for new namespaces; the user namespace is a child of the network's owner, so its
+    capabilities do not reach the network."""
     kinds = ("user", "pid", "ipc", "uts", "cgroup-try")
     identity = ["--uid", str(BROWSER_UID), "--gid", str(BROWSER_UID)]
     return [

@@ -1,4 +1,5 @@
-"""Erases a site from the data folder, the database and the store; the next run completes an erasure that was killed."""
+"""Erases a site from the data folder, the database and the store;
+the next run completes an erasure that was killed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from crawler.sites import forgetting, optout
 from crawler.sites.optout import hash_of
@@ -33,11 +35,9 @@ from storage.staging import put_file_in_place
 from storage.sums import broken_sums
 from storage.withdrawal import Withdrawal
 
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 MOST_SITES = 20
-"""Upper limit of sites of one crawl in an erasure; a host with more sites below it is probably a public suffix."""
+"""Upper limit of sites of one crawl in an erasure; a host with more sites below
+it is probably a public suffix."""
 
 NAME = "erasure.json"
 LOCK = "erasure.lock"
@@ -75,9 +75,10 @@ class Survey:
 
 
 def survey(where: Surroundings, site: Withdrawal) -> Survey:
-    """Find the site without changing anything. Raises ReleaseError if a release is damaged and cannot be searched.
+    """Find the site without changing anything.
 
-    Raises ErasureError if more than MOST_SITES sites of a crawl are below the host.
+    Raises ReleaseError if a release is damaged and cannot be searched. Raises ErasureError if more than
+    MOST_SITES sites of a crawl are below the host.
     """
     settings = where.settings
     with where.engine.connect() as connection:
@@ -85,7 +86,8 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
     most = max((one.sites for _, one in found), default=0)
     if most > MOST_SITES:
         raise ErasureError(
-            f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: name them one by one, if that is meant"
+            f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: "
+            "name them one by one, if that is meant"
         )
     having = [release for release in _sound(settings.releases) if withdrawing.has_site(release, site)]
     return Survey(
@@ -118,7 +120,10 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
     for version in _reports_of(settings, site):
         report_versions.erase(version, reason=SAID, date=_today(), signer=where.signer)
-        yield f"version {version.number} of the report for {version.year} was made with it and is erased: make the next"
+        yield (
+            f"version {version.number} of the report for {version.year} was made with it and is erased: "
+            "make the next"
+        )
     for path in found.lists:
         forgetting.forget(settings.lists, path, site.host)
         yield (
@@ -136,9 +141,15 @@ def _erase_from_database(where: Surroundings, journal: Journal, found: Survey) -
     for crawl, one in found.crawls:
         journal.note(crawl.id)
         erasing.erase(where.engine, crawl, journal.site)
-        yield f"{name_of(crawl)}: erased from the database with {one.visits} visits; {one.named} rows of other sites name it no more"
+        yield (
+            f"{name_of(crawl)}: erased from the database with {one.visits} visits; "
+            f"{one.named} rows of other sites name it no more"
+        )
         if crawl.sealed_at is None:
-            yield f"{name_of(crawl)} is still open: erase again once it is sealed, for pages of others may name it until then"
+            yield (
+                f"{name_of(crawl)} is still open: erase again once it is sealed, "
+                "for pages of others may name it until then"
+            )
     for crawl_id in journal.crawls:
         erasing.rewrite(where.engine, crawl_id)
 
@@ -207,7 +218,8 @@ def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Ite
 
 
 def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
-    """Versions of reports that name the site in their files or in their notice, or whose erasure was interrupted."""
+    """Versions of reports that name the site in their files or in their notice,
+    or whose erasure was interrupted."""
     return [
         one
         for one in report_versions.all_report_versions(settings.reports)
@@ -273,7 +285,10 @@ class Journal:
 
 @contextlib.contextmanager
 def journal(folder: Path, host: str) -> Iterator[Journal]:
-    """The unfinished erasure of `host`, or a new one that is not yet written to disk. Holds a lock meanwhile."""
+    """The unfinished erasure of `host`, or a new one that is not yet written to disk.
+
+    Holds a lock meanwhile.
+    """
     with _locked(folder):
         path = folder / NAME
         if not path.exists():
@@ -283,7 +298,8 @@ def journal(folder: Path, host: str) -> Iterator[Journal]:
         facts = json.loads(path.read_text(encoding="utf-8"))
         if hash_of(host, facts["salt"]) != facts["host"]:
             raise ErasureError(
-                f"the erasure of another site was cut short ({path}): finish it first, by the same command with that site's host"
+                f"the erasure of another site was cut short ({path}): finish it first, "
+                "by the same command with that site's host"
             )
         site = Withdrawal(host=host, key=facts["key"])
         yield Journal(path=path, site=site, salt=facts["salt"], crawls=facts["crawls"], is_resumed=True)

@@ -1,7 +1,5 @@
 """Recorded pages in the data folder: imported once for each content and method."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from firstflight.settings import Settings
@@ -39,7 +37,8 @@ def import_pages(
 def bundled_release(settings: Settings) -> Release:
     """The release of the bundled pages, which is imported if there is none of this content and method.
 
-    A release by an older method stays, and a new version is made beside it. Raises RecordingError or ReleaseError.
+    A release by an older method stays, and a new version is made beside it.
+    Raises RecordingError or ReleaseError.
     """
     checksum, source = checksum_of(bundled_files()), read_source(BUNDLED, bundled_files())
     there = [

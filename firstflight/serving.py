@@ -1,6 +1,7 @@
 """The web server: granian over a bound socket, with limits on connections, header size and idle time.
 
-A worker process answers requests; the main process restarts it if it dies, and stops it on SIGTERM and SIGINT.
+A worker process answers requests; the main process restarts it if it dies,
+and stops it on SIGTERM and SIGINT.
 """
 
 from __future__ import annotations
@@ -49,13 +50,14 @@ LIBRARIES = {
 }
 """Settings of libraries, which they read when they are loaded.
 
-By default pyarrow and DuckDB each keep what memory they once used in an allocator of their own: together 20 MB after the first stream
-of rows. numpy multiplies matrices with as many threads as there are cores, which for the small ones of intervals wait for each
-other ten times as long as one thread computes.
+By default pyarrow and DuckDB each keep what memory they once used in an allocator of their own: together 20
+MB after the first stream of rows. numpy multiplies matrices with as many threads as there are cores, which
+for the small ones of intervals wait for each other ten times as long as one thread computes.
 """
 
 NEEDLESS = frozenset({"pandas", "pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs"})
-"""Modules that pyarrow imports wherever they are installed: pandas, which takes 43 MB, and clients of cloud storage, which take 5 MB."""
+"""Modules that pyarrow imports wherever they are installed: pandas, which takes 43 MB,
+and clients of cloud storage, which take 5 MB."""
 
 PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
@@ -77,7 +79,8 @@ class _Server(MPServer):
         self._listening = listening
 
     def _init_shared_socket(self) -> None:
-        # Granian's types know neither that it has three arguments, the second for Unix sockets, nor that these vary.
+        # Granian's types know neither that it has three arguments, the second for Unix sockets,
+        # nor that these vary.
         self._shd: Any = SocketHolder(self._listening.fileno(), False, BACKLOG)  # type: ignore[call-arg]
         self._sso = None
 

@@ -1,7 +1,5 @@
 """Settings: folders, database and keys, read once from the environment."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path
@@ -127,7 +125,8 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each, or their defaults."""
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each,
+    or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
 
@@ -160,6 +159,9 @@ def from_environment() -> Settings:
 
 
 def _key(path: Path | None) -> Path | None:
-    """The path of the signing key; None for an empty file, which a stack without a key mounts in its place."""
+    """The path of the signing key.
+
+    None for an empty file, which a stack without a key mounts in its place.
+    """
     is_empty = path is not None and path.is_file() and path.stat().st_size == 0
     return None if is_empty else path

@@ -1,12 +1,13 @@
-"""Checks everything that is stored: the database, releases, replays with their chunks, reports with their withdrawals, and fetched populations."""
-
-from __future__ import annotations
+"""Checks everything that is stored: the database, releases, replays with their chunks, reports with their
+withdrawals, and fetched populations."""
 
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from sqlalchemy import Engine
 
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, listed
@@ -23,10 +24,6 @@ from storage.crawls import crawls
 from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, manifest_of, sums_of
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 
 FolderKind = Literal["replay", "chunk", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
@@ -73,7 +70,8 @@ def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and folder, in the order of their names."""
+    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and
+    folder, in the order of their names."""
     for folder in _folders(settings.replays):
         if folder.suffix == ".chunks":
             for chunk in _folders(folder):
@@ -122,7 +120,8 @@ def of_folder(
     releases: dict[tuple[str, int], Release],
     allowed_signers: Path,
 ) -> Item:
-    """A replay, a chunk of one, a version of a report or its withdrawal, by its sums and the release that it was made from."""
+    """A replay, a chunk of one, a version of a report or its withdrawal,
+    by its sums and the release that it was made from."""
     if broken := broken_sums(folder):
         wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
         return _judged(kind, name, wrong, "", state(folder, allowed_signers))

@@ -4,8 +4,6 @@ DATA_DIR holds har/CORPUS/*.har.gz and cdp/CORPUS/*.json.gz, named by their path
 with `__` for `/`, and best30.json, which lists the recordings to take.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
@@ -84,7 +82,10 @@ def main(data_dir: Path) -> None:
 def page(
     exchanges: Sequence[RecordedExchange], *, number: int, source: Source, splits_loads: bool = False
 ) -> Page:
-    """Return the recipe of one load. `splits_loads` splits a recording of several loads where it was quiet."""
+    """Return the recipe of one load.
+
+    `splits_loads` splits a recording of several loads where it was quiet.
+    """
     kept, repairs = first_load(exchanges, by_silence=splits_loads)
     if not kept:
         raise RecipeError(f"{source.file}: nothing in it that crossed the network")
@@ -104,7 +105,8 @@ def page(
 
 
 def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
-    """Return the kind of each exchange; a redirect has the kind of its target, whatever its own media type."""
+    """Return the kind of each exchange; a redirect has the kind of its target,
+    whatever its own media type."""
     kinds = [kind_of(one) for one in kept]
     for index in reversed(range(len(kept))):
         above, how = parents[index]

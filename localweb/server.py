@@ -1,6 +1,5 @@
-"""The local web: real pages' structure on loopback, every host on an address of its own, and a canary for its crawls."""
-
-from __future__ import annotations
+"""The local web: real pages' structure on loopback, every host on an address of its own,
+and a canary for its crawls."""
 
 import contextlib
 import functools
@@ -66,7 +65,8 @@ class LocalWeb(Web):
 
 @contextlib.asynccontextmanager
 async def canary() -> AsyncIterator[str]:
-    """Yield a URL that answers any request while the block runs."""
+    """Yield a URL that answers any request while the block runs:
+    crawls of the local web ask it if the web can be reached."""
     listener = TcpListener(Site(host=CANARY_ADDRESS, handler=_answer_canary, log=TruthLog()))
     try:
         yield f"http://{CANARY_ADDRESS}:{await listener.listen(CANARY_ADDRESS, 0)}/"

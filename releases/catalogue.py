@@ -3,8 +3,9 @@
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
     item.parquet distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
-    recording.json if it is of pages that somebody else recorded; what describes it (releases/descriptions/write.py):
-    croissant.json datapackage.json CITATION.cff dictionary.html changelog.md data-changelog.md method.md sample.csv
+    recording.json if it is of pages that somebody else recorded; what describes it
+    (releases/descriptions/write.py): croissant.json datapackage.json CITATION.cff dictionary.html
+    changelog.md data-changelog.md method.md sample.csv
 
 A withdrawn version holds only tombstone.json.
 """
@@ -38,9 +39,13 @@ class Edition:
 
     version: int
     date: str | None
-    """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed. None if unknown."""
+    """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed.
+
+    None if unknown.
+    """
     reason: str | None
-    """Why it was made; None for a first version, and for a damaged or withdrawn one that no later version tells of."""
+    """Why it was made; None for a first version, and for a damaged or withdrawn one
+    that no later version tells of."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,7 +146,8 @@ class Release:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Damaged:
-    """A version whose manifest is unreadable or belongs to another version; its name is taken from its path."""
+    """A version whose manifest is unreadable or belongs to another version;
+    its name is taken from its path."""
 
     path: Path
     crawl: CrawlName
@@ -172,12 +178,14 @@ def _number(folder: Path) -> int | None:
 
 
 def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
-    """Every version of every release below `root`, by crawl, the highest version last; damage to one does not stop the list."""
+    """Every version of every release below `root`, by crawl, the highest version last;
+    damage to one does not stop the list."""
     return map(read_version, release_folders(root))
 
 
 def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
-    """Months of a crawl's year that have a release which differs in nothing but the month; damaged and withdrawn ones do not count."""
+    """Months of a crawl's year that have a release which differs in nothing but the month;
+    damaged and withdrawn ones do not count."""
     found = (one.crawl for one in listed(root) if isinstance(one, Release))
     months = {one.month for one in found if dataclasses.replace(one, month=crawl.month) == crawl}
     return tuple(sorted(month for month in months if month[:4] == crawl.month[:4]))
@@ -199,7 +207,10 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     except ReleaseError as exc:
         return Damaged(path=folder, crawl=crawl, version=version, said=str(exc))
     if (release.crawl, release.version) != (crawl, version):
-        said = f"{folder / MANIFEST} is of {release.crawl} version {release.version}: restore the release from a copy"
+        said = (
+            f"{folder / MANIFEST} is of {release.crawl} version {release.version}: "
+            "restore the release from a copy"
+        )
         return Damaged(path=folder, crawl=crawl, version=version, said=said)
     return release
 
@@ -222,8 +233,8 @@ def read_release(path: Path) -> Release:
 def find_release(root: Path, crawl: str) -> Release:
     """The newest version of the release whose crawl `crawl` names, in full or by its first parts.
 
-    `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an older
-    version, which may have been superseded for a reason.
+    `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an
+    older version, which may have been superseded for a reason.
     """
     found = [one for one in listed(root) if not isinstance(one, Withdrawn) and one.crawl.is_named(crawl)]
     names = sorted({str(one.crawl) for one in found})

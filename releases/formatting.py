@@ -1,16 +1,17 @@
-"""Numbers, intervals, ranges, byte sizes and the audit by packets as pages and reports print them, and the same in plain ASCII.
+"""Numbers, intervals, ranges, byte sizes and the audit by packets as pages and reports print them,
+and the same in plain ASCII.
 
-Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign, and ranges an en dash.
+Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign,
+and ranges an en dash.
 
-* What was measured has three significant digits, and all digits left of the point (`significant`, `quantity`); both ends of an
-  interval have the decimal places of the larger one (`estimate`, `range_text`). More are printed where three would mislead: a
-  percentage is not rounded to 100 % nor an end of an interval to 0 unless it is that, and a number that is judged keeps to its side
-  of its bound (`near`).
+* What was measured has three significant digits, and all digits left of the point (`significant`,
+  `quantity`); both ends of an interval have the decimal places of the larger one (`estimate`, `range_text`).
+  More are printed where three would mislead: a percentage is not rounded to 100 % nor an end of an interval
+  to 0 unless it is that, and a number that is judged keeps to its side of its bound (`near`).
 * What was counted has all its digits (`grouped`).
-* What was stated, as a bound, a setting or a published figure, has the digits that it was stated with (`stated`).
+* What was stated, as a bound, a setting or a published figure,
+  has the digits that it was stated with (`stated`).
 """
-
-from __future__ import annotations
 
 import math
 import re
@@ -108,7 +109,8 @@ def packet_agreement(packets: Mapping[str, int]) -> str | None:
 
 
 def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
-    """A size to three significant digits, in units of 1000 bytes; a measured one `has_zeros` behind the point, a bound has none.
+    """A size to three significant digits, in units of 1000 bytes;
+    a measured one `has_zeros` behind the point, a bound has none.
 
     >>> [size(n).replace(NARROW, " ") for n in (950, 14_300, 2_345_678, 999_900, 2 * 10**12)]
     ['950 B', '14.3 kB', '2.35 MB', '1 MB', '2 000 GB']
@@ -126,7 +128,8 @@ def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
 
 
 def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
-    """A measured number with `digits` significant digits, or as many as keep it to its side of the numbers `near` it.
+    """A measured number with `digits` significant digits,
+    or as many as keep it to its side of the numbers `near` it.
 
     >>> [significant(value) for value in (0.012345, 2.345, 98.76, 1234.5, 0, None)] == [
     ...     "0.0123", "2.35", "98.8", f"1{NARROW}234", "0.00", UNKNOWN
@@ -216,7 +219,8 @@ UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def visible_text(text: str) -> str:
-    """The text with invisible characters but line feeds replaced: controls and direction marks could disguise a name.
+    """The text with invisible characters but line feeds replaced:
+    controls and direction marks could disguise a name.
 
     >>> visible_text("evil\u202emoc.knab\x1b[2J") == "evil\ufffdmoc.knab\ufffd[2J"
     True
@@ -225,7 +229,8 @@ def visible_text(text: str) -> str:
 
 
 def in_ascii(text: str) -> str:
-    """The same text in printable ASCII and line feeds: accents are dropped, other characters become question marks.
+    """The same text in printable ASCII and line feeds: accents are dropped,
+    other characters become question marks.
 
     >>> in_ascii(f"{MINUS}1{NARROW}234{NARROW}ms, p10{RANGE}p90, Gödel\x1b\u202e\u4e2d")
     '-1 234 ms, p10-p90, Godel???'
@@ -248,7 +253,8 @@ def stated(value: float | None, unit: str = "") -> str:
 
 
 def apart(sentence: str) -> str:
-    """A sentence of somebody else, or of an earlier version, with the thousands, signs and units of its numbers as everywhere.
+    """A sentence of somebody else, or of an earlier version, with the thousands,
+    signs and units of its numbers as everywhere.
 
     >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
     True
@@ -268,7 +274,8 @@ def tied(sentence: str) -> str:
 
 
 def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] = ()) -> int:
-    """Decimal places that give the largest finite value `digits` significant digits, rounded unless that makes it one of `near`."""
+    """Decimal places that give the largest finite value `digits` significant digits,
+    rounded unless that makes it one of `near`."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not largest:
         return digits - 1
@@ -279,7 +286,8 @@ def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] 
 
 
 def _number_near(value: float, places: int, near: Iterable[float]) -> str:
-    """The number with the least decimal places, `places` or more, that keep it to its side of each number `near` it."""
+    """The number with the least decimal places, `places` or more,
+    that keep it to its side of each number `near` it."""
     for bound in near:
         if math.isfinite(value) and abs(value - bound) > EQUAL:
             while (round(value, places) > bound) != (value > bound) or round(value, places) == bound:

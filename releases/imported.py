@@ -1,7 +1,5 @@
 """Writes a release of observations that no database holds, such as pages that somebody else recorded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,10 +45,10 @@ def write_imported(
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
 
-    `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum` is that of the
-    imported data, and `notes` say what its columns mean. `version` is by default the newest existing version, or 1; an
-    existing version is compared and never rewritten, and a new one after the first needs a `reason`. Raises ReleaseError,
-    after which nothing is left behind.
+    `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum`
+    is that of the imported data, and `notes` say what its columns mean. `version` is by default the newest
+    existing version, or 1; an existing version is compared and never rewritten, and a new one after the first
+    needs a `reason`. Raises ReleaseError, after which nothing is left behind.
     """
     (crawl,) = tables["crawl"]
     name = name_in(crawl)

@@ -1,6 +1,7 @@
-"""The items of each measure: every size that a distribution counts, and the visit it belongs to. DuckDB over Parquet."""
+"""The items of each measure: every size that a distribution counts, and the visit it belongs to.
 
-from __future__ import annotations
+DuckDB over Parquet.
+"""
 
 import contextlib
 import itertools
@@ -44,7 +45,8 @@ MEMORY = "1GB"
 STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 """Visits that the distributions are taken over."""
 
-# Responses that crossed the network: neither answered by a cache nor without any byte. Their size is known or lost.
+# Responses that crossed the network: neither answered by a cache nor without any byte.
+# Their size is known or lost.
 ARRIVED = """
 SELECT visit_id, id, connection_id, position, wire_bytes, is_complete IS NOT FALSE AS is_whole FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
@@ -79,7 +81,8 @@ SELECT measure, visit_id, size_bytes, connection_id, response_id, NULL FROM flig
 
 @contextlib.contextmanager
 def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB with the views `visit`, `connection`, `response` and `studied` (visit_id) of a release's folder.
+    """Open a DuckDB with the views `visit`, `connection`,
+    `response` and `studied` (visit_id) of a release's folder.
 
     `studied` is the query of the visits to study.
     """
@@ -114,8 +117,9 @@ def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: s
 def open_measures(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB with the views of `open_tables` and the view `item` (measure, visit_id, size_bytes).
 
-    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`. First flights and IW-limited responses are derived once, when it is opened. The views read files and one table, so
-    that memory does not grow with the crawl.
+    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`. First
+    flights and IW-limited responses are derived once, when it is opened. The views read files and one table,
+    so that memory does not grow with the crawl.
     """
     with open_tables(folder, studied=studied) as database:
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
@@ -140,7 +144,10 @@ def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
 def _flight_items(
     folder: Path, studied: set[int]
 ) -> Iterator[tuple[str, int, int | None, int | None, int | None]]:
-    """Items that depend on the order of events on a connection. Both files are sorted by visit: one pass over each suffices."""
+    """Items that depend on the order of events on a connection.
+
+    Both files are sorted by visit: one pass over each suffices.
+    """
     by_visit = _by_visit(folder / "response.parquet", ("connection_id", *Response._fields))
     responses_of = _Merge(by_visit)
     for visit_id, rows in _by_visit(folder / "connection.parquet", Connection._fields):

@@ -1,6 +1,5 @@
-"""Shares of responses that fit into a window, by three weights: each response, each page, or each page by its rank alike."""
-
-from __future__ import annotations
+"""Shares of responses that fit into a window, by three weights: each response, each page,
+or each page by its rank alike."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +43,9 @@ def page_fits(release: Release, *, windows: Sequence[int], mss: int) -> list[Pag
 def shares_by_weight(
     pages: Sequence[PageFits], ranks: Mapping[int, Rank], *, windows: Sequence[int]
 ) -> dict[str, list[float | None]]:
-    """Percentages that fit into each window, by weight: "response", "page" and "rank"; None where the weight is unknown.
+    """Percentages that fit into each window, by weight: "response", "page" and "rank".
+
+    None where the weight is unknown.
 
     >>> pages = [PageFits(visit_id=1, responses=10, fitting=(5,)), PageFits(visit_id=2, responses=1, fitting=(1,))]
     >>> found = shares_by_weight(pages, {1: Rank(1), 2: Rank(2)}, windows=[10])

@@ -1,21 +1,19 @@
 """Verifies a release: a named check with its result for each property, and no exception for damaged files."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlalchemy import Engine
 
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
 from releases.catalogue import Release, ReleaseError
-from releases.descriptions.check import described
+from releases.descriptions.write import described
 from releases.strata.items import differing
 from releases.strata.party import list_version
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
@@ -34,9 +32,6 @@ from storage.crawls import CrawlNotFound, find_crawl
 from storage.integrity import RELATIONS
 from storage.sums import broken_sums
 
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Check:
@@ -52,18 +47,22 @@ OF_CRAWL = re.compile(r"[a-z.]*crawl_id = :crawl_id")
 """The condition on the crawl in RELATIONS: a release holds a single crawl."""
 
 ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query in RELATIONS.items()} | {
-    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND (page_kind <> 'home' OR load <> 1)",
-    "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit "
-    "UNION ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN crawl ON crawl.id = crawl_id",
+    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND "
+    "(page_kind <> 'home' OR load <> 1)",
+    "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit UNION "
+    "ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN "
+    "crawl ON crawl.id = crawl_id",
     "every outcome is a known one": "FROM visit WHERE NOT list_contains($outcomes, outcome)",
     "every wall and consent platform is a known one": "FROM visit WHERE NOT list_contains($walls, wall) "
     "OR NOT list_contains($consents, consent)",
     "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
     "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
     "an initial window has its first flight, and a known reason if it is not exact": "FROM connection WHERE "
-    "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 OR segment_bytes < 1 "
-    "OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR first_flight_bytes IS NULL OR first_flight_packets IS NULL))",
-    "is_complete is said only of what arrived": "FROM response WHERE is_complete IS NOT NULL AND wire_bytes IS NULL",
+    "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 "
+    "OR segment_bytes < 1 OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR "
+    "first_flight_bytes IS NULL OR first_flight_packets IS NULL))",
+    "is_complete is said only of what arrived": "FROM response WHERE is_complete IS NOT "
+    "NULL AND wire_bytes IS NULL",
     "a header's freshness is known as a whole or not at all": "FROM response WHERE "
     "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
     "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
@@ -85,7 +84,8 @@ UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
 
 
 def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
-    """Make every check in turn; the comparison with PostgreSQL is made only with an engine, and for crawls of ours.
+    """Make every check in turn; the comparison with PostgreSQL is made only with an engine,
+    and for crawls of ours.
 
     Raises storage.engine.DatabaseError, which is no fault of the release.
     """
@@ -187,7 +187,8 @@ def _against_database(release: Release, engine: Engine) -> Check:
 def _unique_keys() -> dict[str, str]:
     """A query for duplicates of each table's primary key."""
     return {
-        f"keys of {name} are unique": f"FROM (SELECT 1 FROM {name} GROUP BY {', '.join(table.key)} HAVING count(*) > 1)"  # noqa: S608  # names from our own declaration
+        f"keys of {name} are unique": f"FROM (SELECT 1 FROM {name} GROUP BY "  # noqa: S608
+        f"{', '.join(table.key)} HAVING count(*) > 1)"
         for name, table in released_tables().items()
     }
 

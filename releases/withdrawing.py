@@ -1,6 +1,5 @@
-"""Withdraws a site from releases: makes a version without it, and replaces the versions that have it by tombstones."""
-
-from __future__ import annotations
+"""Withdraws a site from releases: makes a version without it,
+and replaces the versions that have it by tombstones."""
 
 import contextlib
 import dataclasses
@@ -67,7 +66,8 @@ def without_site(
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         database.execute(
-            f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit WHERE {site.is_own('host')}"  # noqa: S608  # our own SQL
+            f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit "  # noqa: S608
+            f"WHERE {site.is_own('host')}"
         )
         rows = {}
         for model in RELEASED:

@@ -1,18 +1,12 @@
 """Erases a site from the database, which is the only write to a sealed crawl."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 
 from schema.tables import Crawl, Site
 from storage.partitions import attached_or_not
 from storage.withdrawal import Withdrawal
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 MATCHES = "regexp_like"
 """PostgreSQL's function that matches text with a regular expression, since version 15."""

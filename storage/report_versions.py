@@ -1,13 +1,12 @@
 """Versions of annual reports on disk, and the notices that withdraw them.
 
 reports/2026/v1/              a version: its files, manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
-reports/2026/v1-withdrawn/    the notice that withdraws it: manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
+reports/2026/v1-withdrawn/ the notice that withdraws it: manifest.json, SHA256SUMS,
+and SHA256SUMS.sig if signed
 
-The files of a version never change; what is found out later lies beside them. A notice without its version says that the
-version was erased; its number is not given again.
+The files of a version never change; what is found out later lies beside them. A notice without its version
+says that the version was erased; its number is not given again.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import re
@@ -163,7 +162,10 @@ def _version(folder: Path, number: int) -> ReportVersion:
 
 
 def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
-    """The newest version that was not withdrawn; None if there is none. A damaged one is not replaced by an older one."""
+    """The newest version that was not withdrawn; None if there is none.
+
+    A damaged one is not replaced by an older one.
+    """
     return max((one for one in versions if not one.is_withdrawn), key=lambda one: one.number, default=None)
 
 
@@ -183,10 +185,14 @@ def find_version(root: Path, year: int, number: int) -> ReportVersion:
 
 
 def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
-    """Put a notice beside a version that withdraws it; its files stay. ReportVersionError if it has one already."""
+    """Put a notice beside a version that withdraws it; its files stay.
+
+    ReportVersionError if it has one already.
+    """
     if version.withdrawal is not None:
         raise ReportVersionError(
-            f"version {version.number} of the report for {version.year} is withdrawn already: {version.withdrawal.reason}"
+            f"version {version.number} of the report for {version.year} is withdrawn already: "
+            f"{version.withdrawal.reason}"
         )
     with put_new(version.notice) as made:
         _write_notice(made, version, reason=reason, date=date, is_erased=False)

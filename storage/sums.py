@@ -1,11 +1,10 @@
-"""Checksums of folders whose files never change: versions of releases, replays, chunks of replays, and reports.
+"""Checksums of folders whose files never change: versions of releases, replays, chunks of replays,
+and reports.
 
 manifest.json      what the folder is and what it was made from, and the SHA-256 of each of its files
 SHA256SUMS         the SHA-256 of each file including the manifest, in the format of sha256sum(1)
 SHA256SUMS.sig     a signature of SHA256SUMS, where the folder was signed (storage/signatures.py)
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -35,7 +34,8 @@ def checksum_of(folder: Path) -> str:
 def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Write manifest and SHA256SUMS of a folder that holds all its other files; returns the manifest.
 
-    `facts` are the manifest's fields besides `files`. Keys are sorted, so that equal folders have equal bytes.
+    `facts` are the manifest's fields besides `files`. Keys are sorted,
+    so that equal folders have equal bytes.
     """
     manifest = {**facts, "files": sums_now(folder)}
     text = json.dumps(manifest, indent=2, sort_keys=True) + "\n"
@@ -105,8 +105,8 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 def broken_sums(folder: Path) -> list[str]:
     """Names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
 
-    Reads every file completely. If the list is empty the folder is unchanged or was replaced as a whole, which only a
-    signature can tell apart.
+    Reads every file completely. If the list is empty the folder is unchanged or was replaced as a whole,
+    which only a signature can tell apart.
     """
     wrong = misstated(folder)
     if wrong == [SUMS]:
@@ -125,7 +125,8 @@ def _is(path: Path, checksum: str) -> bool:
 
 
 def misstated(folder: Path) -> list[str]:
-    """The quick part of `broken_sums`: files that are missing or not listed, or whose stated checksums disagree.
+    """The quick part of `broken_sums`: files that are missing or not listed,
+    or whose stated checksums disagree.
 
     Only the manifest and SHA256SUMS are read.
     """

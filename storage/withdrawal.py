@@ -1,10 +1,8 @@
 """SQL for PostgreSQL and DuckDB that finds the rows of a withdrawn site and replaces its name in other rows.
 
-Rows of the site's own visits are deleted. In rows of other sites' visits its name is replaced and the sizes stay, so that
-sums over those pages stay correct.
+Rows of the site's own visits are deleted. In rows of other sites' visits its name is replaced and the sizes
+stay, so that sums over those pages stay correct.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import re

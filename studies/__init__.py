@@ -1,1 +1,2 @@
-"""Studies: questions about the method that are asked rarely, each with its code, its results and how to ask it again."""
+"""Studies: questions about the method that are asked rarely, each with its code,
+its results and how to ask it again."""

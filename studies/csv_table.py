@@ -1,7 +1,5 @@
 """Write a study's results as CSV."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path

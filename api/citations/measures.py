@@ -1,4 +1,5 @@
-"""The page of a measure of a release: its definition, shares with their intervals, figure, data and citation."""
+"""The page of a measure of a release: its definition, shares with their intervals, figure,
+data and citation."""
 
 from typing import Annotated
 from urllib.parse import urlencode

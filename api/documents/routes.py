@@ -130,7 +130,8 @@ def _document_work(name: str, *, title: str, url: str | None) -> Work:
 
 @functools.cache
 def _edition(changelog: str) -> tuple[str, datetime.date | None]:
-    """The version of the code and the day of its release; of code that is later, the version that it comes after.
+    """The version of the code and the day of its release; of code that is later,
+    the version that it comes after.
 
     >>> _edition("## Unreleased\\n\\n## 0.2.0, 2026-11-22\\n")
     ('0.2.0', datetime.date(2026, 11, 22))

@@ -1,6 +1,5 @@
-"""The documents of the package docs by the names of their pages, and where a link between their files leads."""
-
-from __future__ import annotations
+"""The documents of the package docs by the names of their pages,
+and where a link between their files leads."""
 
 import functools
 import importlib.resources
@@ -18,7 +17,8 @@ IMAGES = "images"
 
 @functools.cache
 def sources() -> Mapping[str, str]:
-    """Path within docs of every document, by the name of its page; that of a folder's README.md is the folder's.
+    """Path within docs of every document, by the name of its page;
+    that of a folder's README.md is the folder's.
 
     >>> [sources()[name] for name in ("", "methods", "decisions", "decisions/replay/0002-replay-in-virtual-time")]
     ['README.md', 'methods.md', 'decisions/README.md', 'decisions/replay/0002-replay-in-virtual-time.md']

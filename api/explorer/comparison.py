@@ -1,7 +1,5 @@
 """Distributions of several releases on common axes: the content of the explorer's figure, table and files."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -35,13 +33,15 @@ class Curve:
     p95: Estimate
     """95th percentile."""
     steps: tuple[tuple[int, float], ...]
-    """Size in bytes and share of items of at most that size, exact at each window; empty if the shares are unknown."""
+    """Size in bytes and share of items of at most that size, exact at each window;
+    empty if the shares are unknown."""
     band: tuple[tuple[float, float], ...]
     """Confidence interval of the share at each of `steps`; empty if the intervals are unknown."""
 
     @property
     def drawn_band(self) -> list[tuple[int, float, float]]:
-        """Sizes with the ends of the share's interval, up to the smallest size that every item fits; what is beyond is certain."""
+        """Sizes with the ends of the share's interval, up to the smallest size that every item fits;
+        what is beyond is certain."""
         return drawn_band(self.steps, self.band)
 
     @property
@@ -112,7 +112,8 @@ def compare(
     mss: int,
     stratum: str = "",
 ) -> Comparison:
-    """The `measures` of releases, whose subjects are given by the releases' names, compared with `windows` in segments."""
+    """The `measures` of releases, whose subjects are given by the releases' names,
+    compared with `windows` in segments."""
     ordered = sorted(set(windows))
     return Comparison(
         releases=tuple(subjects),

@@ -1,4 +1,7 @@
-"""The explorer: distributions of chosen releases beside each other, as a page and as files. The choice is the URL."""
+"""The explorer: distributions of chosen releases beside each other, as a page and as files.
+
+The choice is the URL.
+"""
 
 import contextlib
 import dataclasses
@@ -44,7 +47,10 @@ SEGMENTS = (1220, 1360, 1430, 1448, 1460)
 LEAST_MONTHS = 2
 """Months of which a series is shown."""
 
-POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 """Content-Security-Policy of the page: the service's own script, which asks the service alone."""
 
 FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -76,7 +82,8 @@ class Choice:
         return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
 
     def among(self, *releases: Version) -> str:
-        """The choice with `releases` in place of its own as a query, which pins them, and takes the newest of each month."""
+        """The choice with `releases` in place of its own as a query, which pins them,
+        and takes the newest of each month."""
         return urlencode(
             [
                 *(("crawl", one.name) for one in releases),
@@ -133,7 +140,8 @@ def _newest(request: Request, shelf: Shelf) -> list[Version]:
 
 
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
-    """Those of the default measures that have the stratum, and whose shares the first release states; if there is none, all that have it."""
+    """Those of the default measures that have the stratum, and whose shares the first release states; if
+    there is none, all that have it."""
     held = request.app.state.cdfs.of(chosen[0]) if chosen else {}
     measures = [one for one in DEFAULT_MEASURES if stratum.is_of(one)]
     return [one for one in measures if held and held[one].cdf.is_stated] or measures
@@ -161,7 +169,10 @@ def _subject(request: Request, stratum: Asked, version: Version, measure: str) -
 
 
 async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep) -> SideBySide | None:
-    """The first measure that was chosen over the months of each crawl that was chosen; None if it lacks the stratum, or if all have one month alone."""
+    """The first measure that was chosen over the months of each crawl that was chosen.
+
+    None if it lacks the stratum, or if all have one month alone.
+    """
     measure = next((one for one in chosen.measures if chosen.stratum.is_of(one)), None)
     if measure is None or all(len(months) < LEAST_MONTHS for months in chosen.months.values()):
         return None
@@ -289,7 +300,9 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def windows(given: Iterable[str]) -> list[int]:
-    """The windows in segments that a form or a link names, with commas or spaces between; Problem if a name is no window.
+    """The windows in segments that a form or a link names, with commas or spaces between.
+
+    Problem if a name is no window.
 
     >>> windows(["3, 10", "16"]), windows([""])
     ([3, 10, 16], [])
@@ -310,7 +323,10 @@ def windows(given: Iterable[str]) -> list[int]:
 
 
 def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
-    """The releases that a form or a link names, by crawl or by crawl and version; Problem if one is not there."""
+    """The releases that a form or a link names, by crawl or by crawl and version.
+
+    Problem if one is not there.
+    """
     if len(set(given)) > MOST_RELEASES:
         raise Problem("bad-parameter", f"crawl: a figure has at most {MOST_RELEASES} releases")
     return [_release(shelf, name) for name in dict.fromkeys(given)]
@@ -321,7 +337,8 @@ def _release(shelf: Shelf, name: str) -> Version:
 
 
 def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
-    """Releases to set beside the first that was chosen, with what they are: a year before, and other devices."""
+    """Releases to set beside the first that was chosen, with what they are: a year before,
+    and other devices."""
     if not chosen:
         return
     crawl = chosen[0].crawl

@@ -1,6 +1,5 @@
-"""The formats in which rows and first flights are offered, and the choice by suffix or Accept header (RFC 9110 §12.5.1)."""
-
-from __future__ import annotations
+"""The formats in which rows and first flights are offered,
+and the choice by suffix or Accept header (RFC 9110 §12.5.1)."""
 
 import dataclasses
 from collections.abc import Mapping

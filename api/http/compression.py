@@ -1,7 +1,5 @@
 """Compression of documents and reports by gzip (RFC 9110 §8.4.1.3), for clients that accept it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping
@@ -15,7 +13,8 @@ COMPRESSED = frozenset({"text/html", "image/svg+xml"})
 """Media types that are compressed."""
 
 FOLDERS = ("/documents", "/reports")
-"""Paths below which pages are compressed: documents grow with what we write, and reports contain their figures."""
+"""Paths below which pages are compressed: documents grow with what we write,
+and reports contain their figures."""
 
 LEVEL = 6
 """Level of gzip: higher ones save a hundredth more."""

@@ -3,14 +3,8 @@
 Pages of any origin may read what is served, ranges of files included (Fetch standard §3.3).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import MutableHeaders
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 EXPOSED = (
     "Accept-Ranges",
@@ -32,13 +26,17 @@ ALLOWED = (
     "If-Unmodified-Since",
     "Range",
 )
-"""Headers that a page's script may send. A range of the last bytes of a file, by which Parquet is opened, needs leave."""
+"""Headers that a page's script may send.
+
+A range of the last bytes of a file, by which Parquet is opened, needs leave.
+"""
 
 CORS_HEADERS = {
     # The data are public and need no credentials.
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": ", ".join(EXPOSED),
-    # Pages that are isolated from other origins, as those whose threads share memory, load only what says this.
+    # Pages that are isolated from other origins, as those whose threads share memory,
+    # load only what says this.
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
 """Headers of every answer by which pages of any origin may read it."""
@@ -53,7 +51,8 @@ PREFLIGHT = {
 
 HEADERS = {
     # Nothing is loaded from other origins and no script runs; pages that need more set their own policy.
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",

@@ -1,21 +1,18 @@
-"""Errors of the service as problem details (RFC 9457): their kinds, and the handler that answers with them."""
-
-from __future__ import annotations
+"""Errors of the service as problem details (RFC 9457): their kinds,
+and the handler that answers with them."""
 
 import dataclasses
 import http
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from api.http.middleware import HEADERS
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI, Request
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -83,7 +80,8 @@ class Problem(Exception):
 
 
 def _parameter(location: Sequence[Any]) -> str:
-    """Name of the parameter that a validation error is about; the first part of `location` is query or path."""
+    """Name of the parameter that a validation error is about;
+    the first part of `location` is query or path."""
     return ".".join(str(part) for part in location[1:]) or str(location[0])
 
 

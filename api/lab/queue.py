@@ -1,7 +1,5 @@
 """The lab's queue: one replay at a time, few waiting, and results in memory for a while."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib
@@ -29,7 +27,8 @@ SHORTER = "choose fewer or faster networks, or a smaller page"
 """What to do about a replay that takes too long."""
 
 Replayer = Callable[[bytes, Sequence[str], Callable[[int, int], None]], Awaitable[PageReplay]]
-"""Replays the page of a HAR file over networks, by their ids, and tells how many loads are done; raises Problem."""
+"""Replays the page of a HAR file over networks, by their ids, and tells how many loads are done;
+raises Problem."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)

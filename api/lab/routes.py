@@ -37,7 +37,8 @@ async def queue(request: Request) -> Queue:
     if found is None:
         raise Problem(
             "lab-off",
-            "the lab is off: the operator turns it on by FIRSTFLIGHT_LAB=1 in the environment of `firstflight serve`",
+            "the lab is off: the operator turns it on by FIRSTFLIGHT_LAB=1 in the "
+            "environment of `firstflight serve`",
         )
     return found
 
@@ -64,7 +65,8 @@ def lab(request: Request, _queue: QueueDep) -> Response:
             kept_s=KEPT_S,
         )
     )
-    # With no-referrer a browser would not state the origin of the form, by which forms of other sites are told.
+    # With no-referrer a browser would not state the origin of the form,
+    # by which forms of other sites are told.
     answer.headers["Referrer-Policy"] = "same-origin"
     return answer
 

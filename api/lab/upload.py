@@ -1,23 +1,17 @@
 """Reads the lab's form: a HAR file of bounded size, in memory alone, and the networks that were chosen."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from starlette.datastructures import UploadFile
+from fastapi import Request
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
-
-if TYPE_CHECKING:
-    from fastapi import Request
-    from starlette.datastructures import FormData
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""
@@ -62,7 +56,8 @@ class InMemory(MultiPartParser):
 def refuse_other_sites(request: Request) -> None:
     """Refuse a form that a page of another site sends, in the name of a reader who does not know of it.
 
-    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone. Programs state neither.
+    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone.
+    Programs state neither.
     """
     relation = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
@@ -123,7 +118,10 @@ async def checked(form: FormData) -> Upload:
 
 
 def plain(content: bytes) -> bytes:
-    """The content of a file that may be a HAR; Problem for one that is empty, compressed, or no object of JSON."""
+    """The content of a file that may be a HAR.
+
+    Problem for one that is empty, compressed, or no object of JSON.
+    """
     for magic, name in COMPRESSED.items():
         if content.startswith(magic):
             raise Problem("not-a-recording", f"the file is compressed ({name}): give the HAR itself")

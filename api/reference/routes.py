@@ -1,4 +1,5 @@
-"""`/docs`: every endpoint of the API with its parameters, an example call, and the service's own answer; `/openapi.json`."""
+"""`/docs`: every endpoint of the API with its parameters, an example call,
+and the service's own answer; `/openapi.json`."""
 
 import http
 import json
@@ -86,7 +87,8 @@ async def _endpoint(
 
 
 def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
-    """What the page shows of a parameter: its values where they are a list, its default, and the largest value."""
+    """What the page shows of a parameter: its values where they are a list, its default,
+    and the largest value."""
     schema = parameter["schema"]
     # One that may be omitted is described as null or something else, one that may be repeated as items.
     kinds = [schema, *schema.get("anyOf", []), schema.get("items", {})]
@@ -128,7 +130,8 @@ async def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, str]:
 
 
 def _facts_of_reports(request: Request, shelf: Shelf) -> dict[str, str]:
-    """Values by parameter: the last year's report, with a figure and a short file of it; none without a report."""
+    """Values by parameter: the last year's report, with a figure and a short file of it;
+    none without a report."""
     if not shelf.years:
         return {}
     report = shelf.report(next(iter(shelf.years)))

@@ -1,8 +1,9 @@
 """Annual reports: each version's pages and files, the way to the newest, and the errata.
 
-A version's files never change, and `files/` has them as they were published, as SHA256SUMS lists them. At a version's own
-address its HTML pages have a line on top that says whether the version is the newest, superseded or withdrawn; its texts
-have a notice on top unless it is the newest; any other file of a withdrawn version answers 410.
+A version's files never change, and `files/` has them as they were published, as SHA256SUMS lists them. At a
+version's own address its HTML pages have a line on top that says whether the version is the newest,
+superseded or withdrawn; its texts have a notice on top unless it is the newest; any other file of a withdrawn
+version answers 410.
 """
 
 import hashlib
@@ -35,7 +36,10 @@ others = APIRouter()
 ROUTERS = (published, pages, others)
 """Routers in the order in which they are asked: the paths of a later one include those of an earlier one."""
 
-POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 """Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
 
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
@@ -48,7 +52,8 @@ NOTICE_INDENT = "    "
 
 
 def relate_to_report(request: Request, report: Report, name: str, *, page: str = "") -> None:
-    """State in the Link header of a version's file its lasting address, how to cite it, its licence (RFC 8574, RFC 5829).
+    """State in the Link header of a version's file its lasting address, how to cite it,
+    its licence (RFC 8574, RFC 5829).
 
     `page` is the address of a page about a part of the version, which is cited by it.
     """
@@ -93,7 +98,8 @@ def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
 
 @pages.get("/reports/{year}/errata", name="report_errata", response_class=HTMLResponse)
 def errata(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
-    """The versions of a year's report as a page: why each was made, what it corrects, and which were withdrawn."""
+    """The versions of a year's report as a page: why each was made, what it corrects,
+    and which were withdrawn."""
     versions = shelf.report_versions(year)
     return page(
         request,
@@ -115,7 +121,8 @@ def without_slash(shelf: ShelfDep, year: YearPath, version: ReportVersionPath) -
 
 @pages.get("/reports/{year}/v{version:version}/", name="report_page", response_class=HTMLResponse)
 def report_page(request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath) -> Response:
-    """One version of a year's report, with a line that says whether it is the newest, superseded or withdrawn."""
+    """One version of a year's report, with a line that says whether it is the newest,
+    superseded or withdrawn."""
     return shown(request, shelf, present(shelf, year, version), PAGE)
 
 
@@ -168,8 +175,8 @@ def report_file(
 ) -> Response:
     """One file of a version: report.json, summary.txt, a figure.
 
-    A text of a version that is not the newest begins with a notice that says so. Any other file of a withdrawn version
-    answers 410, which says where its own bytes are.
+    A text of a version that is not the newest begins with a notice that says so. Any other file of a
+    withdrawn version answers 410, which says where its own bytes are.
     """
     report = present(shelf, year, version)
     stands = standing(shelf, report)
@@ -179,8 +186,8 @@ def report_file(
         exactly = request.app.url_path_for("report_exact", year=year, version=version, name=quote(name))
         raise Problem(
             "withdrawn",
-            f"version {version} of the report for {year} was withdrawn: {report.withdrawal.reason.rstrip('. ')}; "
-            f"the file as it was published is at {exactly}",
+            f"version {version} of the report for {year} was withdrawn: "
+            f"{report.withdrawal.reason.rstrip('. ')}; the file as it was published is at {exactly}",
             see=f"/reports/{year}/errata",
         )
     return published_file(request, shelf, report, name, cached=CACHE_CONTROL)
@@ -279,12 +286,16 @@ def _sentences(shelf: Shelf, report: Report) -> Iterator[str]:
     for one in reversed(shelf.report_versions(report.year)):
         if one.version > report.version and one.publication.reason and one.withdrawal is None:
             made = one.publication.reason.rstrip(". ")
-            yield f"Version {one.version} was made because: {made}. It corrects: {(one.publication.corrects or 'unknown').rstrip('. ')}."
+            yield (
+                f"Version {one.version} was made because: {made}. It corrects: "
+                f"{(one.publication.corrects or 'unknown').rstrip('. ')}."
+            )
     yield f"All versions: /reports/{report.year}/errata"
 
 
 def _saved_name(shelf: Shelf, report: Report, name: str) -> str:
-    """Name under which a browser saves a file of a version: it says which version, and how the version stands.
+    """Name under which a browser saves a file of a version: it says which version,
+    and how the version stands.
 
     The name is the one thing about a published file that can change, and goes with the copy.
     """

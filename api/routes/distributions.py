@@ -1,6 +1,5 @@
-"""Distributions of a release as the API and the pages show them: shares that fit, quantiles and thinned CDFs."""
-
-from __future__ import annotations
+"""Distributions of a release as the API and the pages show them: shares that fit,
+quantiles and thinned CDFs."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence

@@ -36,7 +36,8 @@ MEDIA_TYPES = {
     ".pdf": "application/pdf",
     "": "text/plain; charset=utf-8",
 }
-"""Media types by suffix, independent of the machine's own tables; any other file is application/octet-stream."""
+"""Media types by suffix, independent of the machine's own tables;
+any other file is application/octet-stream."""
 
 A_FILE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -65,7 +66,8 @@ def file_answers(request: Request, version: Version) -> list[FileAnswer]:
 
 
 class StoredFile(FileResponse):
-    """A file with a strong ETag: answers conditional requests and ranges, and does not read the file for HEAD."""
+    """A file with a strong ETag: answers conditional requests and ranges,
+    and does not read the file for HEAD."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI; Problem if the range is outside the file."""

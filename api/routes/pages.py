@@ -1,4 +1,7 @@
-"""The web pages: an overview, and each release with its distributions. They run no script and load nothing external."""
+"""The web pages: an overview, and each release with its distributions.
+
+They run no script and load nothing external.
+"""
 
 import contextlib
 import functools
@@ -115,7 +118,8 @@ def between(ends: Sequence[str]) -> str:
 
 
 def with_code(text: str) -> markupsafe.Markup:
-    """Text as HTML, in which what stands between backticks is code, and numbers elsewhere are as on every page.
+    """Text as HTML, in which what stands between backticks is code,
+    and numbers elsewhere are as on every page.
 
     >>> print(with_code("a < b of `1,000` segments, 1,000 times").replace(NARROW, " "))
     a &lt; b of <code>1,000</code> segments, 1 000 times

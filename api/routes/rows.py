@@ -1,4 +1,5 @@
-"""`/v1/visits`, `/v1/connections` and `/v1/responses`: rows of a release by typed filters, as pages or as whole streams."""
+"""`/v1/visits`, `/v1/connections` and `/v1/responses`: rows of a release by typed filters,
+as pages or as whole streams."""
 
 import inspect
 from collections.abc import Callable

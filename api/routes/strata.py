@@ -115,7 +115,8 @@ async def asked(
     cache: CacheQuery = "cold",
 ) -> Asked:
     """The stratum that the parameters choose; any value of a dimension that they leave out."""
-    # `async`, although nothing is awaited: FastAPI would call it in another thread, which costs more than the rest of a request.
+    # `async`, although nothing is awaited: FastAPI would call it in another thread,
+    # which costs more than the rest of a request.
     stratum = Stratum(
         page_kind=page_kind,
         rank_stratum=None if rank_stratum is None else int(rank_stratum),

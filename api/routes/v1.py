@@ -78,7 +78,10 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
 
 
 def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution]) -> str:
-    """The JSON of `answer` with the distributions inserted. Their points, nearly all of the text, already are JSON."""
+    """The JSON of `answer` with the distributions inserted.
+
+    Their points, nearly all of the text, already are JSON.
+    """
     parts = (with_json(_without_points(one), points=one.points.json) for one in found)
     return with_json(answer, distributions=f"[{','.join(parts)}]")
 
@@ -195,10 +198,12 @@ async def read_distributions(
     mss: MssQuery = MSS_FIG1,
     points: PointsQuery = 200,
 ) -> Response:
-    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF, of any stratum.
+    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF,
+    of any stratum.
 
-    Items of unknown size are counted separately and are in no share. Shares and quantiles have confidence intervals over
-    sites. Dimensions of a stratum can be combined; without a measure the answer has those that have all of them.
+    Items of unknown size are counted separately and are in no share. Shares and quantiles have confidence
+    intervals over sites. Dimensions of a stratum can be combined; without a measure the answer has those that
+    have all of them.
     """
     if measure is not None:
         stratum.check(measure)

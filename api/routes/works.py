@@ -1,24 +1,21 @@
-"""What is cited of the library: releases, measures, reports and figures, with what their pages say of them."""
-
-from __future__ import annotations
+"""What is cited of the library: releases, measures, reports and figures,
+with what their pages say of them."""
 
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from fastapi import Request
 
 from api.http.links import link
 from api.http.problems import Problem
 from api.routes.provenance import signed
 from api.stored.library import observed
+from api.stored.shelf import Report, Version
 from releases.citation.forms import FORMS
 from releases.citation.work import Work, of_release, of_report
 from storage.report_versions import CONTENT
-
-if TYPE_CHECKING:
-    from fastapi import Request
-
-    from api.stored.shelf import Report, Version
 
 LICENCE = "CC-BY-4.0"
 """Licence of reports, by its SPDX identifier."""
@@ -46,14 +43,16 @@ class Metadata:
 
 
 def public(request: Request, url: str) -> str | None:
-    """The address if it begins with the configured base URL: any other is of no use in a list of references."""
+    """The address if it begins with the configured base URL:
+    any other is of no use in a list of references."""
     return url if request.app.state.base_url else None
 
 
 def forms_of(
     request: Request, work: Work, route: str, query: str = "", **named: object
 ) -> tuple[tuple[str, str], ...]:
-    """Title and path of each form of the citation of a work by the route that writes it; none if it must not be cited."""
+    """Title and path of each form of the citation of a work by the route that writes it;
+    none if it must not be cited."""
     if work.refusal:
         return ()
     path = request.app.url_path_for
@@ -148,7 +147,8 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
 
 
 def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
-    """When the data of a report were observed: the days of its release's visits if the release is here, else its crawl's month."""
+    """When the data of a report were observed: the days of its release's visits if the release is here,
+    else its crawl's month."""
     release = content.get("release", {})
     for version in request.scope["shelf"].versions:
         if version.is_sound and version.checksum == release.get("sha256"):

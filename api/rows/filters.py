@@ -1,7 +1,5 @@
 """Filters by column: which there are follows from the column's type in the dictionary."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence

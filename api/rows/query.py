@@ -1,4 +1,5 @@
-"""Queries of one table of a release: DuckDB over its Parquet, in the order of the table's key, with bound values alone."""
+"""Queries of one table of a release: DuckDB over its Parquet, in the order of the table's key,
+with bound values alone."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ READ_AHEAD = "1MB"
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 Rendering = Literal["arrow", "text", "json"]
-"""Columns with their types; with times and lists as text, for CSV; or the one column `line`, a JSON object."""
+"""Columns with their types; with times and lists as text, for CSV; or the one column `line`,
+a JSON object."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +75,10 @@ class Question:
 
 
 def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]:
-    """SQL of a question and its values, the first of which, the path, is left out. The key's columns come last."""
+    """SQL of a question and its values, the first of which, the path, is left out.
+
+    The key's columns come last.
+    """
     table = question.table
     kinds = {field.name: field.type for field in table.schema()}
     conditions: list[str] = []
@@ -95,7 +100,8 @@ def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]
         selected = [f'{expression} AS "{name}"' for name, expression in shown.items()]
     selected += [f'"{name}" AS key_{place}' for place, name in enumerate(table.key)]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    # The file is sorted by the key, and one thread reads it in its order: nothing has to be sorted or counted.
+    # The file is sorted by the key, and one thread reads it in its order:
+    # nothing has to be sorted or counted.
     limit = "" if question.limit is None else f" LIMIT {question.limit + 1:d}"
     return (
         f"SELECT {', '.join(selected)} FROM read_parquet(?, hive_partitioning = false){where}{limit}",  # noqa: S608
@@ -194,7 +200,8 @@ class Rows:
 
 
 def _zeroed(column: pa.Array) -> pa.Array:
-    """The column with zeros under its nulls: DuckDB leaves there what was in memory, which no client may see."""
+    """The column with zeros under its nulls: DuckDB leaves there what was in memory,
+    which no client may see."""
     return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
 
 
@@ -217,7 +224,8 @@ def row_database() -> duckdb.DuckDBPyConnection:
             "threads": 1,
             "memory_limit": MEMORY,
             "autoinstall_known_extensions": False,
-            # The kernel keeps what was read of local files; to pass it through another cache takes longer and more memory.
+            # The kernel keeps what was read of local files;
+            # to pass it through another cache takes longer and more memory.
             "enable_external_file_cache": False,
         }
     )

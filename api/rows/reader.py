@@ -1,9 +1,8 @@
-"""Reads the rows of the library's releases: by queries of their Parquet, and those of a site from prepared files where there are any.
+"""Reads the rows of the library's releases: by queries of their Parquet,
+and those of a site from prepared files where there are any.
 
 Streams that read at the same time are bounded.
 """
-
-from __future__ import annotations
 
 import contextlib
 import threading
@@ -47,7 +46,10 @@ class RowReader:
     def where(
         self, version: Version, table: str, fields: Sequence[str], **equal: Sequence[int | str]
     ) -> list[dict[str, Any]]:
-        """Columns of the few rows whose columns have any of the values in `equal`; Problem if the file cannot be read."""
+        """Columns of the few rows whose columns have any of the values in `equal`.
+
+        Problem if the file cannot be read.
+        """
         found = TABLES[table]
         known = parameters(found.schema())
         question = Question(table=found, fields=tuple(fields), filters=filters(known, equal))
@@ -67,7 +69,8 @@ class RowReader:
         if not self._streams.acquire(blocking=False):
             raise Problem(
                 "busy",
-                f"{STREAMS} streams are being sent; try again in {RETRY_AFTER_S} s, or download the file of the table",
+                f"{STREAMS} streams are being sent; try again in {RETRY_AFTER_S} s, "
+                "or download the file of the table",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
 

@@ -146,6 +146,7 @@ def windows_in_words(windows: Sequence[WindowAnswer]) -> str:
     '10 (2 connections), at least 32 (1 connection)'
     """
     return ", ".join(
-        f"{'' if one.is_exact else 'at least '}{one.segments} ({one.connections} connection{'s' * (one.connections != 1)})"
+        f"{'' if one.is_exact else 'at least '}{one.segments} ({one.connections} "
+        f"connection{'s' * (one.connections != 1)})"
         for one in windows
     )

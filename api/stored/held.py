@@ -1,6 +1,5 @@
-"""CDFs and samples of recently requested releases, in memory: reading them takes a hundred times as long as an answer."""
-
-from __future__ import annotations
+"""CDFs and samples of recently requested releases, in memory:
+reading them takes a hundred times as long as an answer."""
 
 import dataclasses
 import json
@@ -42,7 +41,8 @@ class Points:
     steps: list[tuple[int, float]]
     """(size in bytes, share of at most that size)."""
     json: str
-    """The steps as JSON: an answer has thousands of points, which are the same for every window and segment size."""
+    """The steps as JSON: an answer has thousands of points,
+    which are the same for every window and segment size."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +67,16 @@ class HeldCdfs:
     """CDFs by measure, kept by the checksum of the file that they were read from."""
 
     def __init__(self, library: Library, prepared: Prepared | None = None) -> None:
-        """Hold the CDFs of releases in `library`, which are read from `prepared` files where there are any."""
+        """Hold the CDFs of releases in `library`, which are read from
+        `prepared` files where there are any."""
         self._library = library
         self._prepared = prepared
         self._held: Bounded[dict[str, HeldCdf]] = Bounded(ARRAY_BYTES)
         self._reading = threading.Lock()
 
     async def at_hand(self, version: Version) -> dict[str, HeldCdf]:
-        """The CDFs of a release: immediately if they are in memory and the release's files have been checked."""
+        """The CDFs of a release: immediately if they are in memory and the
+        release's files have been checked."""
         release = version.readable
         held = self._held.get(release.manifest.files.get(_name(release))) if version.is_checked else None
         return await run_in_threadpool(self.of, version) if held is None else held
@@ -118,7 +120,8 @@ class HeldItems:
     """Samples, kept by the checksum of the file that they were read from."""
 
     def __init__(self, library: Library, prepared: Prepared | None = None) -> None:
-        """Hold the samples of releases in `library`, which are read from `prepared` files where there are any."""
+        """Hold the samples of releases in `library`, which are read from
+        `prepared` files where there are any."""
         self._library = library
         self._prepared = prepared
         self._items: Bounded[Items] = Bounded(ITEM_BYTES)

@@ -1,6 +1,5 @@
-"""Inspects folders whose files must not change: compares files with checksums, and checks signatures, once per state."""
-
-from __future__ import annotations
+"""Inspects folders whose files must not change: compares files with checksums, and checks signatures,
+once per state."""
 
 import os
 from collections.abc import Callable
@@ -25,7 +24,8 @@ V = TypeVar("V", bound="Volume")
 
 
 class Inspection:
-    """Inspects folders, all within one `with` block per scan; folders unchanged since the last scan are not read again."""
+    """Inspects folders, all within one `with` block per scan;
+    folders unchanged since the last scan are not read again."""
 
     def __init__(self, sums: Sums, allowed_signers: Path | None) -> None:
         """Without `allowed_signers` no signature can be good."""
@@ -141,7 +141,10 @@ class Inspection:
         return signature_state(folder, self._allowed_signers)
 
     def _files(self, folder: Path) -> tuple[dict[str, str], str, bool]:
-        """Files that may be served with their checksums; what is wrong with them; True if all have been compared."""
+        """Files that may be served with their checksums; what is wrong with them.
+
+        True if all have been compared.
+        """
         try:
             misstatements, sums = misstated(folder), sums_of(folder)
             # SHA256SUMS can list neither itself nor its signature.

@@ -1,6 +1,5 @@
-"""The releases and reports on disk that the service reads, found by name and never by a path from a request."""
-
-from __future__ import annotations
+"""The releases and reports on disk that the service reads,
+found by name and never by a path from a request."""
 
 import threading
 import time
@@ -102,7 +101,8 @@ class Library:
 
 
 def observed(library: Library, version: Version) -> str:
-    """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05, or the one day.
+    """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05,
+    or the one day.
 
     Without the table `visit`, or without a visit in it, it is the month of the crawl.
     """

@@ -27,10 +27,11 @@ class AddressError(Exception):
 def addresses(
     app: FastAPI, client: TestClient, *, examples: Mapping[str, str], others: Sequence[str] = ()
 ) -> list[str]:
-    """Paths of all pages, with their queries: of each route that may answer HTML, of `others`, and of a problem; each page once.
+    """Paths of all pages, with their queries: of each route that may answer HTML, of `others`,
+    and of a problem; each page once.
 
-    `examples` has a value for each parameter of a path, or a whole address for a route's path. Raises AddressError for a
-    parameter without an example, and for an example that leads to no answer.
+    `examples` has a value for each parameter of a path, or a whole address for a route's path. Raises
+    AddressError for a parameter without an example, and for an example that leads to no answer.
     """
     asked = dict.fromkeys(others, True)
     for path, states_html in _candidates(app, examples):
@@ -49,7 +50,8 @@ def addresses(
 
 
 def _candidates(app: FastAPI, examples: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """Paths of the routes that state HTML, and of those without parameters, which may answer it too; whether they state it."""
+    """Paths of the routes that state HTML, and of those without parameters, which may answer it too;
+    whether they state it."""
     for route in iter_route_contexts(app.routes):
         path, stated = str(route.path_format), route.response_class
         states_html = isinstance(stated, type) and issubclass(stated, HTMLResponse)

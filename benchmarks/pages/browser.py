@@ -1,4 +1,5 @@
-"""The service's pages in Chromium, without a socket: the application answers the browser's requests in this process."""
+"""The service's pages in Chromium, without a socket:
+the application answers the browser's requests in this process."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 python -m benchmarks.pages [--loads 5]
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import os
@@ -14,9 +12,10 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
 
 from api.app import create_app
 from api.documents.shelved import sources, text
@@ -28,9 +27,6 @@ from benchmarks.service.servers import free_port, process, until_it_answers
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from recordings.pages.rows import page_host
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 FIRSTFLIGHT = (sys.executable, "-m", "firstflight")
 
@@ -101,7 +97,8 @@ def documents() -> list[str]:
 
 
 def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
-    """Write the recorded pages and a report of them to `folder`; the paths of the service's pages over these."""
+    """Write the recorded pages and a report of them to `folder`;
+    the paths of the service's pages over these."""
     settings = dataclasses.replace(from_environment(), data_dir=folder)
     release = bundled_release(settings)
     crawl = str(release.crawl)

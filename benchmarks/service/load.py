@@ -1,9 +1,9 @@
-"""Measures the service's responses per second under load, and its streams of rows, compared with Datasette's of the same tables.
+"""Measures the service's responses per second under load, and its streams of rows,
+compared with Datasette's of the same tables.
 
-python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60] [--clients 200] [--responses 50000000]
+python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60]
+[--clients 200] [--responses 50000000]
 """
-
-from __future__ import annotations
 
 import argparse
 import contextlib

@@ -1,6 +1,5 @@
-"""Measures the service and its queries over a made-up year of releases, beside a bare DuckDB scan of the same column."""
-
-from __future__ import annotations
+"""Measures the service and its queries over a made-up year of releases,
+beside a bare DuckDB scan of the same column."""
 
 import dataclasses
 import itertools
@@ -86,7 +85,10 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def answers(root: Path, folder: Path, found: Sequence[Release]) -> dict[str, Any]:
-    """Milliseconds of the service's answers over the releases in the data folder `root`; `folder` is for its log and its cache."""
+    """Milliseconds of the service's answers over the releases in the data folder `root`.
+
+    `folder` is for its log and its cache.
+    """
     environment = {"FIRSTFLIGHT_DATA_DIR": str(root), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     log = folder / "year.log"
     program = str(Path(sys.executable).with_name("firstflight"))
@@ -196,7 +198,10 @@ def section(facts: dict[str, Any]) -> str:
         [said, f"{facts[name]:.2f}", *(f"{facts[name] / facts[bare]:.2f}" for bare in BARE)]
         for said, name in WAYS
     ]
-    ratios = f"Recipe, median of the ratios within each run: {facts['coverage_scan_ratio']:.2f} times the first bare scan, {facts['coverage_scan_by_segment_ratio']:.2f} times the one by segment."
+    ratios = (
+        f"Recipe, median of the ratios within each run: {facts['coverage_scan_ratio']:.2f} times the first "
+        f"bare scan, {facts['coverage_scan_by_segment_ratio']:.2f} times the one by segment."
+    )
     times = [
         [said, f"{facts[name]['median']:,.1f}", f"{facts[name]['max']:,.1f}", bound]
         for said, name, bound in (

@@ -1,7 +1,5 @@
 """Measures the service's streams of rows beside Datasette's streaming CSV of the same rows."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import statistics
@@ -48,7 +46,8 @@ is {stream_ratio_datasette:.1f} times Datasette's. The service took {stream_peak
 
 
 def responses(rows: int, *, seed: int = 1) -> pa.Table:
-    """Made-up responses with sizes drawn from a log-normal distribution; columns that no question asks for are null."""
+    """Made-up responses with sizes drawn from a log-normal distribution;
+    columns that no question asks for are null."""
     random = np.random.default_rng(seed)
     visit, number = np.divmod(np.arange(rows), A_PAGE)
     hosts = pa.array([f"static{one}.example{one % 997}.test" for one in range(20_000)])

@@ -1,6 +1,5 @@
-"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages, drawn anew with other sizes."""
-
-from __future__ import annotations
+"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages,
+drawn anew with other sizes."""
 
 import dataclasses
 import shutil
@@ -8,12 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from benchmarks.made_up_release import seal_release
 from releases import parquet
@@ -26,10 +25,6 @@ from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, released_schema
 from schema.tables import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 MONTHS = ("2025-12", *(f"2026-{month:02}" for month in range(1, 12)))
 

@@ -1,4 +1,5 @@
-"""Chromium's headless shell, boxed and steered by Playwright, with its network log streaming into this process."""
+"""Chromium's headless shell, boxed and steered by Playwright,
+with its network log streaming into this process."""
 
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from playwright.async_api import Browser as PlaywrightBrowser
+from playwright.async_api import BrowserContext, CDPSession, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import async_playwright
 
 from crawler import box
 from crawler.browser import processes
@@ -29,10 +31,6 @@ from crawler.devtools.pipe_tee import PipeTee, opened_path
 from crawler.egress.guard import Guard
 from crawler.errors import LaunchFailed
 
-if TYPE_CHECKING:
-    from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, CDPSession, Playwright
-
 QUIET_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -44,14 +42,15 @@ QUIET_FLAGS = (
 """Flags that keep the browser from making requests of its own."""
 
 UNWANTED_FLAGS = ("--disable-ipc-flooding-protection",)
-"""Flags of Playwright that are left out: without this protection a page that navigates without end, which Chromium allows
-200 times in ten seconds, drowns the driver and the crawler in events."""
+"""Flags of Playwright that are left out: without this protection a page that navigates without end, which
+Chromium allows 200 times in ten seconds, drowns the driver and the crawler in events."""
 
 PROFILE_FLAG = "--user-data-dir="
 RENDERER = b"--type=renderer"
 
 DATA_LIMIT_BYTES = 3 * 1024**3
-"""Private writable memory of one process (RLIMIT_DATA): stacks count, memory that V8 only reserves does not."""
+"""Private writable memory of one process (RLIMIT_DATA): stacks count,
+memory that V8 only reserves does not."""
 
 REFUSED = re.compile(rf"\[err\] ({box.PROGRAM}: .+)")
 """Bubblewrap's error, in Playwright's copy of the output of a browser that does not start."""
@@ -67,8 +66,8 @@ CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"
 """Has the log contain all bytes."""
 
 WRITTEN_BY_OTHERS = 0o622
-"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens it by the
-descriptor that it is given."""
+"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens
+it by the descriptor that it is given."""
 
 
 class Browser:
@@ -110,9 +109,9 @@ class Browser:
     ) -> AsyncIterator[Browser]:
         """Start Chromium in a box, inside the address guard if there is one.
 
-        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if Chromium does not
-        start. Browsers that share `playwright` share its driver process (128 MB). With a `capture` of the browser's
-        network, a visit says what the packets of its connections carried.
+        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if
+        Chromium does not start. Browsers that share `playwright` share its driver process (128 MB). With a
+        `capture` of the browser's network, a visit says what the packets of its connections carried.
         """
         check_there(chromium)
         async with contextlib.AsyncExitStack() as stack:
@@ -146,6 +145,8 @@ class Browser:
                 ) from exc
             identity = identify(chromium, browser.version, (*measuring, CAPTURE_MODE_FLAG), guise)
             made = cls(browser, opened, identity, appearance.device, guise, guard, capture)
+            if capture is not None:
+                stack.enter_context(capture.named_by(made.log.ends))
             stack.push_async_callback(made.pages.close)
             yield made
 
@@ -170,8 +171,8 @@ class Browser:
     async def pose(self, session: CDPSession) -> None:
         """Make the client hints of a page, its frames and its dedicated workers match the User-Agent.
 
-        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their scripts can
-        still read the headless shell's brands, but they send no client hints.
+        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their
+        scripts can still read the headless shell's brands, but they send no client hints.
         """
         override: dict[str, Any] = {"userAgent": self._guise.user_agent}
         if self._guise.metadata is not None:

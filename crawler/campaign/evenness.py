@@ -1,11 +1,11 @@
-"""Tests whether failures cluster in time, on a machine or in a process, as failures of sites themselves would not.
+"""Tests whether failures cluster in time, on a machine or in a process,
+as failures of sites themselves would not.
 
-A site counts at the time and place of its first conclusive visit, and as failed if its final visit failed: retries come last
-and are made of failed sites alone, so their times mean nothing. Sites are claimed in the order of their ranks, and lower
-ranks fail more often, so a window of time is compared with the visits before and after it.
+A site counts at the time and place of its first conclusive visit, and as failed if its final visit failed:
+retries come last and are made of failed sites alone, so their times mean nothing. Sites are claimed in the
+order of their ranks, and lower ranks fail more often, so a window of time is compared with the visits before
+and after it.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import datetime
@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Evenness:
-    """Parameters of the search. The sizes are our choice; the test is Fisher's exact test (Fisher 1935, §21.02)."""
+    """Parameters of the search. The sizes are our choice;
+    the test is Fisher's exact test (Fisher 1935, §21.02)."""
 
     chance: float = 0.001
-    """False-positive rate: the share of crawls refused although their sites fail independently of each other. It is divided by
-    the number of comparisons (Bonferroni)."""
+    """False-positive rate: the share of crawls refused although their sites fail independently of each other.
+    It is divided by the number of comparisons (Bonferroni)."""
     times: float = 2.0
     """Least ratio of the failed share to that of the rest; a drift with rank stays below."""
     points: float = 0.15
@@ -59,8 +60,8 @@ class Excess:
     def __str__(self) -> str:
         """Describe the excess in words."""
         return (
-            f"{self.failed:,} of {self.sites:,} sites failed {self.what}, and {self.rest_failed:,} of {self.rest:,} "
-            f"beside them (by chance in {self.chance:.1g} of crawls)"
+            f"{self.failed:,} of {self.sites:,} sites failed {self.what}, and {self.rest_failed:,} of "
+            f"{self.rest:,} beside them (by chance in {self.chance:.1g} of crawls)"
         )
 
 
@@ -81,7 +82,8 @@ class _Part:
 
 
 def excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Excess]:
-    """Find the window of time that stands out most, if any does, and every machine or process that stands out."""
+    """Find the window of time that stands out most, if any does,
+    and every machine or process that stands out."""
     ordered = sorted(sites, key=lambda site: site.at)
     windows, groups = list(_windows(ordered, rule)), list(_groups(ordered))
     comparisons = len(windows) + len(groups)
@@ -140,7 +142,8 @@ def _excess(part: _Part, comparisons: int) -> Excess:
 
 
 def tail(least: int, *, draws: int, failed: int, sites: int) -> float:
-    """Return the hypergeometric probability of at least `least` failed among `draws` of `sites`, of which `failed` failed.
+    """Return the hypergeometric probability of at least `least` failed among `draws` of `sites`,
+    of which `failed` failed.
 
     >>> round(tail(2, draws=2, failed=2, sites=4), 4), round(tail(0, draws=2, failed=2, sites=4), 4)
     (0.1667, 1.0)

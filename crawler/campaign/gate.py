@@ -1,13 +1,11 @@
-"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended, and a search for clustered failures."""
-
-from __future__ import annotations
+"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended,
+and a search for clustered failures."""
 
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
@@ -15,13 +13,11 @@ from crawler.campaign.evenness import EVENNESS, Excess, FirstVisit, excesses
 from schema.tables import Crawl, Site, Visit
 from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """Minimum quality to seal a crawl; deliberately loose, to catch a crawl that failed and not a web that changed."""
+    """Minimum quality to seal a crawl; deliberately loose,
+    to catch a crawl that failed and not a web that changed."""
 
     visited: float = 1.0
     """Least share of the sites with a final visit."""
@@ -32,7 +28,8 @@ class Bounds:
     our_fault: float = 0.02
     """Largest share of the final visits that ended by a fault of ours."""
     uneven: float = EVENNESS.chance
-    """False-positive rate of the search for clustered failures (crawler.campaign.evenness); 0 for no search."""
+    """False-positive rate of the search for clustered failures (crawler.campaign.evenness);
+    0 for no search."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,8 +129,8 @@ def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterat
             yield f"{_percent(share)} {words}, and {_percent(least)} must"
     if (shares["our_fault"] or 0) > bounds.our_fault:
         yield (
-            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours ({', '.join(sorted(OUR_FAULT))}), "
-            f"and {_percent(bounds.our_fault)} may"
+            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours "
+            f"({', '.join(sorted(OUR_FAULT))}), and {_percent(bounds.our_fault)} may"
         )
     yield from map(str, crowds)
 

@@ -1,7 +1,5 @@
 """Probes the crawl's own network: checks that the address guard is whole, then asks canaries through it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -63,7 +61,8 @@ class OwnNetwork:
         return None
 
     async def probe(self) -> Fault | None:
-        """Check the guard, mend it if it is broken, else ask canaries; a broken guard is a fault even if it was mended."""
+        """Check the guard, mend it if it is broken, else ask canaries;
+        a broken guard is a fault even if it was mended."""
         broken = await self.guard_fault()
         if broken is not None:
             return await self._mended(broken)

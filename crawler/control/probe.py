@@ -1,12 +1,10 @@
 """`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network.
 
-It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a browser does.
-REQUEST is JSON: canaries, and the process id by which the guard is entered, or null. The output is JSON: whether a canary
-answered as expected, and the error of each. It uses the standard library alone, since it starts every few seconds while
-visits fail.
+It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a
+browser does. REQUEST is JSON: canaries, and the process id by which the guard is entered, or null. The output
+is JSON: whether a canary answered as expected, and the error of each. It uses the standard library alone,
+since it starts every few seconds while visits fail.
 """
-
-from __future__ import annotations
 
 import ctypes
 import encodings.idna  # noqa: F401  # imported by name with the first host; in the guard its file may not be readable
@@ -14,6 +12,7 @@ import http.client
 import json
 import os
 import queue
+import secrets
 import sys
 import threading
 import time
@@ -28,6 +27,9 @@ WITHIN_S = 6.0
 """Time limit of the probe, in seconds: enough for two DNS queries and a lost SYN."""
 
 READ_BYTES = 1024
+
+LOCAL_PORTS = range(10_000, 30_000)
+"""Local ports, which no browser has: the capture of its network leaves them out."""
 
 # linux/sched.h, linux/prctl.h
 CLONE_NEWUSER = 0x1000_0000
@@ -48,7 +50,8 @@ def main() -> int:
 
 
 def enter(namespace_pid: int) -> None:
-    """Become the browsers' user, who owns that process, in the browsers' network, without capabilities over it."""
+    """Become the browsers' user, who owns that process, in the browsers' network,
+    without capabilities over it."""
     libc = ctypes.CDLL(None, use_errno=True)
     uid = Path(f"/proc/{namespace_pid}").stat().st_uid
     namespaces = [os.open(f"/proc/{namespace_pid}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
@@ -71,7 +74,8 @@ def _check(result: int) -> None:
 
 
 def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Ask the first canary, and all others at once if it does not answer soon; the first good answer ends the probe."""
+    """Ask the first canary, and all others at once if it does not answer soon;
+    the first good answer ends the probe."""
     deadline = time.monotonic() + WITHIN_S
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     said: dict[str, str] = {}
@@ -94,7 +98,9 @@ def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
 def answer(canary: dict[str, Any]) -> str:
     """Ask a canary; return what is wrong with its answer, "" if nothing is."""
     url = urlsplit(canary["url"])
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=WITHIN_S)
+    connection = http.client.HTTPConnection(
+        url.hostname or "", url.port, timeout=WITHIN_S, source_address=("", secrets.choice(LOCAL_PORTS))
+    )
     try:
         connection.request(
             "GET", url._replace(scheme="", netloc="").geturl() or "/", headers={"User-Agent": "firstflight"}

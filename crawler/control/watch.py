@@ -3,8 +3,6 @@
 Times are those of the event loop's clock.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -37,8 +35,8 @@ OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
 class Watch:
     """Knows the state of the network; shared by the browsers of a process.
 
-    A doubtful visit is written as it ended only if a probe after its end found the network up, and no probe during it found
-    the network down. So the rows of a crawler that is killed need no correction.
+    A doubtful visit is written as it ended only if a probe after its end found the network up, and no probe
+    during it found the network down. So the rows of a crawler that is killed need no correction.
     """
 
     def __init__(
@@ -65,7 +63,8 @@ class Watch:
         """End of the last fault of the guard: all visits that began earlier are given back."""
 
     async def is_down(self) -> bool:
-        """Return whether the network is down, so that no site may be claimed; probes while it is, and before the first claim."""
+        """Return whether the network is down, so that no site may be claimed; probes while it is,
+        and before the first claim."""
         if self._down_since is not None or self._good_at == -math.inf:
             await self._probe(-math.inf if self._down_since is None else _now())
         return self._down_since is not None
@@ -115,7 +114,8 @@ class Watch:
                 await self._probe(since)
 
     async def _probe(self, since: float) -> None:
-        """Probe the network, unless another browser has done so after `since` while this one waited for its turn."""
+        """Probe the network, unless another browser has done so after `since`
+        while this one waited for its turn."""
         if self._network is None:
             return
         async with self._probing:
@@ -156,7 +156,8 @@ class Watch:
 
 
 def is_whole(observation: Observation) -> bool:
-    """Return whether a visit itself proves that the network was up: all its loads answered by https, quiet, no request lost.
+    """Return whether a visit itself proves that the network was up: all its loads answered by https,
+    quiet, no request lost.
 
     A captive portal answers by http alone.
     """
@@ -170,7 +171,8 @@ def is_whole(observation: Observation) -> bool:
 
 
 def _is_lost(response: Row) -> bool:
-    """Return whether the network may have kept a response from arriving; a page may be quiet that still waits for it."""
+    """Return whether the network may have kept a response from arriving;
+    a page may be quiet that still waits for it."""
     failure: str | None = response["failure"]
     if failure is None:
         return response["is_complete"] is False or response["wire_bytes_unknown"] == "no_response"

@@ -3,8 +3,6 @@
 A DevTools session of our own, beside Playwright's, would double the work of the browser and the driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -30,8 +28,8 @@ cd {folder} && mkfifo answers && echo $$ >pid || exit 1
 tee heard <answers >&4 3<&- &
 cd / && exec {call} "$@" {options} 4>{folder}/answers {opened}
 """
-"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). `exec` keeps the script's process, so its
-ID is that of the browser's first process."""
+"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). `exec` keeps the script's
+process, so its ID is that of the browser's first process."""
 
 FIRST_OPENED = 5
 """Descriptor of the first file that is opened for the browser."""
@@ -59,7 +57,8 @@ class PipeTee:
         self._wanted = {name.encode(): name for name in (*wanted, ATTACHED, DETACHED)}
         self._messages = LineSplitter(end=b"\0")
         self._pages: dict[str, tuple[str, bool]] = {}
-        """By session, the target ID of its page, and True if the session is the page's own, not a frame's or worker's."""
+        """By session, the target ID of its page, and True if the session is the page's own,
+        not a frame's or worker's."""
         self._page: str | None = None
         self._hear: Callable[[PageEvent], None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -70,8 +69,8 @@ class PipeTee:
     ) -> Path:
         """A program that takes the browser's arguments and runs it with a tee in its pipe.
 
-        `call` is the browser's command, and `options` follow the arguments. The browser may write to the files `opened`,
-        as descriptors of its own (`opened_path`).
+        `call` is the browser's command, and `options` follow the arguments. The browser may write to the
+        files `opened`, as descriptors of its own (`opened_path`).
         """
         script = self._folder / "launcher"
         text = SCRIPT.format(

@@ -1,7 +1,5 @@
 """Builds both sides of an address guard, compares them with what was built, and builds them anew."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -20,18 +18,24 @@ from crawler.egress.plan import Link, Plan, planned
 from crawler.errors import EgressUnavailable
 
 LOCK_FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
-"""File that is locked. Each network namespace has its own, of mode 0600, which the kernel opens only for the namespace's owner
-and for CAP_NET_ADMIN over it. It is neither read nor written."""
+"""File that is locked. Each network namespace has its own, of mode 0600, which the kernel opens only for the
+namespace's owner and for CAP_NET_ADMIN over it. It is neither read nor written."""
 
 LOCK_WITHIN_S = 30.0
 LOCK_PAUSE_S = 0.05
 
 
 class Building:
-    """An address guard in the guard process. Its namespaces exist from the beginning, the rest from `build` on."""
+    """An address guard in the guard process.
+
+    Its namespaces exist from the beginning, the rest from `build` on.
+    """
 
     def __init__(self, uid: int, blocked: tuple[Network, ...]) -> None:
-        """Make the namespaces for browsers of the user `uid`; `blocked` are networks that the operator names."""
+        """Make the namespaces for browsers of the user `uid`.
+
+        `blocked` are networks that the operator names.
+        """
         self._blocked = blocked
         self._opened: set[str] = set()
         self.inside = Inside(uid)
@@ -46,8 +50,8 @@ class Building:
     def build(self) -> list[socket.socket]:
         """Build the guard, or build it anew; return the sockets on which DNS is asked.
 
-        The link is removed first and made last, so that nothing passes while rules are missing. After EgressUnavailable
-        there is no link.
+        The link is removed first and made last, so that nothing passes while rules are missing. After
+        EgressUnavailable there is no link.
         """
         self._is_good = False
         with alone():
@@ -125,8 +129,8 @@ def _check_there(built: dict[str, Any]) -> None:
 def alone() -> Iterator[None]:
     """Hold the lock while a guard is set up, mended or ended; the kernel releases it if the process dies.
 
-    Lock files in folders would differ from user to user, and a fixed name in a folder or among the abstract sockets could be
-    taken by a user who may not set up a guard.
+    Lock files in folders would differ from user to user, and a fixed name in a folder or among the abstract
+    sockets could be taken by a user who may not set up a guard.
     """
     try:
         descriptor = os.open(LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

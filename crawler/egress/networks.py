@@ -1,10 +1,9 @@
 """The addresses that no page may reach: all that are not globally reachable unicast, and a few that are.
 
-Those few are special-purpose and metadata addresses, refused everywhere, and local networks: the machine's own and those that
-its operator names. The nftables rules are made from the same list as `is_refused`, so that both agree.
+Those few are special-purpose and metadata addresses, refused everywhere, and local networks: the machine's
+own and those that its operator names. The nftables rules are made from the same list as `is_refused`, so that
+both agree.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import functools

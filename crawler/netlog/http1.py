@@ -1,10 +1,8 @@
 """Tells header from body in HTTP/1.x responses (RFC 9112), where Chromium does.
 
-Chromium takes much that the RFC does not allow. What it takes as a body is the body; each rule is held against Chromium
-itself (`tests/zoo/odd.py`, `tests/crawler/visit/test_zoo.py`).
+Chromium takes much that the RFC does not allow. What it takes as a body is the body; each rule is held
+against Chromium itself (`tests/zoo/odd.py`, `tests/crawler/visit/test_zoo.py`).
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -41,8 +39,8 @@ _BLANK = b" \t"
 class MessageReader:
     """Counts one response as its bytes arrive.
 
-    Interim responses (1xx) count as header of the final response, which they precede. Bytes that follow the response do not
-    count for it (RFC 9112 §6.3).
+    Interim responses (1xx) count as header of the final response, which they precede. Bytes that follow the
+    response do not count for it (RFC 9112 §6.3).
     """
 
     def __init__(self, *, head: bool = False, websocket: bool = False) -> None:
@@ -110,7 +108,8 @@ class MessageReader:
     def end(self, *, clean: bool) -> None:
         """The connection ended: fewer bytes than a status line needs are an HTTP/0.9 body.
 
-        Not `clean`, TLS ended without close_notify, so that a body without a length may lack its end (RFC 9112 §9.8).
+        Not `clean`, TLS ended without close_notify, so that a body without a length
+        may lack its end (RFC 9112 §9.8).
         """
         self._is_closed = clean
         if not self.in_body and not self._is_http and find_status_line(self._buffer) is None:
@@ -150,7 +149,8 @@ class MessageReader:
 
 
 class ChunkReader:
-    """Tells chunk data from chunk framing (RFC 9112 §7.1), and from what follows the last chunk and its trailers.
+    """Tells chunk data from chunk framing (RFC 9112 §7.1),
+    and from what follows the last chunk and its trailers.
 
     >>> ChunkReader().feed(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\nlate")
     (13, 3)
@@ -219,7 +219,9 @@ class Header(NamedTuple):
 
 
 def find_status_line(data: bytes | bytearray) -> int | None:
-    """Offset of the status line; -1 if there is none, so that this is HTTP/0.9; None if more bytes are needed.
+    """Offset of the status line; -1 if there is none, so that this is HTTP/0.9.
+
+    None if more bytes are needed.
 
     >>> find_status_line(b"\\r\\nHTTP/1.1 200"), find_status_line(b"<!doctype html>"), find_status_line(b"HT")
     (2, -1, None)
@@ -229,7 +231,8 @@ def find_status_line(data: bytes | bytearray) -> int | None:
 
 
 def read_header(section: bytes) -> Header:
-    """Read a header section, which begins with its status line.
+    """Read from a header section, which begins with its status line, what ends the message,
+    as Chromium reads it.
 
     A status line without a number has status 200.
 

@@ -74,12 +74,15 @@ class Attempt:
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
     """What a capture has of each of the traffic's connections; empty without a capture."""
+    unnamed_bytes: int = 0
+    """Bytes on connections of which the log knows nothing, by the capture."""
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
 
     def hear(self, event: PageEvent, now_s: float) -> None:
-        """Take an event of the page or of its frames and workers, unless it happened after the end of the recording."""
+        """Take an event of the page or of its frames and workers,
+        unless it happened after the end of the recording."""
         happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
@@ -108,7 +111,8 @@ class Attempt:
         self.error = PageCrashed(self.broken)
 
     def no_time_left(self) -> None:
-        """End by timeout unless TLS failed: http was not tried, and might have answered where https was refused."""
+        """End by timeout unless TLS failed: http was not tried,
+        and might have answered where https was refused."""
         if not isinstance(self.error, TLSError):
             self.error, self.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
@@ -125,7 +129,8 @@ class Attempt:
         """Return whether this attempt by http says more of the site than `first`, by https."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True
-        # Neither brought a response. A certificate or an alert came from the site itself; so did bytes that are no HTTP.
+        # Neither brought a response. A certificate or an alert came from the site itself;
+        # so did bytes that are no HTTP.
         if isinstance(self.error, VisitTimeout):  # port 80 is filtered, or its answer late
             return isinstance(first.error, ConnectError)
         return not isinstance(self.error, ConnectError) and not isinstance(first.error, TLSError)
@@ -140,6 +145,7 @@ class Attempt:
             salt=salt,
             error_name=error_name,
             captured=self.captured,
+            unnamed_bytes=self.unnamed_bytes,
             stop_ms=self.stop_ms or 0,
         )
         index = self.document.among(traffic.exchanges) if self.document else None
@@ -213,7 +219,9 @@ class Attempt:
 
 
 def retry_after_s(status: int | None, value: str | None, *, now: datetime.datetime) -> int | None:
-    """Return the seconds from `now`; None without a valid Retry-After.
+    """Return the seconds from `now` for which a site asks not to be visited (RFC 9110 §10.2.3).
+
+    None without a valid Retry-After.
 
     >>> retry_after_s(429, "120", now=datetime.datetime.now(datetime.UTC))
     120

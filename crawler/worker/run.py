@@ -15,9 +15,9 @@ import secrets
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
-from sqlalchemy import select, update
+from sqlalchemy import Engine, select, update
 
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
@@ -32,9 +32,6 @@ from crawler.worker.leases import Leases
 from crawler.worker.limits import DEFAULTS, Limits
 from schema.tables import Crawl
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 QUEUE_EMPTY = "queue empty"
 TIME_OVER = "time over"
@@ -56,21 +53,24 @@ MEMORY = "memory"
 """Reasons for replacing a browser."""
 
 SIGNAL_SETTLES_S = 0.2
-"""Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too, and its death may be seen first."""
+"""Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too,
+and its death may be seen first."""
 
 SURROUNDING_FLAGS = (
     "--host-resolver-rules=",
     "--ignore-certificate-errors-spki-list=",
     "--net-log-capture-mode=",
 )
-"""Flags that may differ between runs of a crawl: the local web's address, and of crawls begun with version 0.2 what the log contains."""
+"""Flags that may differ between runs of a crawl: the local web's address,
+and of crawls begun with version 0.2 what the log contains."""
 
 
 class Visit(Protocol):
     """Visits a host, as crawler.worker.series.Series does."""
 
     async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        """Return an observation whatever the page does; BrowserDied carries it if the browser must be replaced."""
+        """Return an observation whatever the page does;
+        BrowserDied carries it if the browser must be replaced."""
         ...
 
 
@@ -168,7 +168,8 @@ class Loop:
         return await self._database(claims.open_sites, self.engine, self.crawl) > 0
 
     async def _one_browser(self, owner: str) -> str | None:
-        """Run a browser from start to end; return why another must replace it, None if nothing is left to do."""
+        """Run a browser from start to end; return why another must replace it,
+        None if nothing is left to do."""
         async with contextlib.AsyncExitStack() as stack:
             browser = await self._launched(stack)
             if browser is None:
@@ -220,7 +221,8 @@ class Loop:
         return None
 
     async def _worn(self, browser: Browser, pages: int) -> str | None:
-        """Return why a browser should visit no more; called before each claim, so that no claim goes to a dead browser."""
+        """Return why a browser should visit no more; called before each claim,
+        so that no claim goes to a dead browser."""
         if not browser.alive:
             return DIED
         if pages >= self.limits.pages_per_browser:
@@ -233,7 +235,10 @@ class Loop:
             await asyncio.wait_for(self.stop.wait(), seconds)
 
     async def _take(self, browser: Browser, claim: Claim, writing: _Behind) -> bool:
-        """Visit a site, and have the visit written or the claim given back; False when the browser must be replaced."""
+        """Visit a site, and have the visit written or the claim given back.
+
+        False when the browser must be replaced.
+        """
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._leases.hold(claim))
             stack.push_async_exit(functools.partial(self._give_back, claim))
@@ -265,8 +270,8 @@ class Loop:
     ) -> None:
         """Give a claim back if its visit raised an error of this kind.
 
-        A site on which our own code breaks counts an attempt: else it would come first again, and no other site would
-        get its turn.
+        A site on which our own code breaks counts an attempt: else it would come first again,
+        and no other site would get its turn.
         """
         if kind is not None:
             bug = issubclass(kind, Exception) and not issubclass(kind, CrawlerError | DatabaseError)
@@ -294,7 +299,8 @@ class Loop:
                 visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter
 
     async def _write(self, claim: Claim, observation: Observation) -> None:
-        """Write a visit in a thread, since a large page takes a while; a write that has begun is not cancelled."""
+        """Write a visit in a thread, since a large page takes a while;
+        a write that has begun is not cancelled."""
         try:
             result = await asyncio.shield(
                 self._database(claims.store_visit, self.engine, self.crawl, claim, observation)
@@ -309,7 +315,8 @@ class Loop:
 
 
 class _Behind:
-    """Runs one coroutine beside the caller; its error is raised where the caller waits for it, at the latest at the end."""
+    """Runs one coroutine beside the caller; its error is raised where the caller waits for it,
+    at the latest at the end."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None

@@ -1,6 +1,5 @@
-"""The surroundings of a run's browsers: the web that they visit, the address guard and the capture of their network."""
-
-from __future__ import annotations
+"""The surroundings of a run's browsers: the web that they visit,
+the address guard and the capture of their network."""
 
 import contextlib
 import dataclasses
@@ -69,7 +68,8 @@ def egress(
 ) -> Iterator[Guard | None]:
     """Set up the address guard; None if it is unwanted, and for the local web, which is on loopback.
 
-    BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`, come before the machine is changed.
+    BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`,
+    come before the machine is changed.
     """
     check_there(chromium)
     blocked = parse(blocked_networks)
@@ -97,11 +97,14 @@ def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
             yield stack.enter_context(on_loopback())
         else:
             sockets = (guard.capture, guard.tcp_info) if guard else (None, None)
-            yield stack.enter_context(capturing(*sockets))
+            yield stack.enter_context(capturing(*sockets, is_theirs_alone=True))
 
 
 def web(crawl: Crawl, state: Path | None, *, canaries: str | None) -> Web:
-    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of the other kind."""
+    """Find the local web of the file `state` or, without one, the Internet.
+
+    StateError if the crawl is of the other kind.
+    """
     if state is None:
         if crawl.kind == LOCAL_WEB:
             raise StateError(

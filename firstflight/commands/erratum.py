@@ -1,7 +1,5 @@
 """`firstflight erratum`: records and lists what was found wrong in published releases."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
@@ -36,7 +34,8 @@ def command() -> None:
     "names",
     multiple=True,
     required=True,
-    help="A release that is concerned: 2026-11 for its newest version, 2026-11/v1 for another. May be repeated.",
+    help="A release that is concerned: 2026-11 for its newest version, 2026-11/v1 for another. "
+    "May be repeated.",
 )
 @click.option(
     "--wrong", callback=plain, required=True, help="What is wrong, in a line that readers are shown."
@@ -58,7 +57,8 @@ def add(
 ) -> None:
     """Record an erratum of one or more releases. The service shows it with them and on its page /errata.
 
-    It is kept for good: a later one can replace it. It must not name a site. It is signed if FIRSTFLIGHT_SIGNING_KEY names a key.
+    It is kept for good: a later one can replace it. It must not name a site. It is signed if
+    FIRSTFLIGHT_SIGNING_KEY names a key.
 
     \b
     Example:

@@ -1,7 +1,5 @@
 """`firstflight report recompute`: a figure, table or number of a published report, computed again."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.report_versions import YEARS
@@ -34,11 +32,13 @@ def version_number(_: click.Context, __: click.Parameter, value: str) -> int:
 @click.argument("item")
 @click.pass_obj
 def recompute(settings: Settings, *, year: int, version: int, item: str) -> None:
-    """Compute ITEM, a figure, table or number of a published report, again and compare every digit; `all` for every item.
+    """Compute ITEM, a figure, table or number of a published report, again and compare every digit;
+    `all` for every item.
 
-    It is computed from the release and the replay that the report's manifest names, or from the loads that the report
-    carries, if the replay is not there. Its data are printed, and then "equal" or, with the lines in question, "differs"; the exit code is 1 if it differs. The ids of all items are in
-    forms/index.json beside the report.
+    It is computed from the release and the replay that the report's manifest names, or from the loads that
+    the report carries, if the replay is not there. Its data are printed, and then "equal" or, with the lines
+    in question, "differs"; the exit code is 1 if it differs. The ids of all items are in forms/index.json
+    beside the report.
 
     \b
     Example:

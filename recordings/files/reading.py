@@ -1,6 +1,7 @@
-"""Reads a recording from a file, gzipped or not. Files from outside are hostile: size, form and numbers are checked."""
+"""Reads a recording from a file, gzipped or not.
 
-from __future__ import annotations
+Files from outside are hostile: size, form and numbers are checked.
+"""
 
 import dataclasses
 import datetime
@@ -72,7 +73,10 @@ class RecordedFile:
 
 
 def read_file(path: Path, kind: str) -> RecordedFile:
-    """Read a HAR file or a log of DevTools events; RecordingError if it is not, or is too large or implausible."""
+    """Read a HAR file or a log of DevTools events.
+
+    RecordingError if it is not, or is too large or implausible.
+    """
     content = content_of(path)
     try:
         found = read_content(content, kind)
@@ -82,7 +86,8 @@ def read_file(path: Path, kind: str) -> RecordedFile:
 
 
 def read_content(content: bytes, kind: str) -> dict[str, Any]:
-    """The fields of a RecordedFile that its content tells; one of NOT_A_RECORDING if it is of another form, or implausible."""
+    """The fields of a RecordedFile that its content tells;
+    one of NOT_A_RECORDING if it is of another form, or implausible."""
     document = json.loads(content, parse_constant=refuse)
     found = read_har(document) if kind == HAR else read_log(document)
     check_count(len(found["exchanges"]))

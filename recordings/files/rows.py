@@ -1,7 +1,5 @@
 """A recorded page load as the rows of a release's tables."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Sequence
@@ -36,7 +34,10 @@ class PageRows(NamedTuple):
 
 
 def page_rows(file: RecordedFile, number: int) -> PageRows:
-    """The rows of a file's page, which becomes visit `number`; RecordingError if it asks for nothing by HTTP."""
+    """The rows of a file's page, which becomes visit `number`.
+
+    RecordingError if it asks for nothing by HTTP.
+    """
     kept, repairs = first_load(file.exchanges, by_silence=file.splits_by_silence)
     asked = [one for one in file.exchanges if urlsplit(one.url).scheme in HTTP and one.host]
     if not asked:
@@ -66,7 +67,8 @@ def page_rows(file: RecordedFile, number: int) -> PageRows:
 
 
 def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
-    """Beginning of a page load on the recording's clock; DevTools tell of a navigation after its connection was opened."""
+    """Beginning of a page load on the recording's clock;
+    DevTools tell of a navigation after its connection was opened."""
     opened = (one.times.opened for one in exchanges)
     sent = (one.times.sent for one in exchanges)
     began = (round(1e6 * one.started_s) for one in exchanges)
@@ -91,7 +93,10 @@ def visit_row(
     document: RecordedExchange | None,
     main: int | None,
 ) -> Row:
-    """A page load, from its first request and its main document; without a document nobody waited for its answer."""
+    """A page load, from its first request and its main document.
+
+    Without a document nobody waited for its answer.
+    """
     failed = "aborted" if document is None else "http_error"
     return {
         "crawl_id": CRAWL_ID,

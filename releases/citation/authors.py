@@ -1,7 +1,5 @@
 """Reads the authors of releases from the operator's CITATION.cff."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,10 @@ CFF = "1.2.0"
 
 
 def authors_in(path: Path) -> tuple[Author, ...]:
-    """The authors of a CITATION.cff, checked against the schema of its format; ReleaseError if it cannot be used."""
+    """The authors of a CITATION.cff, checked against the schema of its format.
+
+    ReleaseError if it cannot be used.
+    """
     # Imported here: they load an HTTP client, for which only a build of a release with authors pays.
     from cffconvert.behavior_1_2_x.citation import Citation_1_2_x
     from jsonschema import ValidationError

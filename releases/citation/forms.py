@@ -1,6 +1,5 @@
-"""The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON, and references of Internet-Drafts."""
-
-from __future__ import annotations
+"""The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON,
+and references of Internet-Drafts."""
 
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """croissant.json: a release as MLCommons' Croissant 1.1 describes data sets, in JSON-LD."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Statistics of a distribution of sizes: the share that fits into a window, a quantile, or the mean."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A guest as a process: started on one CPU, read until it ends, and always ended."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import fcntl
@@ -26,7 +24,8 @@ START_NS = 1_000_000_000_000_000_000
 """Wall clock of the guest at its start: constant, so that nothing inside depends on the real date."""
 
 VIRTUAL_SECONDS = 2_000_000
-"""Virtual time after which the watchdog inside ends the driver: while all programs wait, virtual time races ahead."""
+"""Virtual time after which the watchdog inside ends the driver: while all programs wait,
+virtual time races ahead."""
 
 SILENCE_S = 120.0
 """Real time without an answer after which the guest is killed; a load takes about 0.1 s."""
@@ -83,7 +82,8 @@ def run_guest(
 ) -> None:
     """Boot a guest, give it `work` and `pages` (recipes as text), and call `on_answer` with each answer.
 
-    It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first. Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
+    It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first.
+    Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
     """
     with guest_scratch() as scratch, claimed_cpu(cpus or usable_cpus()[::-1]) as cpu:
         paths = []
@@ -125,7 +125,8 @@ def host_command(guest: Path, work: Path) -> list[str]:
 
 
 def kernel_command(lab: Lab, work: Path, guest: Path) -> list[str]:
-    """Command of a user-mode kernel whose first process is the player, which runs the driver in the folder `guest`."""
+    """Command of a user-mode kernel whose first process is the player,
+    which runs the driver in the folder `guest`."""
     return [
         str(lab.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
@@ -184,7 +185,8 @@ def listen(
 
 
 def last_words(log: Iterable[str]) -> str:
-    """What a log tells of the end, to be put behind a sentence: the player's last line, else the last one of all.
+    """What a log tells of the end, to be put behind a sentence: the player's last line,
+    else the last one of all.
 
     >>> last_words(["player: accept: Too many open files", "the player ended with status 1"])
     ': player: accept: Too many open files'
@@ -223,8 +225,8 @@ def usable_cpus() -> list[int]:
 def claimed_cpu(wanted: Sequence[int]) -> Iterator[int]:
     """The first CPU of `wanted` that no other guest holds; it is held until the block ends.
 
-    Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock (flock(2)) on a
-    file, so that it ends with its process even if that is killed.
+    Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock
+    (flock(2)) on a file, so that it ends with its process even if that is killed.
     """
     folder = claims_folder()
     for guests in range(MOST_CLAIMS):
@@ -255,7 +257,8 @@ def _lock(path: Path) -> int | None:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         except FileNotFoundError:
-            # Without O_CREAT first: a file of another user's in a sticky folder cannot be opened with it (fs.protected_regular).
+            # Without O_CREAT first: a file of another user's in a sticky folder cannot be opened
+            # with it (fs.protected_regular).
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CREAT, 0o644)
     except OSError:
         return None

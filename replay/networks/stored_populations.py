@@ -1,9 +1,8 @@
-"""Stored populations: a CSV file that `population_csv` reads, and a JSON file with its source and its SHA-256.
+"""Stored populations: a CSV file that `population_csv` reads,
+and a JSON file with its source and its SHA-256.
 
 Some come with the code, in the folder `stored`; others lie in the data folder.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -66,7 +65,10 @@ class NewPopulation:
 
 
 def store(folder: Path, new: NewPopulation) -> StoredPopulation:
-    """Store a population, each file whole or not at all; PopulationError if its id is stored with other networks."""
+    """Store a population, each file whole or not at all.
+
+    PopulationError if its id is stored with other networks.
+    """
     facts, path = new.facts, folder / f"{new.id}.csv"
     known = _named(folder, new.id)
     if known is not None and known.sha256 != facts.sha256:
@@ -87,7 +89,10 @@ def stored(folder: Path) -> list[StoredPopulation]:
 
 
 def find_population(folder: Path, name: str) -> CsvPopulation:
-    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its checksum."""
+    """Read a stored population by its id.
+
+    PopulationError if there is none, or if it contradicts its checksum.
+    """
     facts = facts_of(folder, name)
     path = _place(folder, name) / f"{name}.csv"
     again = (
@@ -131,8 +136,8 @@ def _facts(path: Path) -> StoredPopulation:
         facts = StoredPopulation(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as exc:
         raise PopulationError(
-            f"{path} is damaged, since it does not describe a population: remove it and {path.stem}.csv, and make the population "
-            f"again ({exc})"
+            f"{path} is damaged, since it does not describe a population: remove it and {path.stem}.csv, and "
+            f"make the population again ({exc})"
         ) from exc
     if facts.id != path.stem:
         raise PopulationError(f"{path} describes {facts.id}: rename it and its .csv to that")

@@ -1,7 +1,5 @@
 """Reproductions as a Markdown page: verdicts, then the criteria, values and defects of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from replay.published.reproduction import Reproduction, Row
@@ -41,7 +39,10 @@ def section(one: Reproduction, figure: str | None) -> Iterator[str]:
     yield "|---|---|---|---|"
     for criterion in one.criteria:
         sign = "≤" if criterion.at_most else "≥"
-        yield f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | {'passed' if criterion.passed else 'failed'} |"
+        yield (
+            f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | "
+            f"{'passed' if criterion.passed else 'failed'} |"
+        )
     yield ""
     yield from (f"- {defect}" for defect in one.defects)
     if figure:

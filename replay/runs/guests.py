@@ -1,6 +1,5 @@
-"""A guest and its share of a replay: what it is told, what it answers, and what a failure leaves to the next guest."""
-
-from __future__ import annotations
+"""A guest and its share of a replay: what it is told, what it answers,
+and what a failure leaves to the next guest."""
 
 import threading
 import time
@@ -31,7 +30,8 @@ class Progress(Protocol):
 
 
 class Answers(MutableMapping[str, dict[str, Any]]):
-    """Answers by cell id. An answer of whole numbers is kept as an array of them, beside names that all such answers share."""
+    """Answers by cell id. An answer of whole numbers is kept as an array of them, beside names that all such
+    answers share: a replay has hundreds of thousands."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -143,7 +143,8 @@ class Guest:
         return sorted({BACKGROUND_IW} | flights | aliases | {one.iw for one in competitions if one})
 
     def leave_to_another(self) -> list[Cell]:
-        """After a failure, remove and return the cells that were not begun; the cell in progress stays and fails.
+        """After a failure, remove and return the cells that were not begun;
+        the cell in progress stays and fails.
 
         If a network could not be calibrated, all its cells stay; if the guest never started, all cells stay.
         """
@@ -177,7 +178,8 @@ def guest_for(share: Sequence[Cell]) -> Guest:
 def calibrated_jobs(
     networks: Mapping[Profile, list[Cell]], windows: Sequence[int], origins: int
 ) -> list[NetworkJob]:
-    """A job for each network with its calibration: a full flight at every window, first of all a byte from every host."""
+    """A job for each network with its calibration: a full flight at every window,
+    first of all a byte from every host."""
     hosts = range(1, FIRST_ORIGIN + origins)
     greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
     jobs = []

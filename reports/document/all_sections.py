@@ -1,7 +1,5 @@
 """All sections of a report, in their order, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -55,7 +53,8 @@ def sections_of(
     *,
     bands: Mapping[str, Mapping[int, Interval]],
 ) -> Iterator[Section]:
-    """Yield the sections; `content` has the parts of the report that they show, `bands` the intervals along the first figure's curves."""
+    """Yield the sections; `content` has the parts of the report that they show,
+    `bands` the intervals along the first figure's curves."""
     release = inputs.release
     query = f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}"
     source = f"release {release.manifest.crawl}, version {release.version}"
@@ -147,7 +146,8 @@ def replay_sections(
     beside: Evidence | None,
     query: str,
 ) -> Iterator[Section]:
-    """The sections that measure the loads again: those that decide, those `beside` them, and `arms` by how servers sent."""
+    """The sections that measure the loads again: those that decide, those `beside` them,
+    and `arms` by how servers sent."""
     yield by_network_section(evidence)
     window = rival(found.findings) if found.findings else None
     if window is not None:

@@ -1,7 +1,5 @@
 """Figures as black and white SVG of the profile that RFCs allow (RFC 7996), for Internet-Drafts."""
 
-from __future__ import annotations
-
 import itertools
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence

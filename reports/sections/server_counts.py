@@ -1,15 +1,13 @@
-"""The report's section on what servers do: their initial windows and first flights, as captured packets show them."""
+"""The report's section on what servers do: their initial windows and first flights,
+as captured packets show them."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import duckdb
 
 from releases.catalogue import Release
 from releases.measures import open_tables
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Connections of which packets could tell something: with a response, and captured.
 SEEN = """

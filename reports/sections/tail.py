@@ -1,6 +1,5 @@
-"""How few hosts, and blocks of addresses, make the tail: those that send most of the responses that ten segments do not hold."""
-
-from __future__ import annotations
+"""How few hosts, and blocks of addresses, make the tail:
+those that send most of the responses that ten segments do not hold."""
 
 import collections
 import contextlib
@@ -26,11 +25,14 @@ WHERE r.wire_bytes > ? AND coalesce(r.is_complete, true) AND c.{by} IS NOT NULL 
 """
 
 BLOCK_BITS = {4: 24, 6: 48}
-"""Leading bits of an address that its block has in common, by IP version: the least that is routed on the Internet."""
+"""Leading bits of an address that its block has in common, by IP version:
+the least that is routed on the Internet."""
 
 NETWORKS_NOTE = (
-    "Whose content network sends a response is not known: a crawl records neither the names that a host's name leads to (CNAME), nor the header Server, nor who "
-    "holds an address. Blocks of addresses are the nearest: a network has many, so that as a rule even fewer networks than blocks send the same share. A report names no host and no block."
+    "Whose content network sends a response is not known: a crawl records neither the names that a host's "
+    "name leads to (CNAME), nor the header Server, nor who holds an address. Blocks of addresses are the "
+    "nearest: a network has many, so that as a rule even fewer networks than blocks send the same share. A "
+    "report names no host and no block."
 )
 
 
@@ -39,7 +41,10 @@ def tail_section(release: Release, *, window_bytes: int, source: str) -> Section
 
     Neither have names here, so that a report need not change when a site is erased; the queries give them.
     """
-    lead = f"A few hosts can send most of the responses that are larger than the first flight, here {grouped(window_bytes)} bytes."
+    lead = (
+        "A few hosts can send most of the responses that are larger than the first flight, here "
+        f"{grouped(window_bytes)} bytes."
+    )
     if is_recorded(release.manifest.crawl.kind):
         return not_measured(
             "tail",

@@ -1,6 +1,5 @@
-"""The packages that a root file system says it has: Debian's, Alpine's, Python's, and the replay's own kernel."""
-
-from __future__ import annotations
+"""The packages that a root file system says it has: Debian's, Alpine's, Python's,
+and the replay's own kernel."""
 
 import email.parser
 import re

@@ -2,13 +2,12 @@
 
     python -m studies.endurance [--pages 3000] [--crawlers 3] [--kills 20] [--minutes 120] [--folder FOLDER]
 
-It runs `firstflight crawl run` with its default limits, an embedded PostgreSQL, and the smaller pages of the local web in
-turn, each site under a name of its own. Crawlers, browsers, drivers and the database are killed during the first two fifths of the
-crawl; then it runs undisturbed, which shows whether memory grows. When the minutes are over it stops, and the same
-command goes on. At the end it writes build/bench/endurance.json and draws memory.svg beside this module.
+It runs `firstflight crawl run` with its default limits, an embedded PostgreSQL, and the smaller pages of the
+local web in turn, each site under a name of its own. Crawlers, browsers, drivers and the database are killed
+during the first two fifths of the crawl; then it runs undisturbed, which shows whether memory grows. When the
+minutes are over it stops, and the same command goes on. At the end it writes build/bench/endurance.json and
+draws memory.svg beside this module.
 """
-
-from __future__ import annotations
 
 import argparse
 import dataclasses
@@ -47,7 +46,8 @@ ROLES = {
 
 
 def go(crawl: KilledCrawl, crawlers: int, kills: int, *, until: float) -> float:
-    """Crawl until all sites are done or the time is over; the seconds that it took, those of earlier calls included."""
+    """Crawl until all sites are done or the time is over; the seconds that it took,
+    those of earlier calls included."""
     before = (
         [json.loads(line) for line in crawl.samples.read_text().splitlines()]
         if crawl.samples.exists()
@@ -95,7 +95,8 @@ def report(crawl: KilledCrawl, crawlers: int, kills: int, elapsed_s: float) -> d
 
 
 def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Mean MB of each role in the third and in the last quarter of the pages; they are equal if memory does not grow.
+    """Mean MB of each role in the third and in the last quarter of the pages;
+    they are equal if memory does not grow.
 
     >>> roles = dict.fromkeys(ROLES, 3e6)
     >>> quarters([{"pages": pages, **roles} for pages in (1, 2, 3, 4)])["drivers"]
@@ -161,7 +162,8 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Crawl, and report if it is done; returns 1 if a site did not end well or something is left, 75 if sites are left."""
+    """Crawl, and report if it is done; returns 1 if a site did not end well or something is left,
+    75 if sites are left."""
     asked = arguments()
     until = time.monotonic() + 60 * asked.minutes
     facts = results.provenance()

@@ -1,6 +1,5 @@
-"""A crawl of local pages by several processes of `firstflight crawl run`, which can be killed and started again."""
-
-from __future__ import annotations
+"""A crawl of local pages by several processes of `firstflight crawl run`,
+which can be killed and started again."""
 
 import contextlib
 import dataclasses
@@ -64,7 +63,8 @@ class KilledCrawl:
             )
 
     def plan(self, web: dict[str, Any]) -> None:
-        """Plan a crawl in which each site is a small page under a name of its own; the same plan again changes nothing."""
+        """Plan a crawl in which each site is a small page under a name of its own;
+        the same plan again changes nothing."""
         small = {
             page.site + SUFFIX for page in recipes.bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
         }

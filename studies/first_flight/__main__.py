@@ -1,7 +1,5 @@
 """Run the whole grid in the lab, and write its table, estimates.csv: `python -m studies.first_flight`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
@@ -21,7 +19,10 @@ HEAD = (
     *("connections_of_large_windows", "exact_of_large_windows"),
     *("lower_bound_is_truth", "below_truth", "above_truth"),
 )
-"""Large windows have 8 segments and more, and a response three times as long and more. Columns are numbers of connections."""
+"""Large windows have 8 segments and more, and a response three times as long and more.
+
+Columns are numbers of connections.
+"""
 
 LARGE_WINDOW, WINDOWS_LONG = 8, 3
 PACED = {network.id: network.is_paced for network in NETWORKS}
@@ -67,7 +68,8 @@ def row(exchange: str, kind: str, outcomes: Sequence[Outcome]) -> tuple[object, 
 
 
 def verdict(outcome: Outcome) -> str:
-    """How an estimate stands to the truth: exact, equal but not known to be, below, above, or wrong: exact in its own eyes."""
+    """How an estimate stands to the truth: exact, equal but not known to be, below, above, or wrong:
+    exact in its own eyes."""
     estimate = outcome.estimate
     if not isinstance(estimate, FirstFlight):
         return "below"

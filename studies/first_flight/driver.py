@@ -1,11 +1,10 @@
-"""Runs inside the guest: opens connections over paths of the lab, one after another, and prints their packets' headers.
+"""Runs inside the guest: opens connections over paths of the lab, one after another,
+and prints their packets' headers.
 
     client --- [delay, loss, rate] path [delay, loss] --- server
 
 The client has an address for each initial window, to which the server has a route with that `initcwnd`.
 """
-
-from __future__ import annotations
 
 import base64
 import ctypes
@@ -90,7 +89,8 @@ def build(windows: list[int]) -> None:
 
 
 def shape(path: dict[str, Any]) -> None:
-    """Set delay, jitter, loss and rate of the path, pacing of the server, and whether segments travel merged."""
+    """Set delay, jitter, loss and rate of the path, pacing of the server,
+    and whether segments travel merged."""
     line = f"netem limit 100000 delay {path['rtt_us'] / 2}us {path['jitter_us']}us"
     if path["loss_percent"]:
         line += f" loss {path['loss_percent']}%"
@@ -121,7 +121,8 @@ def read(sock: socket.socket, size: int) -> bytes:
 
 
 def serve(sock: socket.socket) -> None:
-    """Serve one connection as its first bytes ask: perhaps a handshake's flight, then perhaps small writes, then a body."""
+    """Serve one connection as its first bytes ask: perhaps a handshake's flight,
+    then perhaps small writes, then a body."""
     with sock:
         cell = json.loads(read(sock, int(read(sock, 4))))
         if cell["handshake"]:
@@ -163,7 +164,8 @@ def capture_socket() -> socket.socket:
 
 
 def captured(sock: socket.socket) -> list[list[Any]]:
-    """Time in nanoseconds, payload of each of its segments if it has several, and headers of each packet since the last call."""
+    """Time in nanoseconds, payload of each of its segments if it has several,
+    and headers of each packet since the last call."""
     packets: list[list[Any]] = []
     while True:
         try:

@@ -1,7 +1,5 @@
 """Connections to servers whose initial window is known, and what the estimate says of each."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json
@@ -32,7 +30,8 @@ class Network:
     id: str
     rtt_us: int = 40_000
     jitter_us: int = 0
-    """Most by which each way's delay of a packet differs from half the round trip, evenly; packets keep their order."""
+    """Most by which each way's delay of a packet differs from half the round trip, evenly;
+    packets keep their order."""
     loss_percent: float = 0
     rate_mbit: int = 1000
     is_paced: bool = False

@@ -1,11 +1,9 @@
 """Hold the replay's page loads against Chromium's over a real path: `python -m studies.page_loads`.
 
-Loads are kept in build/bench/page-loads as they are made, so a run that was stopped goes on. The times of each page and the tables
-that follow from them are written as CSV beside this module. It needs root (network namespaces, a TUN device, and precedence before
-other processes).
+Loads are kept in build/bench/page-loads as they are made, so a run that was stopped goes on. The times of
+each page and the tables that follow from them are written as CSV beside this module. It needs root (network
+namespaces, a TUN device, and precedence before other processes).
 """
-
-from __future__ import annotations
 
 import argparse
 import asyncio
@@ -56,7 +54,8 @@ def load_inside(name: str, loads: int) -> None:
 
 
 def take_precedence() -> None:
-    """Run before all ordinary processes, as will every process that this one starts; their load is a fraction of a CPU."""
+    """Run before all ordinary processes, as will every process that this one starts;
+    their load is a fraction of a CPU."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except PermissionError:
@@ -64,7 +63,8 @@ def take_precedence() -> None:
 
 
 def load_all(loads: int) -> None:
-    """Make all loads that are left; each set has a network namespace and a browser of its own, side by side."""
+    """Make all loads that are left; each set has a network namespace and a browser of its own,
+    side by side."""
     command = [*IN_A_NAMESPACE, sys.executable, "-m", "studies.page_loads", "--loads", str(loads)]
     running = [subprocess.Popen([*command, "--inside", name], preexec_fn=take_precedence) for name in SETS]
     try:

@@ -1,7 +1,5 @@
 """How far the replay's times are from Chromium's, and its differences between windows from the browser's."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +51,8 @@ class Gain:
     real: float
     replayed: float
     has_same_sign: bool
-    """True if both are savings, both are losses, or both are nothing as far as the browser's clock can tell."""
+    """True if both are savings, both are losses, or both are nothing as far
+    as the browser's clock can tell."""
     is_sure: bool
     """True if every real load at one window was quicker than every one at the other."""
 

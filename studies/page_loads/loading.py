@@ -1,7 +1,5 @@
 """Loads of pages by Chromium over the shaped path, one at a time, kept as they are made."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json
@@ -60,7 +58,8 @@ class RealLoad:
 
 
 def steps(network: Profile, pages: Sequence[str], loads: int) -> Iterator[Step]:
-    """Yield all loads over a network, round by round; the windows in turn, so that they share what disturbs the machine."""
+    """Yield all loads over a network, round by round; the windows in turn,
+    so that they share what disturbs the machine."""
     for number in range(1, loads + 1):
         for page in pages:
             for iw in WINDOWS:
@@ -91,7 +90,8 @@ def left(wanted: Iterator[Step], kept: Sequence[RealLoad]) -> list[Step]:
 async def load_all(
     path: ShapedPath, network: Profile, wanted: Sequence[Step], browser: Browser, kept: Path
 ) -> None:
-    """Make the loads and append each to the file `kept`; the first load warms the browser up and is not kept."""
+    """Make the loads and append each to the file `kept`;
+    the first load warms the browser up and is not kept."""
     path.be(network)
     with kept.open("a", encoding="utf-8") as file:
         for step in tqdm(wanted, unit="load", disable=None, desc=network.id):

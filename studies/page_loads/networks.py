@@ -1,7 +1,5 @@
 """The networks and windows on which page loads are compared."""
 
-from __future__ import annotations
-
 from replay.networks.profiles import Profile
 
 WINDOWS = (3, 10, 30)

@@ -1,7 +1,5 @@
 """The times of each page, by Chromium and by the replay: page_times.csv."""
 
-from __future__ import annotations
-
 import csv
 import statistics
 from collections.abc import Iterator
@@ -16,7 +14,8 @@ FIELDS = ("network", "measure", "page", "iw", "loads", "least_ms", "median_ms", 
 
 
 def write(path: Path, found: Measured) -> None:
-    """Write a row for each network, measure, page and window that was loaded and replayed, rounded to microseconds."""
+    """Write a row for each network, measure, page and window that was loaded and replayed,
+    rounded to microseconds."""
     write_table(path, FIELDS, rows(found))
 
 
@@ -35,7 +34,8 @@ def rows(found: Measured) -> Iterator[tuple[str | int, ...]]:
 
 
 def read(path: Path) -> Measured:
-    """Read what was written: of Chromium's loads the least, the median and the most, whose median is that of all."""
+    """Read what was written: of Chromium's loads the least, the median and the most,
+    whose median is that of all."""
     found: dict[tuple[str, str], tuple[dict[tuple[str, int], list[float]], ...]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

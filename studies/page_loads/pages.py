@@ -1,6 +1,5 @@
-"""The pages that are loaded: the bundled ones, and a sample of the recorded ones as recipes of the local web."""
-
-from __future__ import annotations
+"""The pages that are loaded: the bundled ones, and a sample of the recorded
+ones as recipes of the local web."""
 
 import itertools
 from collections.abc import Mapping
@@ -48,7 +47,10 @@ def recorded(release: Release) -> list[Page]:
 
 
 def page_of(recipe: Recipe, responses: Mapping[int, Row], source: Source) -> Page | None:
-    """Return a recipe of the replay as a page of the local web; None if more than redirects comes before its document."""
+    """Return a recipe of the replay as a page of the local web.
+
+    None if more than redirects comes before its document.
+    """
     things = tuple(
         thing_of(index, one, recipe, responses[one.response_id]) for index, one in enumerate(recipe.objects)
     )

@@ -1,6 +1,5 @@
-"""The same pages in the replay: recipes of their crawl's release, over the same networks, without other traffic."""
-
-from __future__ import annotations
+"""The same pages in the replay: recipes of their crawl's release, over the same networks,
+without other traffic."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,10 +1,9 @@
-"""Serves the pages to the far end of the path, in the network namespace of this process, over HTTP/2 and TLS 1.3.
+"""Serves the pages to the far end of the path, in the network namespace of this process,
+over HTTP/2 and TLS 1.3.
 
-`python -m studies.page_loads.serving RECIPES STATE`: the state is written when all hosts listen; it serves until its
-standard input ends.
+`python -m studies.page_loads.serving RECIPES STATE`: the state is written when all hosts listen; it serves
+until its standard input ends.
 """
-
-from __future__ import annotations
 
 import asyncio
 import ipaddress
@@ -28,7 +27,8 @@ CONGESTION_CONTROL = "cubic"
 TCP_NOTSENT_LOWAT = 25
 """Socket option (linux/tcp.h), which Python does not name."""
 UNSENT_BYTES = 65_536
-"""Most bytes that TCP takes before it can send them: streams take turns as on the lab's servers (replay/lab/guest/page)."""
+"""Most bytes that TCP takes before it can send them:
+streams take turns as on the lab's servers (replay/lab/guest/page)."""
 OPTIONS = (
     (socket.IPPROTO_TCP, socket.TCP_CONGESTION, CONGESTION_CONTROL.encode()),
     (socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_BYTES),

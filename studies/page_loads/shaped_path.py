@@ -1,9 +1,9 @@
-"""A path in real time between this network namespace and a server's, with the rates, delay and queue of a network.
+"""A path in real time between this network namespace and a server's, with the rates,
+delay and queue of a network.
 
-The machine's own TCP is on both sides, set as in the lab: initial window by route, no pacing, receive windows that do not limit.
+The machine's own TCP is on both sides, set as in the lab: initial window by route, no pacing,
+receive windows that do not limit.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -107,7 +107,8 @@ def shaped_path(server: int) -> Iterator[ShapedPath]:
 
 
 def inside(server: int | None, *commands: str | list[str]) -> None:
-    """Run commands in this network namespace, or in that of the process `server`; one that fails ends the path."""
+    """Run commands in this network namespace, or in that of the process `server`;
+    one that fails ends the path."""
     entrance = ["nsenter", f"--net=/proc/{server}/ns/net"] if server else []
     for command in commands:
         words = command.split() if isinstance(command, str) else command

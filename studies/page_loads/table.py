@@ -1,7 +1,5 @@
 """The comparison as tables, errors.csv and gains.csv, with the bounds that are met and missed."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +9,8 @@ from studies.csv_table import write_table
 from studies.page_loads.comparing import PAIRS, Comparison, Gain
 
 MOST_ERROR, LEAST_CORRELATION, LEAST_SIGNS, MOST_DIFFERENCE = 0.10, 0.9, 0.9, 0.03
-"""Bounds: median error, rank correlation, share of pages whose gain has the same sign, difference of the mean gains."""
+"""Bounds: median error, rank correlation, share of pages whose gain has the same sign,
+difference of the mean gains."""
 ERRORS, GAINS = (Path(__file__).with_name(name) for name in ("errors.csv", "gains.csv"))
 ERROR_FIELDS = ("network", "time", "pages", "median_error", "median_bias", "rank_correlation", "missed")
 GAIN_FIELDS = (
@@ -33,15 +32,18 @@ def findings(found: Sequence[Comparison]) -> str:
     apart = [gain for some in missing for gain in some if not gain.has_same_sign]
     alike = [gain for some in missing for gain in some if gain.has_same_sign]
     sentences = [
-        f"Of {len(found)} rows of times the median error is under 10 % in {all_but(map(misses_error, found))}, and the rank correlation above 0.9 "
-        f"in {all_but(map(misses_correlation, found))}.",
-        f"Of {len(gains)} rows of gains the signs agree on 90 % of the pages in {all_but(map(misses_sign, gains))}, and the mean gains "
-        f"within 3 percentage points in {all_but(map(misses_size, gains))}.",
+        f"Of {len(found)} rows of times the median error is under 10 % in "
+        f"{all_but(map(misses_error, found))}, and the rank correlation above 0.9 in "
+        f"{all_but(map(misses_correlation, found))}.",
+        f"Of {len(gains)} rows of gains the signs agree on 90 % of the pages in "
+        f"{all_but(map(misses_sign, gains))}, and the mean gains within 3 percentage points in "
+        f"{all_but(map(misses_size, gains))}.",
     ]
     if apart:
         sentences.append(
-            f"In the rows that miss it, signs disagree on {len(apart)} of {len(apart) + len(alike)} gains of pages; for "
-            f"{sum(not gain.is_sure for gain in apart)} of these, Chromium's own loads do not agree which window is quicker."
+            f"In the rows that miss it, signs disagree on {len(apart)} of {len(apart) + len(alike)} gains of "
+            f"pages; for {sum(not gain.is_sure for gain in apart)} of these, Chromium's own loads do not "
+            "agree which window is quicker."
         )
     if apart and alike:
         ours, others = (statistics.median(abs(gain.real) for gain in some) for some in (apart, alike))

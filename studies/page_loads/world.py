@@ -1,9 +1,9 @@
-"""A server of pages behind the shaped path, the loads over it, and the crawl that tells the replay of its pages.
+"""A server of pages behind the shaped path, the loads over it,
+and the crawl that tells the replay of its pages.
 
-The server has a network namespace of its own; this process must be in one that nothing else uses (`unshare --net`).
+The server has a network namespace of its own; this process must be in one that
+nothing else uses (`unshare --net`).
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -40,7 +40,8 @@ class World(NamedTuple):
 
 @contextlib.contextmanager
 def world(pages: Sequence[Page], folder: Path) -> Iterator[World]:
-    """Serve the pages behind a path while the block runs; `folder` holds their recipes and the server's state."""
+    """Serve the pages behind a path while the block runs;
+    `folder` holds their recipes and the server's state."""
     folder.mkdir(parents=True, exist_ok=True)
     given, state = folder / f"recipes-{os.getpid()}.json", folder / f"web-{os.getpid()}.json"
     given.write_text(recipes.dump(pages), encoding="ascii")

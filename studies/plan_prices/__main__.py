@@ -1,9 +1,8 @@
-"""Hold the plan of a replay against its runs: core-time of page loads, planned and taken, by rate and condition.
+"""Hold the plan of a replay against its runs: core-time of page loads, planned and taken,
+by rate and condition.
 
 python -m studies.plan_prices [--runs 3]
 """
-
-from __future__ import annotations
 
 import argparse
 import dataclasses
@@ -122,7 +121,8 @@ def main() -> int:
     found = medians(every)
     for one in found:
         print(
-            f"{one['mbps']:>6g} Mbps  {one['condition']:<38} {one['planned_ms']:6.1f} / {one['taken_ms']:6.1f} ms  {one['ratio']:.2f}"
+            f"{one['mbps']:>6g} Mbps  {one['condition']:<38} {one['planned_ms']:6.1f} / "
+            f"{one['taken_ms']:6.1f} ms  {one['ratio']:.2f}"
         )
     columns = ("planned_ms", "taken_ms", "ratio")
     rows = (

@@ -1,11 +1,10 @@
-"""`python -m studies.recorded_sizes DATA_DIR [--facts]`: compare sizes with those that somebody else derived of the same files.
+"""`python -m studies.recorded_sizes DATA_DIR [--facts]`:
+compare sizes with those that somebody else derived of the same files.
 
-DATA_DIR holds har/CORPUS/*.har.gz, cdp/CORPUS/*.json.gz, and har_entries.csv.gz: a row for each entry with the size of its body as the
-recording program wrote it, from a reader of its own. Writes sizes.csv beside this module; with --facts prints the numbers that
-tests/recordings/files/facts.csv holds.
+DATA_DIR holds har/CORPUS/*.har.gz, cdp/CORPUS/*.json.gz, and har_entries.csv.gz: a row for each entry with
+the size of its body as the recording program wrote it, from a reader of its own. Writes sizes.csv beside this
+module; with --facts prints the numbers that tests/recordings/files/facts.csv holds.
 """
-
-from __future__ import annotations
 
 import argparse
 import collections
@@ -79,7 +78,8 @@ Pair: TypeAlias = "tuple[str, dict[str, str], dict[str, Any] | None, RecordedExc
 
 
 def pairs(data: Path) -> Iterator[Pair]:
-    """Yield collection, producer, entry, our exchange (none of a later page) and their row, for each entry."""
+    """Yield collection, producer, entry, our exchange (none of a later page) and their row,
+    for each entry."""
     rows: dict[tuple[str, str], dict[int, Row]] = collections.defaultdict(dict)
     with gzip.open(data / "har_entries.csv.gz", "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -98,7 +98,8 @@ def pairs(data: Path) -> Iterator[Pair]:
 
 
 def pairs_of_log(corpus: str, document: list[Any], theirs: dict[int, Row]) -> Iterator[Pair]:
-    """Yield the exchanges of a log of DevTools events that both readers have, by host and status in their order."""
+    """Yield the exchanges of a log of DevTools events that both readers have,
+    by host and status in their order."""
     creator = {"name": "DevTools", "version": "log"}
     ours = [one for one in cdp.read(document).exchanges if one.url.startswith("http")]
     rows = [theirs[number] for number in sorted(theirs)]
@@ -156,7 +157,10 @@ def fact(creator: dict[str, str], entry: dict[str, Any], found: RecordedExchange
 
 
 def header_text(entry: dict[str, Any]) -> list[str]:
-    """How far the text of an HTTP/1.1 header is from the size that the producer counted; empty if it counted none."""
+    """How far the text of an HTTP/1.1 header is from the size that the producer counted.
+
+    Empty if it counted none.
+    """
     response = entry["response"]
     counted = response.get("headersSize") or -1
     if counted <= 0 or protocol_name(entry.get("_protocol") or response.get("httpVersion")) in FRAMED:

@@ -2,11 +2,9 @@
 
 python -m studies.simulations [--repetitions 1000] [--only fixed|stages]
 
-Counts are kept in build/bench/simulations.json and stages.json: the same command goes on where it stopped. At the end the tables
-are written as CSV beside this module.
+Counts are kept in build/bench/simulations.json and stages.json: the same command goes on where it stopped. At
+the end the tables are written as CSV beside this module.
 """
-
-from __future__ import annotations
 
 import argparse
 import collections
@@ -70,7 +68,8 @@ def in_stages(repetitions: int) -> None:
 
 
 def played(name: str, runs: Mapping[str, tuple[Run, int]]) -> tables.Counts:
-    """Play so many draws of each run, going on with those that the same commit kept, and keep the counts as they come."""
+    """Play so many draws of each run, going on with those that the same commit kept,
+    and keep the counts as they come."""
     facts = results.provenance()
     path = results.FOLDER / f"{name}.json"
     earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

@@ -1,6 +1,5 @@
-"""Operating characteristics of the rule: its answers in simulated worlds whose truth is known, by its own code."""
-
-from __future__ import annotations
+"""Operating characteristics of the rule: its answers in simulated worlds whose truth is known,
+by its own code."""
 
 import collections
 import dataclasses
@@ -36,7 +35,8 @@ SIMULATED: Rule = dataclasses.replace(
     asks_for_alias=False,
     margins=tuple(one for one in MARGINS if one.measure in ("retransmitted_bytes", "page_time_mean")),
 )
-"""The rule in ordinary cells: mean page time, and payload sent again, which has a margin of a production mixture."""
+"""The rule in ordinary cells: mean page time, and payload sent again,
+which has a margin of a production mixture."""
 
 LIMIT = next(one.limit for one in MARGINS if one.id == "retransmitted_bytes_average")
 
@@ -98,7 +98,8 @@ def simulate(world: World, rng: np.random.Generator) -> PairedLoads:
 
 
 def shares(world: World, rng: np.random.Generator) -> Floats:
-    """Share of payload that a page sends again, [page, window]: more at the candidate by the world's harm in the mean."""
+    """Share of payload that a page sends again, [page, window]:
+    more at the candidate by the world's harm in the mean."""
     shape = (LOST_SHARE / LOST_SD) ** 2
     base = rng.gamma(shape, LOST_SHARE / shape, size=PAGES)
     noise = rng.normal(scale=0.002, size=PAGES)

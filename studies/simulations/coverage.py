@@ -1,6 +1,5 @@
-"""Coverage of the simultaneous intervals: how often they hold the truth in simulated worlds, of 1,000 repetitions."""
-
-from __future__ import annotations
+"""Coverage of the simultaneous intervals: how often they hold the truth in simulated worlds,
+of 1,000 repetitions."""
 
 import dataclasses
 import math
@@ -39,8 +38,8 @@ class World:
     def title(self) -> str:
         """The world in words."""
         return (
-            f"{self.pages} pages, {self.seeds} seed{'s' if self.seeds > 1 else ''}; pages {self.page_sd:g} %, "
-            f"seeds {self.seed_sd:g} %; {self.tails}{', weighted' if self.has_weights else ''}"
+            f"{self.pages} pages, {self.seeds} seed{'s' if self.seeds > 1 else ''}; pages {self.page_sd:g} "
+            f"%, seeds {self.seed_sd:g} %; {self.tails}{', weighted' if self.has_weights else ''}"
         )
 
 
@@ -56,7 +55,8 @@ WORLDS: tuple[World, ...] = (
     World(pages=100, seeds=1, page_sd=5, seed_sd=3, tails="t of 3 degrees", has_weights=True),
     World(pages=500, seeds=1, page_sd=5, seed_sd=3, tails="log-normal, sigma 0.8"),
 )
-"""Few pages with seeds that differ, pages that differ with heavy tails, and 25 pages with one seed, as harm cells have."""
+"""Few pages with seeds that differ, pages that differ with heavy tails, and 25 pages with one seed,
+as harm cells have."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +104,8 @@ def coverage(world: World, *, repetitions: int, replicates: int = REPLICATES) ->
 def sample(world: World, rng: np.random.Generator) -> Floats:
     """Mean gain over seeds, [page, candidate], in percent; the truth is zero.
 
-    Half of what pages and seeds vary by is common to all candidates, because the same page and traffic carry all.
+    Half of what pages and seeds vary by is common to all candidates,
+    because the same page and traffic carry all.
     """
     own = draw(rng, world.tails, (world.pages, CANDIDATES)) + draw(rng, world.tails, (world.pages, 1))
     noise = rng.normal(size=(world.pages, CANDIDATES, world.seeds)) + rng.normal(

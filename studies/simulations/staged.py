@@ -1,10 +1,10 @@
-"""Operating characteristics of a replay in stages: its answers in simulated worlds whose truth is known, by the code that decides.
+"""Operating characteristics of a replay in stages: its answers in simulated worlds whose truth is known,
+by the code that decides.
 
-Statements, their error probabilities, what each stage loads, bounds and answers are the product's. Simulated are the loads alone: as values
-of each statement, with the errors that the replay of the edition 2026 reached, and with skewed pages and draws.
+Statements, their error probabilities, what each stage loads, bounds and answers are the product's. Simulated
+are the loads alone: as values of each statement, with the errors that the replay of the edition 2026 reached,
+and with skewed pages and draws.
 """
-
-from __future__ import annotations
 
 import collections
 import dataclasses
@@ -42,16 +42,19 @@ ERRORS: Mapping[str, float] = {
     "page_time_p95": 0.56,
     "slow_mean": 0.33,
 }
-"""Standard errors in ordinary loads at the end of 45 minutes of two cores with 591 pages, in each effect's unit: those of IW 16 against 10 in
-the edition 2026, version 10. Responses were counted otherwise there: theirs are times 0.62 and 0.94, as in the first 26,704 loads of version 11 by both counts."""
+"""Standard errors in ordinary loads at the end of 45 minutes of two cores with 591 pages, in each effect's
+unit: those of IW 16 against 10 in the edition 2026, version 10. Responses were counted otherwise there:
+theirs are times 0.62 and 0.94, as in the first 26,704 loads of version 11 by both counts."""
 PAGES_SHARE = 0.64
-"""Part of their squares that only more pages reduce: then errors after the first stage are six times those at the end, as there."""
+"""Part of their squares that only more pages reduce:
+then errors after the first stage are six times those at the end, as there."""
 
 REFERENCE_PAGES, REFERENCE_SECONDS = 600, 2 * 45 * 60
 FIRST_DRAWS, FIRST_FRACTION = 30, 1 / 80
 """Draws of the first stage, and the part of 45 minutes that the first stage of the edition 2026 took."""
 LOAD_S, HARM_LOAD_S = 0.75, 0.2
-"""Seconds of a core for a load: an ordinary one here stands for 28 over other networks, so that 2,400 draws of three loads are 45 minutes."""
+"""Seconds of a core for a load: an ordinary one here stands for 28 over other networks, so that 2,400 draws
+of three loads are 45 minutes."""
 NOTHING: Floats = np.zeros(0)
 REFERENCE_DRAWS = REFERENCE_SECONDS / 3 / LOAD_S
 
@@ -68,7 +71,8 @@ class Setting:
 
     @property
     def loads_more(self) -> float:
-        """How many more loads an ordinary one stands for, so that each page is drawn four times by the end."""
+        """How many more loads an ordinary one stands for,
+        so that each page is drawn four times by the end."""
         return self.budgets * REFERENCE_PAGES / self.pages
 
 
@@ -86,7 +90,8 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 class Loads:
-    """Simulated loads of one replay: values of each statement under each condition, drawn when they are asked for."""
+    """Simulated loads of one replay: values of each statement under each condition,
+    drawn when they are asked for."""
 
     def __init__(self, world: World, setting: Setting, rng: np.random.Generator) -> None:
         """`rng` gives every value, in the order in which stages ask for them."""
@@ -112,7 +117,8 @@ class Loads:
         return self._samples[key]
 
     def _deviations(self, one: Statement, draws: int) -> Floats:
-        """What the draws' values add to the effect; gains over several windows have each window's in common."""
+        """What the draws' values add to the effect; gains over several
+        windows have each window's in common."""
         if one.kind == "gain":
             mine, others = (
                 self._drawn(f"page time {window}", one.condition, "gain", draws)
@@ -156,7 +162,8 @@ def skewed(rng: np.random.Generator, shape: float, count: int) -> Floats:
 
 
 def effect(one: Statement, world: World) -> float:
-    """The true effect of a statement: from the smallest that saves, all windows save the same and harm the same; smaller ones do neither."""
+    """The true effect of a statement: from the smallest that saves, all windows save the same and harm the
+    same; smaller ones do neither."""
     saved = {
         window: math.log1p(-world.gain_percent / 100) * (window >= SMALLEST)
         for window in (one.candidate, one.other)
@@ -169,7 +176,8 @@ def effect(one: Statement, world: World) -> float:
 
 
 def limit(one: Statement) -> float:
-    """The limit in the unit that effects are measured in: of shares that the incumbent exceeds, that of the worsening."""
+    """The limit in the unit that effects are measured in: of shares that the incumbent exceeds,
+    that of the worsening."""
     if one.margin is None:
         return one.log_limit
     if one.margin.unit == "%":
@@ -211,7 +219,8 @@ def play(world: World, setting: Setting, rng: np.random.Generator) -> Standing:
 
 
 def further_draws(wanted: list[Statement], *, seconds: float, load_s: float) -> collections.Counter[str]:
-    """Draws of a stage by condition: half of the time for ordinary loads, half for the harm conditions that are asked for."""
+    """Draws of a stage by condition: half of the time for ordinary loads,
+    half for the harm conditions that are asked for."""
     asked = {one.condition: windows_of(wanted, one.condition, incumbent=INCUMBENT) for one in wanted}
     others = len(asked.keys() - {ORDINARY})
     half = 0.5 if others and ORDINARY in asked else 1.0

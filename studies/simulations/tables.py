@@ -1,7 +1,5 @@
 """Results of the simulations as tables, with the bounds that replays in stages are held against."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -27,7 +25,8 @@ def key(world: characteristics.World, setting: Setting) -> str:
 
 
 def write_coverage(folder: Path, found: Sequence[Coverage]) -> None:
-    """Write coverage.csv: shares of the draws in which intervals of 95 % hold the truth, or lie above or below it."""
+    """Write coverage.csv: shares of the draws in which intervals of 95 % hold the truth,
+    or lie above or below it."""
     head = ("world", "draws", "one_interval", "six_together", "lower_end_too_high", "upper_end_too_low")
     rows = ((one.world.title, one.repetitions, one.one, one.all, one.too_high, one.too_low) for one in found)
     write_table(folder / "coverage.csv", head, rows)

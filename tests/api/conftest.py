@@ -42,7 +42,8 @@ REPORT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Re
 
 
 def item_table(*, sites: int = 30, unknown: Mapping[str, int] = {}) -> pa.Table:
-    """The sizes of SIZES at each of as many sites, which differ by one byte a site; every second response is over H2.
+    """The sizes of SIZES at each of as many sites, which differ by one byte a site;
+    every second response is over H2.
 
     `unknown` sizes are added by measure.
     """
@@ -74,7 +75,10 @@ def write_release_with_items(
     others: Mapping[str, Path] | None = None,
     **facts: Any,
 ) -> Path:
-    """A release whose distribution is that of its items, `item_table` unless they are given; `others` are files by their names."""
+    """A release whose distribution is that of its items, `item_table` unless they are given.
+
+    `others` are files by their names.
+    """
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
     pq.write_table(item_table() if items is None else items, folder / "item.parquet")
@@ -109,7 +113,8 @@ def running(at: datetime.datetime) -> Progress:
 
 
 def write_library(root: Path) -> Path:
-    """Write releases, a report and the progress of a crawl, which a service shows, and a file which it does not."""
+    """Write releases, a report and the progress of a crawl, which a service shows,
+    and a file which it does not."""
     releases = root / "releases"
     write_release(releases, CrawlName(month="2026-10", kind="localweb"), version=1)
     for version in (1, 2):
@@ -182,7 +187,8 @@ def own_client(data_dir: Path) -> Iterator[TestClient]:
 
 
 def own_or_shared(request: pytest.FixtureRequest, own: str, shared: str) -> TestClient:
-    """The client of one fixture for a test that may change its library or the code, and else that of the other.
+    """The client of one fixture for a test that may change its library or the code,
+    and else that of the other.
 
     An application describes its routes when it is first asked, which takes longer than most tests.
     """

@@ -1,16 +1,12 @@
-"""What is wrong with a page as a browser shows it: for assistive technology, for narrow screens, and for the eye."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+"""What is wrong with a page as a browser shows it: for assistive technology, for narrow screens,
+and for the eye."""
 
 from axe_playwright_python.sync_playwright import Axe
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from playwright.sync_api import Page
 
 LEAST_PX = 11
-"""Least size of letters on the screen, in CSS pixels; a drawing's letters by the scale at which it is shown."""
+"""Least size of letters on the screen, in CSS pixels;
+a drawing's letters by the scale at which it is shown."""
 
 NODES = 5
 """Elements that are named for a fault, at most."""
@@ -41,7 +37,8 @@ LOADED = """
     return image.loading === "lazy" && !image.currentSrc || image.complete && image.currentSrc === wanted;
 })
 """
-"""Whether each image has loaded the drawing that is for this screen, which a browser fetches after the screen has changed."""
+"""Whether each image has loaded the drawing that is for this screen,
+which a browser fetches after the screen has changed."""
 
 SHRUNK = """
 least => [...document.images]
@@ -50,7 +47,8 @@ least => [...document.images]
 """
 
 LEAST_SCALE = 0.9
-"""Least scale at which a drawing in a file of its own is shown, whose letters nothing else looks at: most have 12 px."""
+"""Least scale at which a drawing in a file of its own is shown, whose letters nothing else looks at:
+most have 12 px."""
 
 
 def violations(page: Page) -> list[str]:
@@ -63,7 +61,8 @@ def violations(page: Page) -> list[str]:
 
 
 def unreadable(page: Page) -> list[str]:
-    """A line if the page is wider than its screen, for letters that are too small, and for drawings that are made smaller."""
+    """A line if the page is wider than its screen, for letters that are too small,
+    and for drawings that are made smaller."""
     page.wait_for_function(LOADED)
     width, shown = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     too_wide = [f"the page is {width} px wide on a screen of {shown} px"] if width > shown else []

@@ -1,4 +1,5 @@
-"""Ambiguous hosts and lengths of requests are refused, and no answer repeats the name of a stranger in the Host header."""
+"""Ambiguous hosts and lengths of requests are refused,
+and no answer repeats the name of a stranger in the Host header."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,5 @@
-"""Benchmarks say which of their bounds are missed, and the document keeps sections that were not measured again."""
-
-from __future__ import annotations
+"""Benchmarks say which of their bounds are missed, and the document keeps
+sections that were not measured again."""
 
 from typing import Any
 

@@ -1,6 +1,5 @@
-"""The made-up year of the service's benchmark: its releases count the same in three ways, and the service answers from them."""
-
-from __future__ import annotations
+"""The made-up year of the service's benchmark: its releases count the same in three ways,
+and the service answers from them."""
 
 import dataclasses
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The last task of the annual DAG, run again with its own command and its own parameters, over real files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,6 +1,5 @@
-"""Links of the documents to files of the project; those between pages of the service are in tests/api/documents."""
-
-from __future__ import annotations
+"""Links of the documents to files of the project; those between pages of the
+service are in tests/api/documents."""
 
 import re
 from pathlib import Path

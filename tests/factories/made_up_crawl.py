@@ -1,7 +1,5 @@
 """A small made-up crawl as rows, whose sizes are arguments of the functions here."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from pathlib import Path

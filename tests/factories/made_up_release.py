@@ -1,7 +1,5 @@
 """Makes releases from any files, with valid manifest and checksums."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,9 +1,9 @@
 """Complete made-up observations, and crawls to store them in."""
 
-from __future__ import annotations
-
 import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Engine
 
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
@@ -11,9 +11,6 @@ from crawler.visit.observation import WRITER_COLUMNS, Observation
 from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Crawl, Response, Visit
 from storage.bulk_copy import column_names
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 

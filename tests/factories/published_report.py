@@ -1,7 +1,5 @@
 """A small published version of a report, without a release behind it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recipes from recordings: where they came from, the repairs that both kinds need, and who asked for whom."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

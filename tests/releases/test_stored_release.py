@@ -1,6 +1,5 @@
-"""A release of schema version 1, as the code of that version wrote it, is read by this code and by all later code."""
-
-from __future__ import annotations
+"""A release of schema version 1, as the code of that version wrote it,
+is read by this code and by all later code."""
 
 import dataclasses
 import shutil
@@ -73,7 +72,8 @@ def test_it_is_of_schema_version_1_and_every_check_holds(served: Served) -> None
 
 def test_its_coverage_at_ten_segments_is_that_of_its_own_rows(served: Served) -> None:
     fits, known = served.counts(
-        f"SELECT count(*) FILTER (wire_bytes <= {WINDOW_BYTES}), count(wire_bytes) FROM file WHERE is_complete"
+        f"SELECT count(*) FILTER (wire_bytes <= {WINDOW_BYTES}), "
+        "count(wire_bytes) FROM file WHERE is_complete"
     )
     found = served.get("/v1/first-flight", iw=10)
     assert (found["known"], found["share"]) == (known, fits / known)

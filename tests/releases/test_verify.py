@@ -155,7 +155,8 @@ def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> Non
         ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),
         ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),
         ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
-        ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
+        ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS "
+            "wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
         ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
         ("response", "SELECT * REPLACE (true AS is_complete) FROM response", "is_complete is said only of what arrived"),
         ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),

@@ -1,21 +1,15 @@
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import select, text
+from sqlalchemy import Engine, select, text
 
 from schema.tables import Base, Outcome
 from schema.vocabulary import OUTCOMES
 from storage import migrate
 from storage.engine import DatabaseNewer, connect
 from storage.partitions import create_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def differences(engine: Engine) -> list[object]:

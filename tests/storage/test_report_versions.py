@@ -1,7 +1,5 @@
 """Versions of reports are kept: none is replaced, none loses a byte, and a number is never given twice."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A folder is replaced as a whole, or stays as it was."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

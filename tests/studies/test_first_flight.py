@@ -1,4 +1,7 @@
-"""The estimate of initial windows, held against a real TCP stack whose window is known. It boots the guest's kernel."""
+"""The estimate of initial windows, held against a real TCP stack whose window is known.
+
+It boots the guest's kernel.
+"""
 
 from collections import Counter
 

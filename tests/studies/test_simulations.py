@@ -1,7 +1,5 @@
 """Simulated replays in stages end as their worlds say."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,9 +1,8 @@
-"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from the result of the last test run.
+"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from
+the result of the last test run.
 
 It has no value that differs between runs.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterable

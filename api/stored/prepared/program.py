@@ -1,6 +1,5 @@
-"""Makes the prepared files of one release, in a process of its own: python -m api.stored.prepared.program RELEASE FOLDER."""
-
-from __future__ import annotations
+"""Makes the prepared files of one release, in a process of its own:
+python -m api.stored.prepared.program RELEASE FOLDER."""
 
 import os
 import shutil
@@ -18,7 +17,8 @@ from storage.staging import put_new
 from storage.sums import broken_sums, seal
 
 MOST_ITEMS = 16_000_000
-"""Maximum number of items of a release that are prepared: reading those of a measure takes some 65 bytes each, 1 GB in all."""
+"""Maximum number of items of a release that are prepared:
+reading those of a measure takes some 65 bytes each, 1 GB in all."""
 
 LOW_PRIORITY = 10
 """nice(2): a tenth of the processor where answers want all of it."""
@@ -27,8 +27,8 @@ LOW_PRIORITY = 10
 def prepare(release: Path, folder: Path) -> None:
     """Make the prepared files of a release in `folder`, unless they are there and whole.
 
-    A release with too many items is prepared without them. Raises OSError, ArrowException or KeyError if the release's files
-    cannot be read or the folder cannot be written.
+    A release with too many items is prepared without them. Raises OSError, ArrowException or KeyError if the
+    release's files cannot be read or the folder cannot be written.
     """
     if folder.exists():
         if not broken_sums(folder):

@@ -1,4 +1,5 @@
-"""A release's rows by site: each page load with its connections and the responses of its main document's, found by host."""
+"""A release's rows by site: each page load with its connections and the responses of its
+main document's, found by host."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ BATCH_ROWS = 65_536
 
 ROWS, HOSTS = "site-rows.arrow", "site-hosts.npy"
 HOST_TYPE = np.dtype([("checksum", "<u4"), ("place", "<u4")])
-"""Checksum of a host, and number of its page load's batch, times VISITS_TOGETHER, plus the page load's number in that batch."""
+"""Checksum of a host, and number of its page load's batch, times VISITS_TOGETHER,
+plus the page load's number in that batch."""
 
 SITE = "site"
 """Column of the site's host, beside those of the visit."""
@@ -80,7 +82,8 @@ class SiteRows:
 
 
 def write_site_rows(folder: Path, into: Path, wanted: Columns) -> None:
-    """Write the rows of every site of a release's folder to files in the folder `into`; OSError or ArrowException."""
+    """Write the rows of every site of a release's folder to files in the folder `into`;
+    OSError or ArrowException."""
     checksums: list[int] = []
     places: list[int] = []
     batches, writer = 0, None
@@ -103,7 +106,8 @@ def write_site_rows(folder: Path, into: Path, wanted: Columns) -> None:
 
 
 def read_site_rows(folder: Path, host: str) -> SiteRows:
-    """The rows of a site from the files in a folder; OSError, ValueError or ArrowException if they cannot be read."""
+    """The rows of a site from the files in a folder; OSError,
+    ValueError or ArrowException if they cannot be read."""
     known = np.load(folder / HOSTS, mmap_mode="r").view(np.ndarray)
     begin, end = (
         int(np.searchsorted(known["checksum"], np.uint32(_checksum(host)), side))
@@ -198,7 +202,10 @@ def _only(rows: pa.RecordBatch, is_kept: NDArray[np.bool_]) -> pa.RecordBatch:
 def _is_of_document(
     responses: pa.RecordBatch, visits: pa.RecordBatch, final: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Whether each response came on the connection of its visit's main document; False for visits that are not final."""
+    """Whether each response came on the connection of its visit's main document.
+
+    False for visits that are not final.
+    """
     ids = _whole(visits, "id")
     visit_of = _whole(responses, "visit_id")
     place = np.minimum(np.searchsorted(ids, visit_of), len(ids) - 1)
@@ -211,7 +218,8 @@ def _is_of_document(
 
 
 def _lists(visits: NDArray[np.int64], rows: pa.RecordBatch) -> pa.ListArray:
-    """The rows of each visit as a list of structures, without their visit_id; all rows are of one of the visits."""
+    """The rows of each visit as a list of structures, without their visit_id;
+    all rows are of one of the visits."""
     ends = np.searchsorted(rows["visit_id"].to_numpy(), visits, "right")
     names = rows.schema.names[1:]
     offsets = pa.array(np.concatenate([[0], ends]), pa.int32())

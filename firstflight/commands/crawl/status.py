@@ -1,12 +1,10 @@
 """`firstflight crawl status` and `list`: how far a crawl is, and which crawls there are."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
-from typing import TYPE_CHECKING
 
 import click
+from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, minutes_left, status
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
@@ -16,9 +14,6 @@ from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.vocabulary import COVERAGE_FLOOR
 from storage.crawls import crawls, find_crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @click.command("status")
@@ -105,15 +100,19 @@ def status_lines(name: str, counted: Status) -> list[str]:
         + (f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}" if counted.sealed_at else time_left(counted)),
         f"  outcomes   {by(counted.outcomes)}",
         f"  walls      {by(counted.walls)}; consent platforms: {by(counted.consents)}",
-        f"  claimed    {counted.claimed} now, {counted.expired} expired, {counted.postponed} sites wait as they asked",
+        f"  claimed    {counted.claimed} now, {counted.expired} expired, "
+        f"{counted.postponed} sites wait as they asked",
         f"  visits     {counted.visits:,}, {known(counted.visits_per_hour, ',.0f')} an hour of late; "
-        f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, {counted.unfiltered:,} unguarded, "
-        f"{counted.network_down:,} given back while our network was down",
-        f"  responses  {'' if counted.responses_exact else 'about '}{known(counted.responses, ',')}, {counted.received_bytes:,} bytes received",
-        f"  coverage   min {known(counted.coverage_min, '.4f')}, median {known(counted.coverage_median, '.4f')}, "
-        f"{counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; log lines lost {known(counted.log_lines_lost, ',')}",
-        f"  packets    {known(counted.packets.connection_share, '.2%')} of {counted.packets.connections:,} captured "
-        f"connections and {known(counted.packets.byte_share, '.2%')} of their bytes are as in the log",
+        f"{counted.repeat_loads:,} repeat loads, {counted.inner_pages:,} inner pages, "
+        f"{counted.unfiltered:,} unguarded, {counted.network_down:,} given back while our network was down",
+        f"  responses  {'' if counted.responses_exact else 'about '}{known(counted.responses, ',')}, "
+        f"{counted.received_bytes:,} bytes received",
+        f"  coverage   min {known(counted.coverage_min, '.4f')}, median "
+        f"{known(counted.coverage_median, '.4f')}, {counted.uncovered:,} visits under {COVERAGE_FLOOR:g}; "
+        f"log lines lost {known(counted.log_lines_lost, ',')}",
+        f"  packets    {known(counted.packets.connection_share, '.2%')} of {counted.packets.connections:,} "
+        f"captured connections and {known(counted.packets.byte_share, '.2%')} of "
+        "their bytes are as in the log",
     ]
 
 
@@ -124,7 +123,8 @@ def time_left(counted: Status) -> str:
 
 
 def watch(engine: Engine, name: str, *, every_s: float) -> None:
-    """Show the counts every so many seconds until all sites are done; each time anew on a terminal, else below."""
+    """Show the counts every so many seconds until all sites are done; each time anew on a terminal,
+    else below."""
     while True:
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)

@@ -1,7 +1,5 @@
 """`firstflight import pages`: a release of nameless recorded pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -39,9 +37,9 @@ def pages(
 ) -> None:
     """Make a release of the recorded pages in FOLDER: pages.parquet, requests.parquet, source.json.
 
-    Without FOLDER the bundled pages are taken: 591 of August 2025 (docs/recorded-pages.md). Connections are rebuilt and
-    initiators inferred; recording.json in the release says how many, by which rule, and what is unknown. `firstflight replay
-    run --recorded` imports the bundled pages by itself.
+    Without FOLDER the bundled pages are taken: 591 of August 2025 (docs/recorded-pages.md). Connections are
+    rebuilt and initiators inferred; recording.json in the release says how many, by which rule, and what is
+    unknown. `firstflight replay run --recorded` imports the bundled pages by itself.
 
     \b
     Example:
@@ -61,7 +59,7 @@ def pages(
     inferred = recording["inferred"]
     click.echo(f"{done} {line_of(facts)}")
     click.echo(
-        f"recorded {recording['recorded']}; inferred: {inferred['initiators']['share']:.1%} of the initiators, the connection of "
-        f"{inferred['connections']['share']:.1%} of the responses"
+        f"recorded {recording['recorded']}; inferred: {inferred['initiators']['share']:.1%} of the "
+        f"initiators, the connection of {inferred['connections']['share']:.1%} of the responses"
     )
     click.echo(facts["path"])

@@ -1,7 +1,5 @@
 """The options that `firstflight replay plan`, `run` and `merge` share, and the replay that they describe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,8 +69,8 @@ FEW_PAGES_OPTIONS = (
         type=click.Choice(["none", "core", "all"]),
         default="none",
         show_default=True,
-        help="Also replay the harm conditions (queues, background load, everyone at the window); a recommendation needs "
-        "core.",
+        help="Also replay the harm conditions (queues, background load, everyone at the window); a "
+        "recommendation needs core.",
     ),
     click.option(
         "--harm-pages",
@@ -96,7 +94,8 @@ FEW_PAGES_OPTIONS = (
     click.option(
         "--sensitivity",
         is_flag=True,
-        help="Also replay pages at the ends of every input that could turn the answer, with one seed: the report's ledger.",
+        help="Also replay pages at the ends of every input that could turn the answer, "
+        "with one seed: the report's ledger.",
     ),
     click.option(
         "--sensitivity-pages",
@@ -115,19 +114,21 @@ OPTIONS = (
         metavar="N,...",
         default=DEFAULT_WINDOWS,
         show_default=True,
-        help="Initial windows of the servers, in segments, with a p if they are paced, as 16p; candidates: all that the rule may recommend.",
+        help="Initial windows of the servers, in segments, with a p if they are paced, as 16p; "
+        "candidates: all that the rule may recommend.",
     ),
     click.option(
         "--profiles",
         callback=parse_profiles,
         metavar="ID,...",
-        help="Networks by id (docs/populations.md) instead of a population, to compare networks; an unknown id lists all.",
+        help="Networks by id (docs/populations.md) instead of a population, to compare networks; "
+        "an unknown id lists all.",
     ),
     click.option(
         "--population",
         metavar="ID|FILE.csv",
-        help="A stored population (`firstflight population list`), or your own networks, a line each: bandwidth_kbps, rtt_ms, "
-        f"loss, weight.  [default: {CURRENT}]",
+        help="A stored population (`firstflight population list`), or your own networks, a line each: "
+        f"bandwidth_kbps, rtt_ms, loss, weight.  [default: {CURRENT}]",
     ),
     click.option(
         "--networks",
@@ -157,8 +158,8 @@ OPTIONS = (
         type=click.IntRange(1, 1000),
         default=3,
         show_default=True,
-        help="Loads of each page, network, window and condition; they differ in the start of the page and in the background "
-        "traffic.",
+        help="Loads of each page, network, window and condition; "
+        "they differ in the start of the page and in the background traffic.",
     ),
     *CONDITION_OPTIONS,
     *FEW_PAGES_OPTIONS,
@@ -288,7 +289,8 @@ def harm_cells(
     windows: Sequence[int],
     seeds: int,
 ) -> list[Cell]:
-    """Loads under the harm conditions of `--harm`, and of the permanent incumbent once more, compared with itself."""
+    """Loads under the harm conditions of `--harm`, and of the permanent incumbent once more,
+    compared with itself."""
     harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
     itself, again = [RULE.permanent_incumbent], [Conditions(alias=True)]
     return [
@@ -306,7 +308,10 @@ def chosen_networks(
     *,
     networks: int = MOST_ROWS,
 ) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
-    """The networks of a replay, the populations that weigh them, and which they are; raises UsageError or PopulationError."""
+    """The networks of a replay, the populations that weigh them, and which they are.
+
+    Raises UsageError or PopulationError.
+    """
     if profiles and population:
         raise click.UsageError("--population brings its own networks: leave --profiles out")
     if not population and (measured or source):
@@ -346,7 +351,10 @@ def sensitivity_replay(
     networks: int,
     windows: Sequence[int],
 ) -> SensitivityReplay:
-    """Plan the loads over `profiles` and over those stored relatives of the `population` that there are; None has none."""
+    """Plan the loads over `profiles` and over those stored relatives of the `population` that there are.
+
+    None has none.
+    """
     conditions = [end.conditions for end in ENDS if not end.population]
     cells: list[Cell] = []
     for is_warm in (False, True):

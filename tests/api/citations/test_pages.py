@@ -1,4 +1,5 @@
-"""Pages of what is cited: releases, measures, reports, figures and documents say what they are, and lead to their data and citations."""
+"""Pages of what is cited: releases, measures, reports, figures and documents say what they are,
+and lead to their data and citations."""
 
 import datetime
 import html
@@ -53,7 +54,8 @@ def rows_of(page: str) -> dict[str, str]:
 
 
 def write_citable(root: Path, whole_report: Path) -> Path:
-    """Write a release of many sites with the days of its visits, an illustrative one, a whole report, and two versions of a year's report."""
+    """Write a release of many sites with the days of its visits, an illustrative one, a whole report, and
+    two versions of a year's report."""
     visits = root / "visits.parquet"
     days = [datetime.datetime(2026, 10, day, 23, 59, tzinfo=datetime.UTC) for day in (7, 3, 5)]
     pq.write_table(pa.table({"started_at": days}), visits)

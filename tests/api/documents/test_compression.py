@@ -1,7 +1,5 @@
 """Documents and reports are compressed for clients that accept gzip, under entity tags of their own."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Strata as choices of the explorer: their shares, their words, and what a release or a measure does not know."""
+"""Strata as choices of the explorer: their shares, their words,
+and what a release or a measure does not know."""
 
 import re
 import xml.etree.ElementTree as ET

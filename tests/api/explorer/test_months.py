@@ -20,7 +20,8 @@ LAST = "2027-02.desktop.local.tcp.web"
 
 @pytest.fixture(scope="module")
 def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A service with four months, the third after a gap and of another method, and one month of another device."""
+    """A service with four months, the third after a gap and of another method,
+    and one month of another device."""
     folder: Path = tmp_path_factory.mktemp("year")
     write_release(folder, CrawlName(month="2026-10"), version=1)
     write_release_with_items(folder, CrawlName(month="2026-11"))

@@ -1,15 +1,14 @@
 """The lab's queue: one replay at a time, few that wait, a limit of time, and results that are forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
@@ -17,9 +16,6 @@ from api.lab.queue import KEPT_S, MOST_KEPT, MOST_WAITING, Job, Queue, outcome
 from tests.api.lab.conftest import HeldLab, give, har
 from tests.api.test_v1 import assert_problem
 from tests.factories.made_up_replay import HOST, at_once, made_up_replay
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
 
 WITHIN_S = 60
 

@@ -1,7 +1,5 @@
 """What the lab's form takes, and what it refuses before anything is replayed."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import io
@@ -109,7 +107,8 @@ def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_refused(
 
 
 def pieces_read(app: Any, headers: list[tuple[bytes, bytes]]) -> tuple[int, int]:
-    """Status of the answer to an endless form whose file comes in pieces of a megabyte, and how many of them were read."""
+    """Status of the answer to an endless form whose file comes in pieces of a megabyte,
+    and how many of them were read."""
     read = 0
     statuses: list[int] = []
 

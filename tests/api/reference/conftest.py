@@ -23,7 +23,8 @@ BASE_URL = "http://testserver"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """Two months, of which the newer has rows, an erratum and a report, a running crawl, and a lab that replays nothing."""
+    """Two months, of which the newer has rows, an erratum and a report, a running crawl,
+    and a lab that replays nothing."""
     root = tmp_path_factory.mktemp("data")
     rows = CrawlName(month="2026-11")
     write_tables(root / "tables", made_up())

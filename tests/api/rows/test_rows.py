@@ -1,4 +1,5 @@
-"""Rows of a release as JSON, NDJSON, CSV, Arrow and Parquet, held against the rows that the release was made of."""
+"""Rows of a release as JSON, NDJSON, CSV, Arrow and Parquet,
+held against the rows that the release was made of."""
 
 import base64
 import csv

@@ -1,7 +1,5 @@
 """Streams of rows end with their client, and say so when they are cut."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -95,7 +93,8 @@ class Client:
 
 
 def ask(releases: Path, suffix: str, on_body: Callable[[Client, int], Awaitable[None]]) -> Client:
-    """What a client got, of which `on_body` is called with the number of pieces so far; nothing is left open."""
+    """What a client got, of which `on_body` is called with the number of pieces so far;
+    nothing is left open."""
 
     async def run() -> Client:
         app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)

@@ -1,4 +1,5 @@
-"""The pages print the intervals that the API gives, beside every share and quantile, and draw bands around the curves."""
+"""The pages print the intervals that the API gives, beside every share and quantile,
+and draw bands around the curves."""
 
 from pathlib import Path
 

@@ -40,7 +40,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 @pytest.fixture
 def client(request: pytest.FixtureRequest) -> TestClient:
-    """A client of a service over these months, which a test shares with others unless it asks for December."""
+    """A client of a service over these months, which a test shares with
+    others unless it asks for December."""
     return own_or_shared(request, "own_client", "shared")
 
 

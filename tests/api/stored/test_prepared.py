@@ -1,6 +1,5 @@
-"""Prepared files: the service answers from them as from the release's tables, and never from what is damaged or withdrawn."""
-
-from __future__ import annotations
+"""Prepared files: the service answers from them as from the release's tables,
+and never from what is damaged or withdrawn."""
 
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 """The box: errors where it cannot be made, and the parts of the machine that it shows."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Every process of a browser is confined, not its renderers alone, for root and for an ordinary user."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -17,7 +15,10 @@ KINDS = {"bwrap", "browser", "zygote", "gpu-process", "utility", "renderer"}
 ENVIRONMENT = {"PATH", "HOME", "PWD", "OLDPWD", *PASSED_ON}
 
 WRITABLE = {"/proc", "/dev/shm", HOME}
-"""Of the browser's own making; devices and pseudo-terminals apart. The kernel lets nobody but root write in /proc, who is not there."""
+"""Of the browser's own making; devices and pseudo-terminals apart.
+
+The kernel lets nobody but root write in /proc, who is not there.
+"""
 
 SANDBOX_OF_CHROMIUM = {"net", "pid", "user"}
 
@@ -31,7 +32,8 @@ def found(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def boxed(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the processes inside the box, without bubblewrap's own outside, the first, which waits for their end."""
+    """List the processes inside the box, without bubblewrap's own outside, the first,
+    which waits for their end."""
     processes: list[dict[str, Any]] = found["processes"]
     return processes[1:]
 

@@ -1,7 +1,5 @@
 """A page, its frames and its workers see the planned device, by scripts and by headers."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json
@@ -137,7 +135,8 @@ def test_the_devices_say_where_they_come_from_and_are_named_once() -> None:
         ),
         (
             MOBILE,
-            "(Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36",
+            "(Linux; Android 10; K) AppleWebKit/537.36 (KHTML, "
+            "like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36",
         ),
     ],
 )

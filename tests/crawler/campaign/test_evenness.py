@@ -1,7 +1,5 @@
 """Failures that cluster in time or on a machine are told from those of sites themselves, by simulation."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import math

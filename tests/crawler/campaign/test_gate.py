@@ -1,24 +1,19 @@
 """The gate compares how the sites of a crawl ended with its bounds."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import Engine
 
 from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven
 from crawler.worker import claims
 from firstflight.main import main
 from schema.vocabulary import ANSWERED, OUR_FAULT, OUTCOMES
 from tests.factories.made_up_visits import BEGAN, observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known=900, ok_covered=855)
 """Exactly at its bounds."""
@@ -40,7 +35,8 @@ def test_a_crawl_at_its_bounds_passes() -> None:
         ({"ok_known": 0, "ok_covered": 0}, "none of the visits that are ok have their bytes"),
         (
             {"outcomes": {"ok": 979, "crash": 20, "network_changed": 1}},
-            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down), and 2 % may",
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down), "
+            "and 2 % may",
         ),
     ],
 )
@@ -62,7 +58,8 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     database_18: Engine, tmp_path: Path
 ) -> None:
     crawl = planned(database_18, sites=5, attempts=2)
-    # The second site is tried again, after the others had their turn; nothing is known of the last one's bytes.
+    # The second site is tried again, after the others had their turn;
+    # nothing is known of the last one's bytes.
     visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
     for outcome, coverage in visits:
         claim = claims.claim(database_18, crawl, owner="me")
@@ -83,7 +80,8 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     assert "5 of 5 sites visited: 4 ok, 1 http_error; 2 of 3 that are ok covered" in refused.stdout
     (line,) = refused.stderr.splitlines()
     assert line.endswith(
-        "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes accounted for, and 95 % must"
+        "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes "
+        "accounted for, and 95 % must"
     )
     passed = CliRunner().invoke(main, [*call, "--least-covered", "0.6", "--json"], env=environment)
     assert passed.exit_code == 0

@@ -1,4 +1,7 @@
-"""What a connection's packets tell of the server's initial window. Times are in milliseconds, the round trip is 50."""
+"""What a connection's packets tell of the server's initial window.
+
+Times are in milliseconds, the round trip is 50.
+"""
 
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Probes ask canaries of the tests, in this network and in a guard's; broken guards are played."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

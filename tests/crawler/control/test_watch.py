@@ -1,13 +1,14 @@
-"""A failure of the crawl's own network becomes no site's outcome. PostgreSQL is real; browsers and network are played."""
+"""A failure of the crawl's own network becomes no site's outcome.
 
-from __future__ import annotations
+PostgreSQL is real; browsers and network are played.
+"""
 
 import asyncio
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.control.network import Fault
 from crawler.control.watch import Pacing, given_back, is_whole
@@ -18,9 +19,6 @@ from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from tests.crawler.control.weather import Silent, Weather
 from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, time_passes, visits
 from tests.factories.made_up_visits import observation, planned, response
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
 """The default pacing, at a faster rate."""

@@ -1,7 +1,5 @@
 """Networks that are played."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 

@@ -1,7 +1,5 @@
 """A browser's messages reach its driver unchanged, and its events reach us."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

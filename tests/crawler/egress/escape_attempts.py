@@ -1,9 +1,8 @@
-"""Visits pages that try to escape, without the guard and within it, and prints the addresses that were reached, as JSON.
+"""Visits pages that try to escape, without the guard and within it,
+and prints the addresses that were reached, as JSON.
 
 Runs in namespaces that the test makes for it, never on the machine itself.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -128,7 +127,13 @@ async def mended(guard: Guard) -> list[Any]:
 
 def killed_crawl() -> None:
     """A crawl that dies of SIGKILL with its guard up."""
-    code = "import time\nfrom crawler.egress.guard import guarded\nwith guarded():\n print('up', flush=True)\n time.sleep(60)"
+    code = (
+        "import time\n"
+        "from crawler.egress.guard import guarded\n"
+        "with guarded():\n"
+        " print('up', flush=True)\n"
+        " time.sleep(60)"
+    )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as crawl:
         assert crawl.stdout is not None
         assert crawl.stdout.readline() == "up\n"

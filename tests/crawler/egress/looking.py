@@ -1,6 +1,5 @@
-"""Looks at a guard from outside: destinations, links, addresses, captured bytes and the browser's processes."""
-
-from __future__ import annotations
+"""Looks at a guard from outside: destinations, links, addresses,
+captured bytes and the browser's processes."""
 
 import contextlib
 import json
@@ -68,7 +67,8 @@ def addresses(guard: Guard) -> list[dict[str, Any]]:
 
 
 REPORTED_WITHIN_S = 30.0
-"""The kernel reports a destroyed socket from a work queue: on a busy machine some time after its last packet."""
+"""The kernel reports a destroyed socket from a work queue:
+on a busy machine some time after its last packet."""
 
 FETCH = """
 import socket, sys
@@ -82,7 +82,8 @@ print(local[0], local[1])
 
 
 def captured(guard: Guard, address: str) -> int | None:
-    """Fetch a page through the guard, and return the payload that its capture counted; its kernel tells the round trip."""
+    """Fetch a page through the guard, and return the payload that its capture counted;
+    its kernel tells the round trip."""
     assert guard.capture is not None
     assert guard.tcp_info is not None
     assert not guard.capture.get_inheritable()

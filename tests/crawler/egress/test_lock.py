@@ -1,7 +1,5 @@
 """Guards take turns by a lock that an unprivileged user cannot hold."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A page that loads responses over HTTP/3 which are easily counted wrong, and its hosts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

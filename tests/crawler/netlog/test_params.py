@@ -1,6 +1,5 @@
-"""Declarations of the events' parameters agree with the recorded logs, and with the handlers that read them."""
-
-from __future__ import annotations
+"""Declarations of the events' parameters agree with the recorded logs,
+and with the handlers that read them."""
 
 import gzip
 from collections.abc import Callable
@@ -26,8 +25,7 @@ READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
 
 UNRECORDED = {
     *("HTTP3_UNKNOWN_FRAME_RECEIVED", "IN_MEMORY_CACHE_READ_RESPONSE_HEADERS"),
-    *("QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET", "QUIC_SESSION_MESSAGE_FRAME_RECEIVED"),
-    *("QUIC_SESSION_NEW_TOKEN_FRAME_RECEIVED", "URL_REQUEST_REDIRECT_JOB", COOKIE_ADDED),
+    *("QUIC_SESSION_MESSAGE_FRAME_RECEIVED", "URL_REQUEST_REDIRECT_JOB", COOKIE_ADDED),
 }
 """Declared events that are in no recorded log."""
 

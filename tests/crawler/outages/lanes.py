@@ -1,10 +1,9 @@
-"""`python -m tests.crawler.outages.lanes`: crawls a public web that stands in for the Internet, in three lanes, and breaks their network.
+"""`python -m tests.crawler.outages.lanes`: crawls a public web that stands in for the Internet, in three
+lanes, and breaks their network.
 
-Runs in namespaces of its own, where it plays the crawling machine (tests/crawler/egress/world.py). Standard input says what
-to do; the crawls' truth is in the database.
+Runs in namespaces of its own, where it plays the crawling machine (tests/crawler/egress/world.py). Standard
+input says what to do; the crawls' truth is in the database.
 """
-
-from __future__ import annotations
 
 import contextlib
 import dataclasses
@@ -86,7 +85,10 @@ def uplink_down(_: random.Random) -> Iterator[None]:
 
 
 REPAIRED = ("network_cut", "uplink_down")
-"""Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue meanwhile."""
+"""Repair the network after a while.
+
+A guard is repaired by its own crawl; the other lanes continue meanwhile.
+"""
 
 FAULTS = {one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down)}
 

@@ -1,7 +1,5 @@
 """Of two attempts at a site one counts, and it has one outcome."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

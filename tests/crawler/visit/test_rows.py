@@ -1,7 +1,5 @@
 """Rows name the initiator of a request where it is known, and the renderer's memory as its source."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from crawler.capture.connections import CapturedConnection

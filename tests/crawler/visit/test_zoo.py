@@ -1,6 +1,5 @@
-"""Every case of the zoo in every protocol: what the crawler stores is what the server sent and the wire carried."""
-
-from __future__ import annotations
+"""Every case of the zoo in every protocol: what the crawler stores is what the
+server sent and the wire carried."""
 
 import concurrent.futures
 import functools
@@ -11,6 +10,7 @@ import pytest
 
 from crawler.visit.recorder import NOT_CLOSED
 from schema.http_caching import COLUMNS
+from tests.circles import ALL
 from tests.zoo import painting, table
 from tests.zoo.caching import HELD
 from tests.zoo.case import PROTOCOLS
@@ -21,12 +21,15 @@ from tests.zoo.serving.pcap import PORTS_USED_TWICE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+VISITED = PROTOCOLS if ALL else PROTOCOLS[1:]
+"""Protocols of the visits: HTTP/1.1 in clear text differs from that within TLS by the records alone."""
+
 AT_ONCE = 2
 """Protocols that are visited at a time, each in a namespace of its own with a server and a browser."""
 
 AGAIN = (PORTS_USED_TWICE, NOT_CLOSED)
-"""What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections the same ports, by which
-they are told apart, or the browser was late to close a page."""
+"""What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections
+the same ports, by which they are told apart, or the browser was late to close a page."""
 
 LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
@@ -46,7 +49,7 @@ Zoo: TypeAlias = dict[str, list[Visited]]
 def zoo() -> Zoo:
     """Visit all pages by every protocol."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = dict(zip(PROTOCOLS, pool.map(visit_all, PROTOCOLS), strict=True))
+        found = dict(zip(VISITED, pool.map(visit_all, VISITED), strict=True))
     table.save(result_of(found))
     return found
 
@@ -68,7 +71,7 @@ def result_of(zoo: Zoo) -> table.Result:
     return table.result(one for visits in zoo.values() for one in visits)
 
 
-@pytest.fixture(params=PROTOCOLS)
+@pytest.fixture(params=VISITED)
 def visits(request: pytest.FixtureRequest, zoo: Zoo) -> list[Visited]:
     """All visits by one protocol."""
     return zoo[request.param]
@@ -209,7 +212,7 @@ def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> No
         assert -TRUNCATED_US <= min(these) <= TOLERANCE_US, name
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", VISITED)
 def test_a_large_body_takes_no_memory(protocol: str, zoo: Zoo) -> None:
     (large,) = (one for one in zoo[protocol] if one.page.host == "large.test")
     assert large.seen["grown_kib"] < GROWN_KIB

@@ -1,16 +1,14 @@
 """The claim loop over real PostgreSQL; only the browser is played."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 import threading
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
@@ -32,9 +30,6 @@ from crawler.worker.run import (
 from storage.crawls import crawls
 from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, time_passes, visits
 from tests.factories.made_up_visits import BEGAN, observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 IDENTITY = Identity(
     product="Chromium 156.0",

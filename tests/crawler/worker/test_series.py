@@ -1,7 +1,5 @@
 """Repeat loads and inner pages: which are made, in which order, and what they are stored as."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import functools

@@ -1,18 +1,14 @@
 """A crawl's remaining time, and a watch that ends when nothing is left."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, status
 from crawler.worker import claims
 from firstflight.commands.crawl.status import time_left, watch
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    import pytest
-    from sqlalchemy import Engine
 
 
 def counted(engine: Engine) -> Status:

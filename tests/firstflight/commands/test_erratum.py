@@ -1,7 +1,5 @@
 """An operator records errata of releases, lists them, and has them verified and signed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

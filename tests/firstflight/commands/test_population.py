@@ -1,7 +1,5 @@
 """`firstflight population` as an operator runs it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`firstflight report build` as an operator runs it."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -1,7 +1,5 @@
 """Versions of a report as an operator makes, lists, checks and withdraws them, over real files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -12,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from firstflight.main import main
 from storage.sums import manifest_of
-from tests.factories.made_up_report import crawl, crawl_with_another_page, write_release
+from tests.factories.made_up_report import crawl, crawl_with_another_page, write_whole_release
 
 pytestmark = pytest.mark.process
 
@@ -24,7 +22,7 @@ WHY = ("--reason", "a page was added", "--corrects", "shares by up to 3 %")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a release of 2026 and the first version of its report."""
     data = tmp_path_factory.mktemp("first")
-    write_release(data, crawl())
+    write_whole_release(data, crawl())
     built = CliRunner().invoke(
         main, [*BUILD, "--date", "2027-01-15"], env={"FIRSTFLIGHT_DATA_DIR": str(data)}
     )
@@ -49,7 +47,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def change_inputs(data: Path) -> None:
-    write_release(data, crawl_with_another_page(), version=2)
+    write_whole_release(data, crawl_with_another_page(), version=2)
 
 
 def one_line(result: Result) -> str:

@@ -23,7 +23,8 @@ WITHIN_S = 120
 
 @contextlib.contextmanager
 def serve(data_dir: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
-    """A service that is killed at the end of the block if it still runs, so that a test that fails does not wait for it."""
+    """A service that is killed at the end of the block if it still runs,
+    so that a test that fails does not wait for it."""
     with subprocess.Popen(
         [sys.executable, "-m", "firstflight", "serve", *arguments],
         env={**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data_dir)},

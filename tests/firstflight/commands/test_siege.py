@@ -1,4 +1,5 @@
-"""Attacks on the service over real sockets: clients with partial, missing or oversized requests are dropped, and others are answered."""
+"""Attacks on the service over real sockets: clients with partial,
+missing or oversized requests are dropped, and others are answered."""
 
 import contextlib
 import functools

@@ -1,10 +1,10 @@
-"""Sizes of real entries of HAR files, of which numbers alone are kept: what producers wrote, and what it means.
+"""Sizes of real entries of HAR files, of which numbers alone are kept: what producers wrote,
+and what it means.
 
-facts.csv was written by `python -m studies.recorded_sizes`, which compares every entry with another reader's; its column `reason` is a column
-of that study's table. The files are from sitespeedio's pagexray, coach-core and compare (docs/sources.md).
+facts.csv was written by `python -m studies.recorded_sizes`, which compares every entry with another reader's;
+its column `reason` is a column of that study's table. The files are from sitespeedio's pagexray, coach-core
+and compare (docs/sources.md).
 """
-
-from __future__ import annotations
 
 import csv
 from pathlib import Path

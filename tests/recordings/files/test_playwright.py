@@ -1,7 +1,5 @@
 """What Playwright writes into a HAR file while it loads a page is, repaired, what the server sent."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import json

@@ -1,7 +1,5 @@
 """Files from outside are hostile: what is no recording, or cannot be true, is one error."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

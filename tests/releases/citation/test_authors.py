@@ -1,4 +1,5 @@
-"""Authors come from the operator's CITATION.cff, and every form of a citation has them as its readers expect."""
+"""Authors come from the operator's CITATION.cff, and every form of a citation
+has them as its readers expect."""
 
 import dataclasses
 import json

@@ -18,8 +18,7 @@ from sqlalchemy import text
 from releases.build import build
 from releases.catalogue import Release
 from releases.descriptions.documents import snapshot
-from releases.descriptions.sample import MOST_PAGES, write_sample
-from releases.descriptions.write import describe
+from releases.descriptions.write import MOST_PAGES, describe, write_sample
 from releases.verify import verify
 from schema.tables import RELEASED
 from tests.conftest import with_tables

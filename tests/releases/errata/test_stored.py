@@ -1,7 +1,5 @@
 """Errata are recorded whole or not at all, beside releases that stay as they are."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What others counted: its published values, its breaks, and files that are none."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

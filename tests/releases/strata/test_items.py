@@ -27,7 +27,8 @@ def of(rows: list[dict[str, Any]], measure: str, *names: str) -> list[tuple[Any,
 
 
 def two_parties() -> MadeUp:
-    """A page with its document over H2, and an image of its own domain, one of another, and one by an address."""
+    """A page with its document over H2, and an image of its own domain, one of another,
+    and one by an address."""
     made_up = MadeUp()
     made_up.add_visit(host="www.shop.co.uk")
     made_up.add_connection(tls_handshake_bytes=3000)

@@ -1,7 +1,5 @@
 """Guests of separate processes run on different CPUs while there are free ones."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -49,7 +47,11 @@ def test_a_link_that_another_user_left_in_place_of_a_claim_is_not_followed(folde
 @contextlib.contextmanager
 def replaying(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A process with a long replay, and the CPU of its guest, which has finished a load."""
-    claims = f"from pathlib import Path\nfrom replay.lab import guest_process\nguest_process.claims_folder = lambda: Path({str(folder)!r})\n"
+    claims = (
+        "from pathlib import Path\n"
+        "from replay.lab import guest_process\n"
+        f"guest_process.claims_folder = lambda: Path({str(folder)!r})\n"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", claims + STARTER], stdout=subprocess.PIPE, text=True
     ) as process:

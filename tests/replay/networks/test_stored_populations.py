@@ -1,7 +1,5 @@
 """Stored populations: the bundled ones are what the code makes, and a changed file is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

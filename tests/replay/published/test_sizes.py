@@ -1,7 +1,5 @@
 """Sizes and intervals of published effects, by arithmetic over made-up outcomes."""
 
-from __future__ import annotations
-
 import json
 import random
 

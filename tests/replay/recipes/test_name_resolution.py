@@ -1,7 +1,5 @@
 """The resolver's time for the hosts of a page, from times of connections and responses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from replay.recipes.page_recipe import resolver_delays

@@ -1,7 +1,5 @@
 """Answers and rows of many cells, and the memory that they take."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 from typing import Any

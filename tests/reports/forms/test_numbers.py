@@ -1,6 +1,5 @@
-"""Every form of a report prints its numbers in one way: thin spaces, three significant digits, en dashes, signs of SI."""
-
-from __future__ import annotations
+"""Every form of a report prints its numbers in one way: thin spaces, three significant digits,
+en dashes, signs of SI."""
 
 import html
 import re

@@ -1,6 +1,5 @@
-"""The replay that a report takes: which are read, and which are refused, in one line that tells what to run."""
-
-from __future__ import annotations
+"""The replay that a report takes: which are read, and which are refused,
+in one line that tells what to run."""
 
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Inputs of a report: which are found, which are refused, and the commands that make them again."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -14,7 +12,7 @@ from replay.runs.conditions import FIRST_BYTE, Conditions, Neighbours
 from reports.backcast.stored import Standing
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
-from reports.document.standing_text import months_limit
+from reports.document.report_content import months_limit
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
@@ -55,8 +53,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     assert inputs.replay
     assert inputs.replay.population_weights["average"] == {PROFILE_IDS[0]: 1.0}
     assert (
-        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
-        in rebuild_commands(inputs)[1]
+        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 "
+        "--population-source 'M-Lab'\"'\"'s NDT'" in rebuild_commands(inputs)[1]
     )
     for one in content["populations"]:
         one["is_stored"] = True

@@ -1,7 +1,5 @@
 """Exact distributions, held against printed tables and against counting."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Times of real and of replayed loads, compared by arithmetic that can be done by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from studies.page_loads import table

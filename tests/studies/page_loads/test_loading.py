@@ -1,7 +1,5 @@
 """Which loads are left to make, and what a visit says of a load."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

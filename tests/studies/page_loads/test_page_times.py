@@ -1,7 +1,5 @@
 """The kept times of pages lead to the same comparison as all loads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from studies.page_loads import page_times

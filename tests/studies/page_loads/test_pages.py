@@ -1,7 +1,5 @@
 """Pages of a release become pages of the local web with the same structure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from localweb import recipes

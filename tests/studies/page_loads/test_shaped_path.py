@@ -1,6 +1,5 @@
-"""Over the shaped path a transfer takes the round trips that its initial window asks for, and the time of its bytes."""
-
-from __future__ import annotations
+"""Over the shaped path a transfer takes the round trips that its initial window asks for,
+and the time of its bytes."""
 
 import socket
 import subprocess

@@ -1,6 +1,5 @@
-"""Visits a page that loads generated responses, and returns what the browser's page and the crawler saw of them."""
-
-from __future__ import annotations
+"""Visits a page that loads generated responses, and returns what the browser's
+page and the crawler saw of them."""
 
 import asyncio
 import dataclasses

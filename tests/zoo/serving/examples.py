@@ -1,7 +1,5 @@
 """Hosts for the server's own tests, with a reply of each kind."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

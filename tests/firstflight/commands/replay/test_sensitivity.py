@@ -1,7 +1,5 @@
 """Loads at the ends of the inputs of a report's ledger, as they are planned."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
