@@ -52,7 +52,7 @@ def in_rows(marks: list[Mark]) -> tuple[Mark, ...]:
 
     >>> [mark.row for mark in in_rows([Mark(10, "3"), Mark(20, "4"), Mark(30, "30"), Mark(38, "42"), Mark(90, "100")])]
     [0, 1, 0, 2, 0]
-    """
+    """  # noqa: E501
     rows: list[Mark] = []
     placed = []
     for mark in marks:

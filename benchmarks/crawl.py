@@ -146,7 +146,7 @@ def best(tried: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
     >>> best([{"tool": "a", "browsers": n, "pages": 6, "wall_s": s} for n, s in ((2, 3.0), (3, 2.0))])["a"]["browsers"]
     3
-    """
+    """  # noqa: E501
     slowest_first = sorted(tried, key=lambda trial: -trial["wall_s"] / trial["pages"])
     return {trial["tool"]: trial for trial in slowest_first}
 

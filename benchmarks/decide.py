@@ -48,7 +48,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     ('IW 16', True, [None], False)
     >>> summary([one, one | {"answer": "no change", "possible_answers": ["no change"]}])["is_contradicted"]
     True
-    """
+    """  # noqa: E501
     first, *others = runs
     left = set.intersection(*(set(run["possible_answers"]) for run in runs))
     return {

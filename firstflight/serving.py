@@ -125,5 +125,5 @@ def serve(
         respawn_failed_workers=True,
         workers_kill_timeout=STOP_S,
     )
-    gc.freeze()  # the collector writes to what it looks through, and the worker would have copies of those pages
+    gc.freeze()  # the collector writes to what it looks through, and the worker would have copies of those pages  # noqa: E501
     server.serve(target_loader=loaded, wrap_loader=False)

@@ -28,7 +28,7 @@ FROM step
 WINDOW sizes AS (PARTITION BY measure, size_bytes IS NULL ORDER BY size_bytes),
        known AS (PARTITION BY measure, size_bytes IS NULL)
 ORDER BY measure, size_bytes NULLS LAST
-"""
+"""  # noqa: E501
 
 
 def compute(folder: Path) -> pa.Table:

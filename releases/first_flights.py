@@ -210,7 +210,7 @@ def iw_limited(
         last_sent_us=connection.secured_us or connected_us,
         burst_bytes=connection.tls_bytes,
     )
-    sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it
+    sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it  # noqa: E501
     extra = connection.extra_bytes
     for one in begun:
         sender.begin(one)

@@ -57,7 +57,7 @@ def number(value: float | None, digits: int = 1) -> str:
     (True, '0.0', True, True)
     >>> number(float("-inf")) == MINUS + INFINITE
     True
-    """
+    """  # noqa: E501
     if value is None:
         return UNKNOWN
     text = (
@@ -94,7 +94,7 @@ def packet_agreement(packets: Mapping[str, int]) -> str | None:
     >>> (packet_agreement(counts) or "").replace(NARROW, " ")
     'equal on 99.6 % of 300 connections that were captured whole, and on 100.0 % of their bytes'
     >>> packet_agreement({"connections": 0})
-    """
+    """  # noqa: E501
     audit = PacketAudit(**packets)
     if audit.connection_share is None or audit.byte_share is None:
         return None
@@ -146,7 +146,7 @@ def quantity(value: float | None, unit: str, digits: int = DIGITS, *, near: Iter
 
     >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN, quantity(99.97, "%") == f"99.97{NARROW}%"
     (True, True, True)
-    """
+    """  # noqa: E501
     return (
         UNKNOWN
         if value is None
@@ -187,7 +187,7 @@ def range_text(
     ('at most 2.00', 'at least 1.00', True)
     >>> range_text(-0.003, 1.32) == f"{MINUS}0.003 to 1.32", range_text(0.6, 0.9998, near=[1]) == f"0.600{RANGE}0.9998"
     (True, True)
-    """
+    """  # noqa: E501
     near = [0.0, *near, *wholes(unit)]
     if lower is None or upper is None:
         words, end = ("at most", upper) if lower is None else ("at least", lower)
@@ -207,9 +207,9 @@ def wholes(unit: str) -> tuple[float, ...]:
 
 
 ASCII = str.maketrans({
-    NARROW: " ", "\u00a0": " ", "\u2009": " ", MINUS: "-", "\u2013": "-", "\u2014": "-", "\u2018": "'", "\u2019": "'",
-    "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u00d7": "x", "\u00b7": "*", INFINITE: "inf", "\u2265": ">=",
-    "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",
+    NARROW: " ", "\u00a0": " ", "\u2009": " ", MINUS: "-", "\u2013": "-", "\u2014": "-", "\u2018": "'", "\u2019": "'",  # noqa: E501
+    "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u00d7": "x", "\u00b7": "*", INFINITE: "inf", "\u2265": ">=",  # noqa: E501
+    "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",  # noqa: E501
 })  # fmt: skip
 """Typographic characters by their ASCII spelling."""
 
@@ -245,7 +245,7 @@ def stated(value: float | None, unit: str = "") -> str:
 
     >>> stated(1, "%") == f"1{NARROW}%", stated(0.76), stated(-1000) == f"{MINUS}1{NARROW}000", stated(None) == UNKNOWN
     (True, '0.76', True, True)
-    """
+    """  # noqa: E501
     if value is None:
         return UNKNOWN
     text = f"{value:,g}" if math.isfinite(value) else f"{value:g}".replace("inf", INFINITE)
@@ -260,7 +260,7 @@ def apart(sentence: str) -> str:
     True
     >>> apart("-0.3, 18673 bytes, p-0.3") == f"{MINUS}0.3, 18{NARROW}673 bytes, p-0.3", apart("95 % of 9 s") == f"95{NARROW}% of 9{NARROW}s"
     (True, True)
-    """
+    """  # noqa: E501
     return NEGATIVE.sub(MINUS, tied(THOUSANDS.sub(NARROW, sentence)))
 
 

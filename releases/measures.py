@@ -50,7 +50,7 @@ STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 ARRIVED = """
 SELECT visit_id, id, connection_id, position, wire_bytes, is_complete IS NOT FALSE AS is_whole FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
-"""
+"""  # noqa: E501
 
 ITEMS = """
 SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, wire_bytes AS size_bytes,
@@ -76,7 +76,7 @@ UNION ALL
 SELECT 'pages', id, received_bytes, NULL, NULL, NULL FROM visit WHERE id IN (FROM studied)
 UNION ALL
 SELECT measure, visit_id, size_bytes, connection_id, response_id, NULL FROM flight_item
-"""
+"""  # noqa: E501
 
 
 @contextlib.contextmanager

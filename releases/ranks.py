@@ -39,7 +39,7 @@ class Rank:
 
         >>> round(Rank(4).weight, 3), round(Rank(1, magnitude=1_000).weight, 6), round(Rank(1, magnitude=5_000).weight, 6)
         (0.25, 0.007485, 0.000402)
-        """
+        """  # noqa: E501
         if self.magnitude is None:
             return 1 / self.rank
         below = magnitude_below(self.magnitude)

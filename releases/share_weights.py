@@ -51,7 +51,7 @@ def shares_by_weight(
     >>> found = shares_by_weight(pages, {1: Rank(1), 2: Rank(2)}, windows=[10])
     >>> {name: round(shares[0], 2) for name, shares in found.items()}
     {'response': 54.55, 'page': 75.0, 'rank': 66.67}
-    """
+    """  # noqa: E501
     weights = {
         "response": [float(page.responses) for page in pages],
         "page": [1.0] * len(pages),

@@ -22,7 +22,7 @@ def sources() -> Mapping[str, str]:
 
     >>> [sources()[name] for name in ("", "methods", "decisions", "decisions/replay/0002-replay-in-virtual-time")]
     ['README.md', 'methods.md', 'decisions/README.md', 'decisions/replay/0002-replay-in-virtual-time.md']
-    """
+    """  # noqa: E501
     return {name_of(path): path for path in sorted(_markdown(importlib.resources.files("docs"), ""))}
 
 
@@ -85,7 +85,7 @@ def address(target: str, *, source: str, base: str) -> str | None:
     >>> address("#sizes", source="methods.md", base="/documents"), address("https://a.test/", source="x.md", base="")
     ('#sizes', 'https://a.test/')
     >>> address("../schema/tables.py", source="methods.md", base="/documents")
-    """
+    """  # noqa: E501
     parts = urlsplit(target)
     if parts.scheme or not parts.path:
         return target

@@ -27,7 +27,7 @@ def accepts_gzip(accepted: str) -> bool:
 
     >>> accepts_gzip("br, gzip;q=0.5"), accepts_gzip("gzip;q=0, br"), accepts_gzip("identity"), accepts_gzip("")
     (True, False, False, False)
-    """
+    """  # noqa: E501
     codings = (coding.partition(";") for coding in accepted.split(","))
     return any(
         name.strip().lower() == CODING and not REFUSED.fullmatch(weight) for name, _, weight in codings
@@ -39,7 +39,7 @@ def is_negotiated(path: str) -> bool:
 
     >>> is_negotiated("/documents/methods"), is_negotiated("/documents"), is_negotiated("/documentsx"), is_negotiated("/")
     (True, True, False, False)
-    """
+    """  # noqa: E501
     return any(f"{path}/".startswith(f"{folder}/") for folder in FOLDERS)
 
 

@@ -179,7 +179,7 @@ def in_unit(value: float, unit: str) -> str:
 
     >>> [in_unit(*one).replace(NARROW, " ") for one in ((0.5, "share"), (12, "requests"), (400_000, "bytes"), (2000, "KB"))]
     ['50 %', '12', '400 kB', '2 000 KB']
-    """
+    """  # noqa: E501
     if unit == "share":
         return stated(round(100 * value), "%")
     if unit == "bytes":

@@ -112,7 +112,7 @@ def between(ends: Sequence[str]) -> str:
 
     >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.20 kB"]), between(["<0.1 %", "0.2 %"]), between(["998 ms", "1 359 ms"])
     ('41.5 to 44.8 %', '980 B to 1.20 kB', '<0.1 to 0.2 %', '998 to 1 359 ms')
-    """
+    """  # noqa: E501
     (lower, *unit), (_, *other) = (re.split(r"\s(?=\D*$)", end) for end in ends)
     return f"{lower if unit == other else ends[0]} to {ends[1]}"
 
@@ -135,7 +135,7 @@ def milliseconds(time_us: int | None) -> str:
 
     >>> [milliseconds(time).replace(NARROW, " ") for time in (1250, 2_470_400)], milliseconds(None) == quantity(None, "ms")
     (['1.25 ms', '2 470 ms'], True)
-    """
+    """  # noqa: E501
     return quantity(None if time_us is None else time_us / 1000, "ms")
 
 

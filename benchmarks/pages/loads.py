@@ -63,7 +63,7 @@ from a service on loopback that had answered before. Bytes are those of Resource
 300 for header fields. Data are figures and pictures; rows of tables
 count as the page. The first paint is the median of the loads, from the start of the navigation to the first content.
 Bounds: {most_kb:.0f} kB without data, and the first paint within {most_ms:.0f} ms.
-"""
+"""  # noqa: E501
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -44,7 +44,7 @@ SELECT 'responses' AS measure, arrived.wire_bytes AS size_bytes, visit.rank, vis
        if(response.host = visit.final_host, 'first', 'third') AS party
 FROM arrived JOIN response USING (visit_id, id) JOIN visit ON visit.id = visit_id WHERE is_whole
 ORDER BY size_bytes NULLS LAST, rank
-"""  # noqa: S608  # constants of ours
+"""  # noqa: E501, S608
 """The items of the measure `responses`. A host other than the page's own counts as a third party."""
 
 

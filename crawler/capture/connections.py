@@ -76,7 +76,7 @@ class CapturedConnection:
     """One TCP connection, or the UDP datagrams between two ends, from the first packet on."""
 
     __slots__ = (
-        "_received", "client", "is_lost", "is_named", "last_ns", "min_rtt_us", "packets", "protocol", "server", "syn",
+        "_received", "client", "is_lost", "is_named", "last_ns", "min_rtt_us", "packets", "protocol", "server", "syn",  # noqa: E501
     )  # fmt: skip
 
     def __init__(self, first: Packet) -> None:

@@ -108,5 +108,5 @@ def grown(window: int, before: Before) -> int:
 
     >>> grown(5, Before(segments=3, acked=(2, 1), in_flight=3)), grown(6, Before(segments=3, acked=(3,), in_flight=3))
     (8, 6)
-    """
+    """  # noqa: E501
     return window + before.segments if window < 2 * before.in_flight else window

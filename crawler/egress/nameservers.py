@@ -41,7 +41,7 @@ def nameservers(lines: Iterable[str]) -> list[Address]:
 
     >>> nameservers(["search a.test", "nameserver 9.9.9.9", "nameserver fe80::1%eth0", "nameserver 127.0.0.53"])
     [IPv4Address('9.9.9.9'), IPv4Address('127.0.0.53')]
-    """
+    """  # noqa: E501
     found: list[Address] = []
     for line in lines:
         words = line.split()

@@ -98,7 +98,7 @@ def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
     (True, True, True, False)
     >>> is_refused("9.9.9.9", parse("9.9.9.0/24")), is_refused("64:ff9b::9.9.9.9", parse("9.9.9.9"))
     (True, True)
-    """
+    """  # noqa: E501
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped is not None:

@@ -59,7 +59,7 @@ class LineReader:
     >>> line = b'{"phase":2,"source":{"id":5,"type":10},"time":"12","type":7},'
     >>> [event.name for event in reader.events([constants, line])]
     ['TCP_CONNECT']
-    """
+    """  # noqa: E501
 
     def __init__(self, wanted: frozenset[str]) -> None:
         self.wanted = wanted

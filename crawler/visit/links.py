@@ -16,7 +16,7 @@ LINKS = """(() => {
     if (typeof link.href === 'string' && link.href.length <= 2048) found.push(link.href)
   }
   return found
-})()"""
+})()"""  # noqa: E501
 """Script that returns the browser's canonical URLs of links;
 a page may have replaced `document.querySelectorAll`."""
 

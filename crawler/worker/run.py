@@ -296,7 +296,7 @@ class Loop:
             visiting.cancel()
             await asyncio.wait({visiting, stopping}, timeout=GIVE_UP_S)
             if visiting.done() and not visiting.cancelled():
-                visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter
+                visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter  # noqa: E501
 
     async def _write(self, claim: Claim, observation: Observation) -> None:
         """Write a visit in a thread, since a large page takes a while;

@@ -25,7 +25,7 @@ def command() -> None:
     Example:
       firstflight erratum add --release 2026-11 --wrong "sizes of WebSockets are null" --advice "use version 2"
       firstflight erratum list
-    """
+    """  # noqa: E501
 
 
 @command.command("add")
@@ -65,7 +65,7 @@ def add(
       firstflight erratum add --release 2026-11/v1 --release 2026-10 --column response.header_bytes --since 2026-10-05 \\
         --wrong "headers of folded lines are counted twice" --advice "use version 2, or body_bytes alone"
       firstflight erratum add --release 2026-11 --wrong "only mobile pages" --advice "use version 2" --replaces 1
-    """
+    """  # noqa: E501
     with one_line(*EXPECTED):
         if settings.signer is not None:
             settings.signer.check()

@@ -118,7 +118,7 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
     Example:
       firstflight release build --crawl 2026-11
       firstflight release build --crawl 2026-11 --version 2 --reason "sizes of WebSockets over HTTP/2 were null"
-    """
+    """  # noqa: E501
     with one_line(SigningFailed, ReleaseError):
         if settings.signer is not None:
             settings.signer.check()

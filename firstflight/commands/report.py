@@ -191,7 +191,7 @@ def build(
       firstflight report build --year 2026 --replay 0e5c2f1a
       firstflight report build --year 2026 --version 2 --reason "two sites were withdrawn" --corrects "shares by up to 0.1 %"
       firstflight report build --year 2026 --version next --reason "yearly run" --corrects "nothing that is known"
-    """
+    """  # noqa: E501
     if without_replay and which:
         raise click.UsageError("give either --replay or --without-replay")
     signer = settings.signer

@@ -34,7 +34,7 @@ and as random as MD5."""
 
 MADE_UP = """SELECT count(*), count(visit.id) FROM read_csv($sample) AS sample
 LEFT JOIN read_parquet($visits, hive_partitioning = false) AS visit
-ON visit.crawl_id = sample.crawl_id AND visit.id = sample.id AND visit.is_final AND visit.host = sample.host"""
+ON visit.crawl_id = sample.crawl_id AND visit.id = sample.id AND visit.is_final AND visit.host = sample.host"""  # noqa: E501
 
 
 def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:

@@ -33,7 +33,7 @@ WITH sized AS (SELECT month, size_bytes, sum(occurrences) AS n FROM resources
 SELECT month, {", ".join(f"min(size_bytes) FILTER (cdf >= 0.{name[1:]}) AS {name}" for name in QUANTILES)},
        coalesce(max(cdf) FILTER (size_bytes <= {FIT_BYTES}), 0) AS share
 FROM placed GROUP BY month ORDER BY month
-"""  # noqa: S608  # from our own constants
+"""  # noqa: E501, S608
 """The smallest size that at least this share of occurrences does not exceed,
 and the share up to FIT_BYTES, by month."""
 

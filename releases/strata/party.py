@@ -24,7 +24,7 @@ def registrable_domain(host: str) -> str:
 
     >>> registrable_domain("static.example.co.uk"), registrable_domain("a.github.io"), registrable_domain("192.0.2.1")
     ('example.co.uk', 'a.github.io', '192.0.2.1')
-    """
+    """  # noqa: E501
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:

@@ -8,7 +8,7 @@ HEAD = """# Published results, measured again
 
 Made by `firstflight replay reproduce`, commit {commit}. A verdict is the sum of its checks, whose bounds were fixed before
 the first run; where a check was added later, that stands below it. "Not reproduced" is a result, and its reason stands below it too.
-"""
+"""  # noqa: E501
 
 
 def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:

@@ -356,7 +356,7 @@ def tls_trips(connection: Row) -> int:
     >>> slow = {"tls_version": "TLS 1.2", "connected_us": 50_000, "secured_us": 155_000, "round_trip_us": 50_000}
     >>> tls_trips(slow), tls_trips(slow | {"secured_us": 110_000}), tls_trips(slow | {"tls_version": "TLS 1.3"})
     (2, 1, 1)
-    """
+    """  # noqa: E501
     times = [connection.get(name) for name in ("connected_us", "secured_us", "round_trip_us")]
     if connection["tls_version"] != "TLS 1.2" or None in times:
         return 1
@@ -424,7 +424,7 @@ def is_delayable(row: Row) -> bool:
 
     >>> is_delayable({"urgency": 1, "resource_type": "image"}), is_delayable({"urgency": None, "resource_type": "image"})
     (False, True)
-    """
+    """  # noqa: E501
     if row.get("urgency") is None:
         return row.get("resource_type") in LOW_PRIORITY
     return bool(row["urgency"] >= LOW_URGENCY)

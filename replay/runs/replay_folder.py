@@ -53,7 +53,7 @@ def write_replay(
 
 
 ORIGIN = (
-    "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
+    "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",  # noqa: E501
     "parameters",
 )  # fmt: skip
 """Fields of replay.json that decide the cells; the manifest repeats them."""

@@ -243,7 +243,7 @@ def possible_answers(
 
     >>> possible_answers([16], incumbent=10, admissible={16: None}, is_worthwhile={(16, 10): True}) == {16, None}
     True
-    """
+    """  # noqa: E501
     windows = sorted(set(candidates) - {incumbent})
     bits = {window: 1 << place for place, window in enumerate([incumbent, *windows])}
     # Every way in which candidates can be admissible, as a set of bits; the incumbent always is.

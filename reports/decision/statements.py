@@ -114,7 +114,7 @@ def _harms(rule: Rule, window: int, incumbent: int) -> Iterator[Statement]:
                 for sign in (1, -1) if margin.is_equivalence else (1,):
                     if other != window:
                         yield Statement(
-                            id=f"{margin.id}/{condition}/{window!r}-{other!r}{'' if sign > 0 else '/improvement'}",
+                            id=f"{margin.id}/{condition}/{window!r}-{other!r}{'' if sign > 0 else '/improvement'}",  # noqa: E501
                             candidate=window,
                             other=other,
                             kind="harm",

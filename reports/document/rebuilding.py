@@ -51,7 +51,7 @@ def publishing_options(publication: Publication) -> str:
 
     >>> publishing_options(Publication(version=2, date="2027-01-15", reason="a site was withdrawn", corrects="shares"))
     " --version 2 --reason 'a site was withdrawn' --corrects shares --date 2027-01-15"
-    """
+    """  # noqa: E501
     said = {
         "version": publication.version if publication.version > 1 else None,
         "reason": publication.reason,

@@ -185,7 +185,7 @@ def for_both_schemes(drawing: str) -> str:
 
     >>> for_both_schemes("<svg></svg>").partition("(prefers-color-scheme:dark){")[2].startswith("svg{background:#14181b}")
     True
-    """
+    """  # noqa: E501
     rules = (
         f'[{name}="{light}"]{{{name}:{dark}}}'
         for light, dark in recolouring()

@@ -61,7 +61,7 @@ def spread(places: Sequence[float], widths: Sequence[float], *, within: float) -
 
     >>> spread([50, 100], [20, 20], within=200), spread([50, 54], [20, 20], within=200), spread([0, 4], [20, 20], within=200)
     ([50.0, 100.0], [42.0, 62.0], [10.0, 30.0])
-    """
+    """  # noqa: E501
     # A group is [sum of the places that its first label would have, labels, width];
     # groups that touch are merged.
     groups: list[tuple[float, int, float]] = []

@@ -47,7 +47,7 @@ REFERENCES = (
     Reference(
         anchor="IW10-2010",
         title="An Argument for Increasing TCP's Initial Congestion Window",
-        authors=(("N.", "Dukkipati"), ("T.", "Refice"), ("Y.", "Cheng"), ("J.", "Chu"), ("T.", "Herbert"), ("A.", "Agarwal"), ("A.", "Jain"), ("N.", "Sutin")),
+        authors=(("N.", "Dukkipati"), ("T.", "Refice"), ("Y.", "Cheng"), ("J.", "Chu"), ("T.", "Herbert"), ("A.", "Agarwal"), ("A.", "Jain"), ("N.", "Sutin")),  # noqa: E501
         year=2010,
         month="July",
         series=(("DOI", "10.1145/1823844.1823848"),),

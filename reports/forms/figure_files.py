@@ -36,7 +36,7 @@ def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
     >>> print(csv_text([interval], [{"ms": {"estimate": 2.5, "lower": 1.0, "upper": None}}]).replace("\\r", ""), end="")
     ms,ms_lower,ms_upper
     2.5,1.0,
-    """
+    """  # noqa: E501
     heads = [name for column in columns for name in _names(column)]
     written = io.StringIO()
     writer = csv.writer(written)

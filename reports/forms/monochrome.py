@@ -89,7 +89,7 @@ class _Drawing:
     def line(self, x1: float, y1: float, x2: float, y2: float, **attributes: str | float) -> None:
         """A black line."""
         self.add(
-            "line", **{"x1": round(x1, 1), "y1": round(y1, 1), "x2": round(x2, 1), "y2": round(y2, 1), "stroke": "black", **attributes}
+            "line", **{"x1": round(x1, 1), "y1": round(y1, 1), "x2": round(x2, 1), "y2": round(y2, 1), "stroke": "black", **attributes}  # noqa: E501
         )  # fmt: skip
 
     def text(self, x: float, y: float, words: str, anchor: str = "start") -> None:

@@ -120,7 +120,7 @@ def _column_shares(table: Table) -> list[float | None]:
     [1.0, None]
     >>> _column_shares(Table(headings=("path", "size"), rows=(("a word " * 30, "1460"),), **columns))
     [58.0, 4]
-    """
+    """  # noqa: E501
     texts = [[heading, *(row[at] for row in table.rows)] for at, heading in enumerate(table.headings)]
     if sum(max(map(len, column)) + GAP for column in texts) <= ROOM:
         return [1.0, *(None for _ in texts[1:])]

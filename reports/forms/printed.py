@@ -241,7 +241,7 @@ def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any typ
     '1.50 (1.00 to 2.00)'
     >>> cell(0.1, {"kind": "number"}), cell(12, {"kind": "count"}), cell(0.5, {"kind": "stated"}), cell("a", {"kind": "text"})
     ('0.100', '12', '0.5', 'a')
-    """
+    """  # noqa: E501
     if value is None:
         return UNKNOWN
     if isinstance(value, Mapping):

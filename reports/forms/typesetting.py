@@ -37,7 +37,7 @@ def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
     >>> in_type({"note": "below -1 %", "query": "SELECT -1 %"}) == {"note": "below \u22121\u202f%", "query": "SELECT -1 %"}
     True
-    """
+    """  # noqa: E501
     return each_text(value, apart)
 
 
@@ -58,7 +58,7 @@ def unbroken(text: str) -> str:
 
     >>> unbroken("3 pp at IW 10 of 12.3 Mbps, or 10 segments") == f"3{NARROW}pp at IW\u00a010 of 12.3{NARROW}Mbps, or 10\u00a0segments"
     True
-    """
+    """  # noqa: E501
     return NUMBERED.sub(lambda found: f"{found['name'] or ''}{NO_BREAK_SPACE}", tied(text))
 
 

@@ -8,7 +8,7 @@ from releases.formatting import UNKNOWN, estimate, stated, wholes
 Data = Mapping[str, Any]
 
 COLUMNS = (
-    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),
+    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),  # noqa: E501
     {"id": "value", "kind": "interval"},
     {"id": "printed", "kind": "interval"},
 )  # fmt: skip

@@ -95,19 +95,19 @@ class Choice:
 
 CHOICES: tuple[Choice, ...] = (
     Choice(
-        "worthwhile", "least gain that is worthwhile", "%", ("0.5", "worthwhile_half"), "1", ("2", "worthwhile_double"), "ours: half and twice",
+        "worthwhile", "least gain that is worthwhile", "%", ("0.5", "worthwhile_half"), "1", ("2", "worthwhile_double"), "ours: half and twice",  # noqa: E501
     ),
     Choice(
-        "margins", "harm margins", "times", ("0.5", "margins_half"), "1", ("2", "margins_double"), "ours: half and twice",
+        "margins", "harm margins", "times", ("0.5", "margins_half"), "1", ("2", "margins_double"), "ours: half and twice",  # noqa: E501
     ),
     Choice(
-        "confidence", "confidence of the intervals", "%", ("90", "confidence_90"), "95", ("99", "confidence_99"), "customary levels",
+        "confidence", "confidence of the intervals", "%", ("90", "confidence_90"), "95", ("99", "confidence_99"), "customary levels",  # noqa: E501
     ),
     Choice(
-        "harm_conditions", "conditions in which harm is measured", "", ("ordinary cells", "harm_ordinary"), "core", ("at 80 % load too", "harm_beyond_core"), "ours",
+        "harm_conditions", "conditions in which harm is measured", "", ("ordinary cells", "harm_ordinary"), "core", ("at 80 % load too", "harm_beyond_core"), "ours",  # noqa: E501
     ),
     Choice(
-        "aa_tolerance", "tolerance of the incumbent's difference from itself", "%", None, "0.3 or as attained", ("3", "aa_wide"), "ours",
+        "aa_tolerance", "tolerance of the incumbent's difference from itself", "%", None, "0.3 or as attained", ("3", "aa_wide"), "ours",  # noqa: E501
     ),
 )  # fmt: skip
 

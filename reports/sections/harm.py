@@ -266,7 +266,7 @@ def reading(worse: Interval, limit: float) -> str:
 
     >>> reading(Interval(1.0, 0.5, 1.5), 2.0), reading(Interval(3.0, 2.5, 3.5), 2.0), reading(Interval(1.0, -1.0, 3.0), 2.0)
     ('within the bound', 'beyond the bound', 'too few loads to tell')
-    """
+    """  # noqa: E501
     if worse.upper < limit:
         return "within the bound"
     return "beyond the bound" if worse.lower >= limit else TOO_FEW

@@ -243,7 +243,7 @@ def basis_note(entry: Mapping[str, Any]) -> str:
     >>> basis_note({"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"})
     'Answers rest on all loads in stages, by intervals, of 591 pages:
     with nothing changed the answer is “no change”.'
-    """
+    """  # noqa: E501
     return (
         f"Answers rest on {entry['basis']}, of {entry['pages']} pages: with nothing changed the answer is "
         f"“{entry['answer_default']}”."

@@ -16,7 +16,7 @@ SELECT coalesce(c.protocol, 'unknown') AS protocol, count(*) AS connections,
        avg(c.response_count) AS responses_a_connection,
        count(DISTINCT c.visit_id) AS pages
 FROM connection AS c SEMI JOIN studied USING (visit_id) WHERE c.response_count > 0 GROUP BY 1 ORDER BY 2 DESC, 1
-"""
+"""  # noqa: E501
 
 NAMES = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
 
@@ -24,7 +24,7 @@ NAMES = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
 OLD_BYTES = """
 SELECT visit_id, coalesce(sum(wire_bytes) FILTER (protocol = 'http/1.1'), 0) / sum(wire_bytes) AS share
 FROM response SEMI JOIN studied USING (visit_id) WHERE protocol IS NOT NULL GROUP BY visit_id HAVING sum(wire_bytes) > 0
-"""
+"""  # noqa: E501
 
 KINDS = ("HTTP/2 or HTTP/3 alone", "some responses over HTTP/1.1")
 

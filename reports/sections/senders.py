@@ -129,7 +129,7 @@ def reading(saved: Interval | None, worthwhile: float) -> str:
     ('worthwhile', 'less than worthwhile', 'too few loads to tell')
     >>> reading(Interval(1.0, 0.5, 1.5), 1.0)
     'saves; whether enough is open'
-    """
+    """  # noqa: E501
     if saved is None or (saved.lower < 0 and saved.upper > worthwhile):
         return TOO_FEW
     if saved.upper < worthwhile:

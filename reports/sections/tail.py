@@ -22,7 +22,7 @@ QUERY = """
 SELECT c.{by}, count(*) AS responses FROM response AS r JOIN connection AS c ON c.visit_id = r.visit_id AND c.id = r.connection_id
 SEMI JOIN studied ON studied.visit_id = r.visit_id
 WHERE r.wire_bytes > ? AND coalesce(r.is_complete, true) AND c.{by} IS NOT NULL GROUP BY c.{by} ORDER BY responses DESC, c.{by}
-"""
+"""  # noqa: E501
 
 BLOCK_BITS = {4: 24, 6: 48}
 """Leading bits of an address that its block has in common, by IP version:
@@ -113,7 +113,7 @@ def counts_of_blocks(addresses: Iterable[tuple[str, int]]) -> list[int]:
 
     >>> counts_of_blocks([("192.0.2.1", 2), ("192.0.2.9", 3), ("2001:db8::1", 4), ("2001:db8:0:1::1", 4), ("", 1)])
     [8, 5]
-    """
+    """  # noqa: E501
     found: collections.Counter[str] = collections.Counter()
     for address, count in addresses:
         with contextlib.suppress(ValueError):

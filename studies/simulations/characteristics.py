@@ -91,7 +91,7 @@ def simulate(world: World, rng: np.random.Generator) -> PairedLoads:
         windows=WINDOWS,
         seeds=SEEDS,
         down_bps=np.full(len(profiles), 1e7),
-        values={**{one.column: np.exp(log_ms) for one in ESTIMANDS}, "payload_bytes": payload, "bytes_retransmitted": lost, "bottleneck_drops": np.ones(shape)},
+        values={**{one.column: np.exp(log_ms) for one in ESTIMANDS}, "payload_bytes": payload, "bytes_retransmitted": lost, "bottleneck_drops": np.ones(shape)},  # noqa: E501
         states=collections.Counter(done=math.prod(shape)),
         missing=(),
     )  # fmt: skip

@@ -44,7 +44,7 @@ SHRUNK = """
 least => [...document.images]
     .filter(image => image.currentSrc.split(/[?#]/)[0].endsWith(".svg") && image.getBoundingClientRect().width < least * image.naturalWidth)
     .map(image => `${new URL(image.currentSrc).pathname}: ${image.naturalWidth} px shown as ${Math.round(image.getBoundingClientRect().width)}`)
-"""
+"""  # noqa: E501
 
 LEAST_SCALE = 0.9
 """Least scale at which a drawing in a file of its own is shown, whose letters nothing else looks at:

@@ -134,7 +134,7 @@ def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(servic
 def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> None:
     page_of_faults = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Faults</title></head><body><main>
         <h1>Faults</h1><img src="data:,"><svg width="50" viewBox="0 0 100 100"><text y="50" font-size="20">small</text></svg>
-        <table width="2000"><tr><td>wide</td></tr></table><img src="/wide.svg" alt="" width="300"></main></body></html>"""
+        <table width="2000"><tr><td>wide</td></tr></table><img src="/wide.svg" alt="" width="300"></main></body></html>"""  # noqa: E501
     application(client).add_api_route("/faults", lambda: HTMLResponse(page_of_faults))
     drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="9"/>'
     application(client).add_api_route(
@@ -154,7 +154,7 @@ def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient,
     late = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Late</title>
         <meta name="viewport" content="width=device-width"><style>img { max-width: 100%; }</style></head><body>
         <picture><source media="(max-width: 40rem)" srcset="/drawing.svg?width=300"><img src="/drawing.svg?width=900" alt=""></picture>
-        </body></html>"""
+        </body></html>"""  # noqa: E501
 
     def drawing(width: int) -> Response:
         time.sleep(0.5 if width == 300 else 0)

@@ -22,7 +22,7 @@ from tests.factories.made_up_replay import at_once
 CRAWL = "2026-11.desktop.local.tcp.localweb"
 COLD = f"/v1/distributions?crawl={CRAWL}&iw=7"
 PURE = [
-    "/", "/docs", "/problems", "/openapi.json", "/about-the-crawler", "/static/style.css", f"/releases/{CRAWL}/v2",
+    "/", "/docs", "/problems", "/openapi.json", "/about-the-crawler", "/static/style.css", f"/releases/{CRAWL}/v2",  # noqa: E501
     "/v1/crawls", "/v1/releases", "/v1/reports", "/v1/progress", COLD,
 ]  # fmt: skip
 

@@ -20,7 +20,7 @@ from airflow.dag_processing.dagbag import BundleDagBag
 dag = BundleDagBag(sys.argv[1], bundle_path=sys.argv[1], bundle_name="dags-folder").dags["annual_report"]
 task = dag.get_task("report")
 print(json.dumps({"command": task.bash_command, "reason": dag.params["reason"], "corrects": dag.params["corrects"]}))
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")

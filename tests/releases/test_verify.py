@@ -147,21 +147,21 @@ def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> Non
         ("visit", "FROM visit WHERE id <> 1", "every site's final visit exists"),
         ("site", "FROM site WHERE rank <> 1", "every visit's site exists"),
         ("connection", "FROM connection WHERE visit_id <> 1", "every response's connection exists"),
-        ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),
-        ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),
+        ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),  # noqa: E501
+        ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),  # noqa: E501
         ("visit", "SELECT * REPLACE ('fine' AS outcome) FROM visit", "every outcome is a known one"),
-        ("visit", "SELECT * REPLACE ('network_down' AS outcome) FROM visit", "no visit that was given back is final"),
-        ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),
-        ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),
-        ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),
-        ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
+        ("visit", "SELECT * REPLACE ('network_down' AS outcome) FROM visit", "no visit that was given back is final"),  # noqa: E501
+        ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),  # noqa: E501
+        ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),  # noqa: E501
+        ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),  # noqa: E501
+        ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),  # noqa: E501
         ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS "
-            "wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
-        ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
-        ("response", "SELECT * REPLACE (true AS is_complete) FROM response", "is_complete is said only of what arrived"),
-        ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),
-        ("response", "SELECT * REPLACE ('weather' AS lifetime_by) FROM response", "a header's freshness is known as a whole or not at all"),
-        ("response", "SELECT * REPLACE (-1::INTEGER AS age_s) FROM response", "a header's freshness is known as a whole or not at all"),
+            "wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),  # noqa: E501
+        ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),  # noqa: E501
+        ("response", "SELECT * REPLACE (true AS is_complete) FROM response", "is_complete is said only of what arrived"),  # noqa: E501
+        ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),  # noqa: E501
+        ("response", "SELECT * REPLACE ('weather' AS lifetime_by) FROM response", "a header's freshness is known as a whole or not at all"),  # noqa: E501
+        ("response", "SELECT * REPLACE (-1::INTEGER AS age_s) FROM response", "a header's freshness is known as a whole or not at all"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_each_rule_between_rows_can_fail(release: Release, table: str, sql: str, check: str) -> None:

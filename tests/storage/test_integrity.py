@@ -44,7 +44,7 @@ DAMAGE = {
     "no site of a sealed crawl is claimed": "UPDATE site SET owner = 'x', lease_expires_at = now() WHERE "
     "rank = 1;UPDATE crawl SET sealed_at = now()",
     "every connection's visit exists": "UPDATE connection SET visit_id = visit_id + 99",
-    "received_bytes of a visit is the sum of its connections'": "UPDATE visit SET received_bytes = 1 WHERE rank = 1",
+    "received_bytes of a visit is the sum of its connections'": "UPDATE visit SET received_bytes = 1 WHERE rank = 1",  # noqa: E501
     "every response's visit exists": "UPDATE response SET visit_id = visit_id + 99",
     "every response's connection exists": "UPDATE response SET connection_id = 9",
     "every visit's main document exists": "UPDATE visit SET main_response_id = 9 WHERE rank = 1",

@@ -43,7 +43,7 @@ def test_harm_beyond_its_bound_is_found_with_every_bound_of_the_rule() -> None:
     assert found.lost[16].id == "retransmitted_bytes_average/ordinary/16-10"
 
 
-def test_with_every_bound_harm_conditions_are_loaded_and_a_harmless_gain_is_open_after_the_planned_budget() -> (
+def test_with_every_bound_harm_conditions_are_loaded_and_a_harmless_gain_is_open_after_the_planned_budget() -> (  # noqa: E501
     None
 ):
     found = played("gain of 5 %", EVERY_BOUND)

@@ -23,7 +23,7 @@ DOCUMENT = """<!doctype html><meta charset=utf-8><link rel=icon href=data:,>
 <script>
 document.head.append(Object.assign(document.createElement('link'), {rel: 'stylesheet', href: '/blocking/inserted'}));
 fetch('/priority/own', {headers: {priority: 'u=7, i=?0'}}).then(r => r.arrayBuffer());
-</script>"""
+</script>"""  # noqa: E501
 
 BLOCKING = {
     "sheet": "blocking",

@@ -122,7 +122,7 @@ def test_a_text_with_separators_quotes_and_line_ends_survives_every_format(tmp_p
         ({"wire_bytes_is_null": "true"}, lambda row: row["wire_bytes"] is None),
         ({"wire_bytes_is_null": "false"}, lambda row: row["wire_bytes"] is not None),
         ({"from_cache": "true"}, lambda row: row["from_cache"]),
-        ({"visit_id": 4, "wire_bytes_at_least": 1000}, lambda row: row["visit_id"] == 4 and (row["wire_bytes"] or 0) >= 1000),
+        ({"visit_id": 4, "wire_bytes_at_least": 1000}, lambda row: row["visit_id"] == 4 and (row["wire_bytes"] or 0) >= 1000),  # noqa: E501
         ({"host": "'; DROP TABLE response; --"}, lambda row: False),
     ],
 )  # fmt: skip

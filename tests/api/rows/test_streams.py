@@ -64,8 +64,8 @@ class Client:
 
     async def ask(self) -> None:
         scope = {
-            "type": "http", "method": "GET", "path": f"/v1/responses.{self._suffix}", "raw_path": b"", "root_path": "",
-            "query_string": f"crawl={CRAWL}&fields=id,path".encode(), "headers": [], "scheme": "http", "http_version": "1.1",
+            "type": "http", "method": "GET", "path": f"/v1/responses.{self._suffix}", "raw_path": b"", "root_path": "",  # noqa: E501
+            "query_string": f"crawl={CRAWL}&fields=id,path".encode(), "headers": [], "scheme": "http", "http_version": "1.1",  # noqa: E501
         }  # fmt: skip
         await self.app(scope, self._receive, self._send)
 

@@ -162,7 +162,7 @@ async def main():
             await asyncio.sleep(600)
 
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
 def test_the_browsers_of_a_killed_crawler_die_with_it(chromium: Path, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ window.addEventListener('load', () => setTimeout(() => {
   if (!document.hasFocus() || document.visibilityState !== 'visible') tell('hidden');
   draw();
 }, 300));
-</script>"""
+</script>"""  # noqa: E501
 """A page that asks for something when it learns that it is not alone,
 and for /noticed-frames as long as it is drawn."""
 

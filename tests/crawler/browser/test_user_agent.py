@@ -24,7 +24,7 @@ fetch('/said-by-WHO?' + encodeURIComponent(JSON.stringify({
   agent: navigator.userAgent, platform: navigator.userAgentData?.platform, mobile: navigator.userAgentData?.mobile,
   brands: navigator.userAgentData?.brands, width: self.innerWidth, scale: self.devicePixelRatio,
   touch: navigator.maxTouchPoints, small: self.matchMedia?.('(max-width: 600px)').matches})))
-"""
+"""  # noqa: E501
 HOLD = "const hold = async () => { while (await (await fetch('/hold')).text() !== 'done'); }; hold()"
 """Keeps the page from being quiet until all of its scripts have spoken."""
 PAGE = f"""

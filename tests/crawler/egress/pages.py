@@ -69,7 +69,7 @@ const peer = new RTCPeerConnection({iceServers: [{urls: ['stun:10.9.9.9:3478', '
 peer.createDataChannel('x')
 peer.createOffer().then(offer => peer.setLocalDescription(offer))
 Promise.allSettled(waits).then(() => fetch('/tried-all')).then(() => { hasTriedAll = true })
-</script>""".replace("TARGETS", json.dumps(TARGETS)).replace("WORKER", json.dumps(WORKER))
+</script>""".replace("TARGETS", json.dumps(TARGETS)).replace("WORKER", json.dumps(WORKER))  # noqa: E501
 
 PAGES = {
     "escapes.test": ESCAPES,

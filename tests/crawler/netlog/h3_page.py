@@ -27,7 +27,7 @@ const leave = async url => {
   await read("https://other.test/closed");
   await read("https://other.test/plain");
 })();
-"""
+"""  # noqa: E501
 PAGE = f"<!doctype html><link rel=icon href=data:,><body><script>{SCRIPT}</script>".encode()
 
 

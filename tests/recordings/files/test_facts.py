@@ -80,7 +80,7 @@ def test_the_facts_hold_every_way_in_which_sizes_differ_between_readers() -> Non
 
 def playwright(protocol: str, **sizes: int) -> dict[str, Any]:
     fact = dict.fromkeys(facts()[0], "") | {
-        "status": "200", "method": "GET", "protocol": protocol, "content_length": "38920", "content_size": "120000",
+        "status": "200", "method": "GET", "protocol": protocol, "content_length": "38920", "content_size": "120000",  # noqa: E501
         "is_encoded": "1",
     }  # fmt: skip
     one = entry_of(fact)

@@ -102,7 +102,7 @@ def test_both_references_become_the_same_text_of_a_draft(work: Work, tmp_path: P
       <front><title>Cited</title><seriesInfo name="Internet-Draft" value="draft-you-cited-00"/>
       <author fullname="Your Name" initials="Y." surname="Name"/><date/><abstract><t>Text.</t></abstract></front>
       <middle><section><name>Body</name><t><xref target="{work.key.upper()}"/></t></section></middle>
-      <back><references><name>References</name>{cite(work, "xml")}</references></back></rfc>"""
+      <back><references><name>References</name>{cite(work, "xml")}</references></back></rfc>"""  # noqa: E501
     (tmp_path / "draft.xml").write_text(draft)
     program = [str(Path(sys.executable).with_name("xml2rfc")), "--no-network", "--text", "draft.xml"]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)

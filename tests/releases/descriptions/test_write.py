@@ -28,7 +28,7 @@ from tests.releases.test_verify import resum
 pytestmark = pytest.mark.process
 
 DESCRIPTIONS = {
-    "CITATION.cff", "changelog.md", "croissant.json", "data-changelog.md", "datapackage.json", "dictionary.html", "method.md",
+    "CITATION.cff", "changelog.md", "croissant.json", "data-changelog.md", "datapackage.json", "dictionary.html", "method.md",  # noqa: E501
     "sample.csv",
 }  # fmt: skip
 MOST_BYTES = 600_000

@@ -150,7 +150,7 @@ def test_a_page_is_its_bytes_its_round_trips_and_its_connections(lab: Lab, h2: b
     connections = row["connections"]
     assert connections == 2 if h2 else 2 < connections <= len(sizes) - 1
     records = 0
-    if tls:  # of 16 kB, each response its own; over H2 those share one whose requests came in one packet of the two
+    if tls:  # of 16 kB, each response its own; over H2 those share one whose requests came in one packet of the two  # noqa: E501
         records = 1 + 2 + 3 if h2 else len(sizes) + 1
     assert row["payload_bytes"] == sum(sizes) + connections * (tls + 600) + records * RECORD_OVERHEAD_BYTES
     assert row["responses"] == len(sizes)

@@ -25,7 +25,7 @@ UNTYPICAL = {
     "a hyphen for a minus sign": r"(?<![^\s(])-\d",
     "a plain space between thousands": r"(?<![\d.])\d{1,3} \d{3}(?![\d.])",
     "a plain space before a unit": r"\d (?:%|pp|ms|kB|MB|Mbps)(?!\w)",
-    "more than three significant digits of a measured share": r"(?<![\d.])[1-9]\d?\.\d{3,}(?= ?(?:%|pp|ms)(?!\w))",
+    "more than three significant digits of a measured share": r"(?<![\d.])[1-9]\d?\.\d{3,}(?= ?(?:%|pp|ms)(?!\w))",  # noqa: E501
 }
 
 

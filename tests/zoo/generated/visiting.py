@@ -39,7 +39,7 @@ const see = async (n, method) => {
   await Promise.all([...Array(AT_ONCE)].map(work));
   await fetch('/saw', {method: 'POST', body: JSON.stringify(saw)});
 })();
-</script>"""
+</script>"""  # noqa: E501
 
 
 BATCH = 8

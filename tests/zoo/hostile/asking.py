@@ -23,7 +23,7 @@ SERVICE_WORKER = b"""
 self.addEventListener('install', event => skipWaiting());
 self.addEventListener('activate', event => clients.claim());
 self.addEventListener('fetch', event => event.respondWith(new Response('<p>mine</p>', {headers: {'Content-Type': 'text/html'}})));
-"""
+"""  # noqa: E501
 ASK_FOR_ALL = """
 navigator.geolocation.getCurrentPosition(() => 0, () => 0);
 navigator.geolocation.watchPosition(() => 0);
@@ -41,7 +41,7 @@ const tries = [
   () => Object.assign(document.createElement('input'), {type: 'file'}).click(),
 ];
 for (const one of tries) { try { Promise.resolve(one()).catch(() => 0); } catch (_) { } }
-"""
+"""  # noqa: E501
 
 
 async def websocket(request: Request, reply: Reply) -> None:

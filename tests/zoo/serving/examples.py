@@ -91,7 +91,7 @@ const loaded = (async () => Object.fromEntries([
   ["/echo", await read("/echo", {method: "POST", body: "x".repeat(40000)})],
   ["/socket", await talk()],
 ]))();
-"""
+"""  # noqa: E501
 ASKED = [
     "/plain",
     "/hinted",
