@@ -136,6 +136,8 @@ class Exchange:
     """True for a redirect that the browser followed."""
     repeats: Exchange | None = None
     """The same request as it was sent before."""
+    was_cached: bool = False
+    """True if a cache gave part of what the page got of the request before it was sent again."""
     is_repeated: bool = False
     """True if the browser sent the request again, so that no page saw this response."""
     cached: bool = False
@@ -190,7 +192,7 @@ class Exchange:
         """The same request, sent again by the browser itself (another range, a login, a retry)."""
         self.is_repeated = True
         again = Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from, repeats=self)
-        again.is_hidden = self.is_hidden
+        again.is_hidden, again.was_cached = self.is_hidden, self.cached or self.was_cached
         return again
 
     @property
@@ -202,8 +204,8 @@ class Exchange:
         neither encoded nor mixed with a cached one.
         """
         _, body = self.sizes()
-        is_encoded = "content-encoding" in self.response_headers
-        if None in (body, self.decoded_bytes) or is_encoded or self.cached or not self.is_complete:
+        is_other = "content-encoding" in self.response_headers or self.cached or self.was_cached
+        if None in (body, self.decoded_bytes) or is_other or not self.is_complete:
             return 0
         is_read = self.finished and self.error is None and not self.is_repeated
         return abs((body or 0) - (self.decoded_bytes or 0)) if is_read else 0
