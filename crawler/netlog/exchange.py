@@ -126,6 +126,9 @@ class Exchange:
     weight: Weight | None = None
     """Priority in HTTP/2's HEADERS frame."""
     decoded_bytes: int | None = None
+    """Bytes of the body that the page got; None if it got none."""
+    is_read: bool = False
+    """True once the page has read the body to its end."""
     error: int | None = None
     """Chromium's number of the network error."""
     finished: bool = False
@@ -200,15 +203,15 @@ class Exchange:
         """Difference between our count of the body and the browser's, where these must be equal;
         0 where they need not be.
 
-        They must be for a response that is complete and was read to its end,
-        neither encoded nor mixed with a cached one.
+        They must be for a complete response that is neither encoded nor mixed with a cached one.
+        A page may leave the rest of a body unread, but it cannot get more than came.
         """
         _, body = self.sizes()
         is_other = "content-encoding" in self.response_headers or self.cached or self.was_cached
-        if None in (body, self.decoded_bytes) or is_other or not self.is_complete:
+        if body is None or self.decoded_bytes is None or is_other or not self.is_complete:
             return 0
-        is_read = self.finished and self.error is None and not self.is_repeated
-        return abs((body or 0) - (self.decoded_bytes or 0)) if is_read else 0
+        beyond = self.decoded_bytes - body
+        return abs(beyond) if beyond > 0 or self.is_read else 0
 
 
 def kept_url(url: str) -> str:

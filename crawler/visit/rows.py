@@ -99,8 +99,8 @@ def _coverage(
 ) -> dict[str, float | None]:
     """Compute the shares of all bytes that came, and of those inside TLS, that are accounted for.
 
-    Of a connection whose beginning is not in the log, a byte at least is missing; of a response that the log does not
-    place on a connection, a byte at least counts as something else.
+    Of a connection whose beginning is not in the log, a byte at least is missing;
+    of a response that the log does not place on a connection, a byte at least counts as something else.
     """
     inside = sum(_accounted(transport) for transport in traffic.transports)
     outside = sum(transport.overhead_bytes for transport in traffic.transports)
