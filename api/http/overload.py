@@ -1,12 +1,10 @@
 """Answers 503 where the process has no descriptor left, which is neither a missing file nor a fault of ours."""
 
-from typing import TYPE_CHECKING
 
 from api.http.problems import from_exception, problem_response
 from storage.exhaustion import is_exhaustion
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 PATHSEND = "http.response.pathsend"
