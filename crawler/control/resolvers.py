@@ -26,7 +26,7 @@ NONE = "none"
 """Value of FIRSTFLIGHT_RESOLVERS for no second resolver."""
 
 Opinion = Literal["exists", "absent", "unknown"]
-"""Whether a name has a public address: `absent` if a resolver says no or cannot find out either, `unknown` if none answers."""
+"""Whether a name has an address: `absent` if a resolver says no or cannot find out either, `unknown` if none answers."""
 
 
 class ResolverError(CrawlerError):
@@ -83,11 +83,11 @@ def _named(text: str) -> Resolver:
 
 
 async def opinion(resolvers: Sequence[Resolver], name: str) -> Opinion:
-    """Ask one resolver after the other until one says whether a name has a public address."""
+    """Ask one resolver after the other until one says whether a name has an address, be it one that no page may reach."""
     found: Opinion = "unknown"
     for one in resolvers:
         answers = await asyncio.gather(*(_ask(one, name, kind) for kind in ("A", "AAAA")))
-        if any(answer is not None and _has_public_address(answer) for answer in answers):
+        if any(answer is not None and _has_address(answer) for answer in answers):
             return "exists"
         if any(answer is not None for answer in answers):
             found = "absent"
@@ -112,11 +112,5 @@ async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:
     return found
 
 
-def _has_public_address(answer: Message) -> bool:
-    addresses = (
-        ipaddress.ip_address(record.address)
-        for records in answer.answer
-        for record in records
-        if record.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA)
-    )
-    return any(address.is_global for address in addresses)
+def _has_address(answer: Message) -> bool:
+    return any(records.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA) for records in answer.answer)
