@@ -111,7 +111,7 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
     for rank in range(1, 201):
         claim = claims.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
         assert claim is not None
-        made = observation("dns" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
+        made = observation("timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
         began = BEGAN + datetime.timedelta(seconds=rank)
         claims.store_visit(
             database_18, crawl, claim, dataclasses.replace(made, visit={**made.visit, "started_at": began})
