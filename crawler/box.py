@@ -1,4 +1,5 @@
-"""The box in which every browser runs, made of Linux namespaces by bubblewrap (bwrap(1)), and of a filter of system calls.
+"""The box in which every browser runs, made of Linux namespaces by bubblewrap (bwrap(1)), and of a filter of
+system calls.
 
 In it a compromised browser finds no file, process, socket or environment variable of the crawler, no
 capability, and no way to gain one. Chromium makes its own sandbox, for its renderers, inside.
@@ -56,8 +57,9 @@ PROFILE = f"{HOME}/profile"
 """Profile folder in the box; Playwright's own is outside."""
 
 FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
-"""Families of sockets that a browser may make: those that the address guard or a namespace of the box holds. By AF_VSOCK, for
-one, it would reach the host of a virtual machine. Chromium learns of changes of the network by AF_NETLINK."""
+"""Families of sockets that a browser may make: those that the address guard or a namespace of the box
+holds. By AF_VSOCK, for one, it would reach the host of a virtual machine. Chromium learns of changes of
+the network by AF_NETLINK."""
 
 TASKS = 4096
 """Most processes and threads of one box (RLIMIT_NPROC); a page of many frames has some hundred."""
@@ -90,8 +92,9 @@ class Machine:
     sockets: tuple[int, ...]
     """socket and socketpair."""
     refused: tuple[int, ...]
-    """add_key, bpf, io_uring_enter, io_uring_register, io_uring_setup, keyctl, perf_event_open, request_key, userfaultfd: of no use
-    to Chromium, and never held by namespaces; io_uring also makes sockets that no filter sees."""
+    """add_key, bpf, io_uring_enter, io_uring_register, io_uring_setup, keyctl, perf_event_open,
+    request_key, userfaultfd: of no use to Chromium, and never held by namespaces; io_uring also makes
+    sockets that no filter sees."""
 
 
 MACHINES = {
@@ -114,7 +117,8 @@ X32 = 0x4000_0000
 
 
 def system_call_filter() -> bytes:
-    """Return the filter of system calls as bubblewrap reads it; BoxUnavailable for a processor whose numbers are not known.
+    """Return the filter of system calls as bubblewrap reads it; BoxUnavailable for a processor whose numbers
+    are not known.
 
     Calls of another architecture, such as 32-bit ones, do not exist.
     """
@@ -146,10 +150,10 @@ def environment() -> dict[str, str]:
 def command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) -> list[str]:
     """Return a command that takes Chromium's arguments and becomes Chromium in a box of its own.
 
-    `entrance` is a command that enters the browser's network and executes the command after it (Guard.entrance); without it
-    the network is the crawler's. Each process may have `memory_bytes` of data (RLIMIT_DATA) and leaves no core dump. Open
-    descriptors stay open: through them the browser writes to the crawler. `system_call_filter` must be open at
-    FILTER_DESCRIPTOR.
+    `entrance` is a command that enters the browser's network and executes the command after it
+    (Guard.entrance); without it the network is the crawler's. Each process may have `memory_bytes` of data
+    (RLIMIT_DATA) and leaves no core dump. Open descriptors stay open: through them the browser writes to the
+    crawler. `system_call_filter` must be open at FILTER_DESCRIPTOR.
     """
     limits = [f"--data={memory_bytes}", "--core=0"]
     return [
@@ -202,7 +206,7 @@ def _view(chromium: Path) -> list[str]:
     if not program.is_relative_to("/usr"):
         places += _shown(program.parent)
     places += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
-    # Within the box, whose user namespace has a count of its own: outside it would be that of all browsers, and of the crawler's user.
+    # Within the box, whose user namespace has a count of its own: outside it would be that of all browsers.
     return [*places, "--", "prlimit", f"--nproc={TASKS}", "--", str(program)]
 
 
@@ -242,7 +246,8 @@ def check() -> None:
 
 
 def with_filter(call: Sequence[str]) -> list[str]:
-    """Return a command that reads the filter of system calls from its standard input, and then runs `call`."""
+    """Return a command that reads the filter of system calls from its standard input, and then runs
+    `call`."""
     return ["sh", "-c", f'exec "$@" {FILTER_DESCRIPTOR}<&0 </dev/null', "sh", *call]
 
 

@@ -43,8 +43,9 @@ class Held:
 class ClientBound:
     """Wraps an ASGI application, and closes the oldest connections of a client that holds more than `most`.
 
-    The oldest, since requests of others at the same address are answered in milliseconds. Behind a proxy of this machine or
-    its network, which names the client in X-Forwarded-For, a connection is its last request's client's.
+    The oldest, since requests of others at the same address are answered in milliseconds. Behind a proxy of
+    this machine or its network, which names the client in X-Forwarded-For, a connection is its last request's
+    client's.
     """
 
     def __init__(self, app: ASGIApp, *, port: int, most: int) -> None:
@@ -142,7 +143,7 @@ def _held(port: int) -> Iterator[Held]:
 def connections_in(lines: Iterable[str], port: int) -> Iterator[Held]:
     """Open connections to a local port in the lines of the kernel's list.
 
-    >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20 4 30 10 -1"
+    >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20"
     >>> list(connections_in([line], 8080)), list(connections_in([line], 80))
     ([Held(peer=('127.0.0.2', 49153), inode='4711')], [])
     """
@@ -161,7 +162,8 @@ def _address(text: str) -> str:
 
 
 def _shut_down(descriptor: int, inode: str) -> None:
-    """Shut down a socket of this process, if the descriptor is still that socket: the server then closes it."""
+    """Shut down a socket of this process, if the descriptor is still that socket: the server then closes
+    it."""
     with contextlib.suppress(FileNotFoundError):
         if str((DESCRIPTORS / str(descriptor)).readlink()) == f"socket:[{inode}]":
             ctypes.CDLL(None).shutdown(descriptor, socket.SHUT_RDWR)

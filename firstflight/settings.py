@@ -39,7 +39,8 @@ class Settings:
     """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
 
     resolvers: str | None = None
-    """Ids and addresses of second resolvers, comma-separated; None for the default ones (crawler.control.resolvers)."""
+    """Ids and addresses of second resolvers, comma-separated; None for the default ones
+    (crawler.control.resolvers)."""
 
     publish_url: str | None = None
     """URL of the store to which releases are published."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import Engine
-
 from sqlalchemy.exc import SQLAlchemyError
 
 from firstflight.settings import Settings
@@ -157,7 +156,8 @@ def _of_populations(folder: Path) -> Iterator[Check]:
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and folder, in the order of their names."""
+    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and
+    folder, in the order of their names."""
     return itertools.chain(_replays(settings), _reports(settings), _errata(settings))
 
 

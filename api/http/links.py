@@ -38,7 +38,8 @@ def relate(request: Request, relation: str, target: str, **attributes: str) -> N
 
 
 def relate_help_with_csv(request: Request) -> None:
-    """Link to what a reader of CSV should know: texts of sites stay as they are, and a spreadsheet may take one for a formula."""
+    """Link to what a reader of CSV should know: texts of sites stay as they are, and a spreadsheet may
+    take one for a formula."""
     page = link(request, "document", name="recipes")
     relate(request, "help", f"{page}#csv-in-a-spreadsheet", type="text/html")
 

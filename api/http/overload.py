@@ -1,11 +1,10 @@
-"""Answers 503 where the process has no descriptor left, which is neither a missing file nor a fault of ours."""
-
-
-from api.http.problems import from_exception, problem_response
-from storage.exhaustion import is_exhaustion
+"""Answers 503 where the process has no descriptor left, which is neither a missing file nor a fault of
+ours."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.problems import from_exception, problem_response
+from storage.exhaustion import is_exhaustion
 
 PATHSEND = "http.response.pathsend"
 """Extension of ASGI by which a server opens a file itself."""
@@ -14,8 +13,8 @@ PATHSEND = "http.response.pathsend"
 class Overload:
     """Answers exhaustion with 503, and cuts an answer that has begun.
 
-    The head of an answer is held back until its first bytes are there, because a file is opened between them. The server
-    itself must open no file: it would answer 404 where it cannot.
+    The head of an answer is held back until its first bytes are there, because a file is opened between them.
+    The server itself must open no file: it would answer 404 where it cannot.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -74,7 +74,8 @@ class Queue:
 
     @contextlib.contextmanager
     def upload(self) -> Iterator[Callable[[int], None]]:
-        """Yield a function that counts an upload's bytes; Problem if all places are taken, or all room for uploads is.
+        """Yield a function that counts an upload's bytes; Problem if all places are taken, or all room for
+        uploads is.
 
         An upload holds no place: whoever sends nothing keeps nobody out.
         """

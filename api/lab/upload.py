@@ -77,7 +77,8 @@ def refuse_other_sites(request: Request) -> None:
 async def read_upload(
     request: Request, count: Callable[[int], None], *, within_s: float = UPLOAD_S, piece_s: float = PIECE_S
 ) -> Upload:
-    """The form; Problem if it is too large, too slow, malformed, or lacks a part. `count` is told of each piece's bytes."""
+    """The form; Problem if it is too large, too slow, malformed, or lacks a part. `count` is told of each
+    piece's bytes."""
     if int(request.headers.get("content-length") or 0) > MOST_BYTES + ROOM_BYTES:
         raise too_large()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
@@ -92,8 +93,9 @@ async def read_upload(
     except ClientDisconnect as exc:
         raise malformed("it was broken off") from exc
     except TimeoutError as exc:
+        least_kbps = 8 * PIECE_BYTES / piece_s / 1000
         raise malformed(
-            f"it did not arrive within {within_s:.0f} s, or slower than {8 * PIECE_BYTES / piece_s / 1000:.0f} kbit/s"
+            f"it did not arrive within {within_s:.0f} s, or slower than {least_kbps:.0f} kbit/s"
         ) from exc
     finally:
         parser.close()
@@ -102,7 +104,8 @@ async def read_upload(
 async def bounded(
     request: Request, count: Callable[[int], None], piece_s: float
 ) -> AsyncGenerator[bytes, None]:
-    """The request's body, piece by piece; Problem as soon as it is larger than a form may be, TimeoutError if it is too slow."""
+    """The request's body, piece by piece; Problem as soon as it is larger than a form may be, TimeoutError
+    if it is too slow."""
     clock = asyncio.get_running_loop().time
     body, size, due, due_at = request.stream(), 0, PIECE_BYTES, clock() + piece_s
     while True:

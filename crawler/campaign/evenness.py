@@ -1,12 +1,13 @@
-"""Tests whether failures cluster in time, on a machine or in a process,
-as failures of sites themselves would not.
+"""Tests whether failures cluster in time, on a machine or in a process, as failures of sites themselves would
+not.
 
-A site counts at the time and place of its first conclusive visit, and as failed if its final visit failed: retries come last
-and are made of failed sites alone, so their times mean nothing. Sites are claimed in the order of their ranks, and lower
-ranks fail more often, so a window of time is compared with the visits before and after it.
+A site counts at the time and place of its first conclusive visit, and as failed if its final visit failed:
+retries come last and are made of failed sites alone, so their times mean nothing. Sites are claimed in the
+order of their ranks, and lower ranks fail more often, so a window of time is compared with the visits before
+and after it.
 
-Names that do not resolve are compared once more (`unresolved_excesses`): all lanes draw from one queue, so that their shares differ by
-chance alone, and so does a month's share from that of the crawl before.
+Names that do not resolve are compared once more (`unresolved_excesses`): all lanes draw from one queue, so
+that their shares differ by chance alone, and so does a month's share from that of the crawl before.
 """
 
 import dataclasses
@@ -71,8 +72,8 @@ class Excess:
     def __str__(self) -> str:
         """Describe the excess in words."""
         return (
-            f"{self.failed:,} of {self.sites:,} sites {self.did} {self.what}, and {self.rest_failed:,} of {self.rest:,} "
-            f"beside them (by chance in {self.chance:.1g} of crawls)"
+            f"{self.failed:,} of {self.sites:,} sites {self.did} {self.what}, and {self.rest_failed:,} of "
+            f"{self.rest:,} beside them (by chance in {self.chance:.1g} of crawls)"
         )
 
 
@@ -118,13 +119,15 @@ def excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Exc
 def unresolved_excesses(
     sites: Sequence[FirstVisit], usual: Usual | None, rule: Evenness = EVENNESS
 ) -> Iterator[Excess | str]:
-    """Find lanes whose names resolved less than those of the others, a share above the usual one, and scattered failures.
+    """Find lanes whose names resolved less than those of the others, a share above the usual one, and
+    scattered failures.
 
-    The last are names that resolve at a later attempt: a resolver that fails in a share p of its answers shows them in a share
-    p (1 - p) of the sites, and leaves p² of the sites without an address after two attempts. Power, simulated for 1,000 sites of
-    which 3 % have no address, at the default chance: a crawl is refused in 98 % of cases if the resolver of one lane in three
-    fails for 10 % of the names, in 96 % if all lanes' fail for 5 % more than in the crawl before, and in 95 % if 5 % of the answers fail at
-    random, which leaves 0.25 % of the sites without an address.
+    The last are names that resolve at a later attempt: a resolver that fails in a share p of its answers
+    shows them in a share p (1 - p) of the sites, and leaves p² of the sites without an address after two
+    attempts. Power, simulated for 1,000 sites of which 3 % have no address, at the default chance: a crawl is
+    refused in 98 % of cases if the resolver of one lane in three fails for 10 % of the names, in 96 % if all
+    lanes' fail for 5 % more than in the crawl before, and in 95 % if 5 % of the answers fail at random, which
+    leaves 0.25 % of the sites without an address.
     """
     groups = list(_groups(sites, lambda site: site.unresolved))
     excess = (_excess(part, len(groups), did="did not resolve") for part in groups)

@@ -21,7 +21,7 @@ from crawler.errors import DNSError
 from schema.crawls import name_of
 from schema.tables import Crawl, Site, Visit
 from schema.vocabulary import ANSWERED, DISPUTED, NEVER_FINAL, OUR_FAULT
-
+from storage.crawls import crawls
 
 UNRESOLVED = frozenset({DNSError.outcome})
 """Outcomes of sites whose name did not resolve."""
@@ -39,11 +39,14 @@ class Bounds:
     covered: float = 0.95
     """Least share of the ok visits whose bytes are accounted for (schema/vocabulary.py)."""
     our_fault: float = 0.02
-    """Largest share of the final visits that ended by a fault of ours, names that another resolver knows included."""
+    """Largest share of the final visits that ended by a fault of ours, names that another resolver knows
+    included."""
     unresolved: float = 0.15
-    """Largest share of the visited sites whose name did not resolve. Ours: above the share of any list that we know of."""
+    """Largest share of the visited sites whose name did not resolve. Ours: above the share of any list
+    that we know of."""
     uneven: float = EVENNESS.chance
-    """False-positive rate of each search for failures that sites do not cause (crawler.campaign.evenness); 0 for no search."""
+    """False-positive rate of each search for failures that sites do not cause (crawler.campaign.evenness);
+    0 for no search."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +109,8 @@ def ends(connection: Connection, crawl: Crawl) -> Ends:
 
 
 def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess | str]:
-    """Find failures that sites do not cause: in windows of time, on machines, in processes, and of names to resolve."""
+    """Find failures that sites do not cause: in windows of time, on machines, in processes, and of names
+    to resolve."""
     if not bounds.uneven:
         return []
     rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
@@ -115,20 +119,20 @@ def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess 
 
 
 def usual(connection: Connection, crawl: Crawl) -> Usual | None:
-    """Count the names that did not resolve in the last sealed crawl of the same list before; None if there is none."""
-    source = crawl.list_id.partition(":")[0]
-    before = connection.execute(
-        select(Crawl)
-        .where(
-            Crawl.sealed_at < crawl.planned_at,
-            Crawl.kind == crawl.kind,
-            func.split_part(Crawl.list_id, ":", 1) == source,
-        )
-        .order_by(Crawl.sealed_at.desc(), Crawl.id.desc())
-        .limit(1)
-    ).one_or_none()
-    if before is None or before.top < crawl.top:
+    """Count the names that did not resolve in the last sealed crawl of the same list before; None if there
+    is none."""
+    earlier = [
+        (one.sealed_at, one.id, one)
+        for one in crawls(connection)
+        if one.sealed_at is not None
+        and one.sealed_at < crawl.planned_at
+        and one.kind == crawl.kind
+        and one.list_id.partition(":")[0] == crawl.list_id.partition(":")[0]
+        and one.top >= crawl.top
+    ]
+    if not earlier:
         return None
+    *_, before = max(earlier)
     sites, unresolved = connection.execute(
         select(func.count(), func.count().filter(Visit.outcome.in_(UNRESOLVED))).where(
             Visit.crawl_id == before.id, Visit.is_final, Visit.rank <= crawl.top
@@ -179,11 +183,13 @@ def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess | str] = ()) -> 
             yield f"{_percent(share)} {words}, and {_percent(least)} must"
     if (shares["our_fault"] or 0) > bounds.our_fault:
         yield (
-            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours ({', '.join(sorted(OUR_FAULT))}, or a name that "
-            f"another resolver knows), and {_percent(bounds.our_fault)} may"
+            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours "
+            f"({', '.join(sorted(OUR_FAULT))}, or a name that another resolver knows), "
+            f"and {_percent(bounds.our_fault)} may"
         )
     if (shares["unresolved"] or 0) > bounds.unresolved:
-        yield f"{_percent(shares['unresolved'])} of the names did not resolve, and {_percent(bounds.unresolved)} may"
+        unresolved, most = _percent(shares["unresolved"]), _percent(bounds.unresolved)
+        yield f"{unresolved} of the names did not resolve, and {most} may"
     yield from map(str, crowds)
 
 

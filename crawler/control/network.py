@@ -1,4 +1,5 @@
-"""Probes the crawl's own network: checks that the address guard is whole, then asks canaries and resolves names through it."""
+"""Probes the crawl's own network: checks that the address guard is whole, then asks canaries and resolves
+names through it."""
 
 import asyncio
 import contextlib
@@ -64,7 +65,8 @@ class OwnNetwork:
     def __init__(
         self, canaries: Sequence[Canary], guard: Guard | None, resolvers: Sequence[Resolver] | None = None
     ) -> None:
-        """`resolvers` are asked about names that do not resolve; None for a web whose names are not in the DNS."""
+        """`resolvers` are asked about names that do not resolve; None for a web whose names are not in the
+        DNS."""
         self._canaries = list(canaries)
         self._guard = guard
         self._resolvers = None if resolvers is None else list(resolvers)
@@ -131,8 +133,8 @@ class OwnNetwork:
         if found["good"]:
             return None
         said = ", ".join(f"{name}: {words}" for name, words in found["said"].items())
-        what = "names do not resolve" if found.get("resolver") else "no canary answers"
-        return Fault(f"{what} ({said or 'none in time'})")
+        fault = "names do not resolve" if found.get("resolver") else "no canary answers"
+        return Fault(f"{fault} ({said or 'none in time'})")
 
 
 async def run_probe(what: str) -> bytes:

@@ -1,9 +1,11 @@
-"""`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network, and resolves names there.
+"""`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network, and resolves names
+there.
 
-It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a browser does.
-REQUEST is JSON: canaries, names that are known to resolve, and the process id by which the guard is entered, or null. The output
-is JSON: whether a canary answered as expected and the names resolve, and the error of each. It uses the standard library alone, since it starts every few seconds while
-visits fail.
+It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a
+browser does. REQUEST is JSON: canaries, names that are known to resolve, and the process id by which the
+guard is entered, or null. The output is JSON: whether a canary answered as expected and the names resolve,
+and the error of each. It uses the standard library alone, since it starts every few seconds while visits
+fail.
 """
 
 import ctypes
@@ -28,7 +30,8 @@ WITHIN_S = 6.0
 """Time limit of the probe, in seconds: enough for two DNS queries and a lost SYN."""
 
 MOST_UNRESOLVED = 1
-"""Questions for names that may fail while the resolver counts as good: a zone's own servers may be at fault."""
+"""Questions for names that may fail while the resolver counts as good: a zone's own servers may be at
+fault."""
 
 READ_BYTES = 1024
 
@@ -108,7 +111,8 @@ def probe(canaries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
 def resolution(name: str, *, is_known: bool) -> str:
     """What is wrong with our resolver's answer for a name, "" if nothing is.
 
-    A name that is made up is in no cache: that it does not exist is an answer, and that its servers were not reached is none.
+    A name that is made up is in no cache: that it does not exist is an answer, and that its servers were not
+    reached is none.
     """
     try:
         socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)

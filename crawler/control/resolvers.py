@@ -26,7 +26,8 @@ NONE = "none"
 """Value of FIRSTFLIGHT_RESOLVERS for no second resolver."""
 
 Opinion = Literal["exists", "absent", "unknown"]
-"""Whether a name has an address: `absent` if a resolver says no or cannot find out either, `unknown` if none answers."""
+"""Whether a name has an address: `absent` if a resolver says no or cannot find out either, `unknown` if
+none answers."""
 
 
 class ResolverError(CrawlerError):
@@ -77,13 +78,14 @@ def _named(text: str) -> Resolver:
         )
     except ValueError as exc:
         raise ResolverError(
-            f"FIRSTFLIGHT_RESOLVERS: {text!r} is no resolver: name {', '.join(one.id for one in RESOLVERS)}, or addresses such as "
-            f"192.0.2.1 or 192.0.2.1#5353, separated by commas; or {NONE}"
+            f"FIRSTFLIGHT_RESOLVERS: {text!r} is no resolver: name {', '.join(one.id for one in RESOLVERS)}, "
+            f"or addresses such as 192.0.2.1 or 192.0.2.1#5353, separated by commas; or {NONE}"
         ) from exc
 
 
 async def opinion(resolvers: Sequence[Resolver], name: str) -> Opinion:
-    """Ask one resolver after the other until one says whether a name has an address, be it one that no page may reach."""
+    """Ask one resolver after the other until one says whether a name has an address, be it one that no
+    page may reach."""
     found: Opinion = "unknown"
     for one in resolvers:
         answers = await asyncio.gather(*(_ask(one, name, kind) for kind in ("A", "AAAA")))
@@ -97,7 +99,8 @@ async def opinion(resolvers: Sequence[Resolver], name: str) -> Opinion:
 
 
 DEFINITE = (dns.rcode.NOERROR, dns.rcode.NXDOMAIN)
-"""Codes of answers about the name; others are about the resolver or the name's own servers, and the next resolver is asked."""
+"""Codes of answers about the name; others are about the resolver or the name's own servers, and the next
+resolver is asked."""
 
 
 async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:

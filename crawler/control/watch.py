@@ -30,7 +30,8 @@ class Pacing:
 PACING = Pacing()
 
 DISPUTES = 3
-"""Visits to a site that one process gives back because another resolver knows its name; then the outcome `dns` is kept, marked."""
+"""Visits to a site that one process gives back because another resolver knows its name; then the outcome
+`dns` is kept, marked."""
 
 NOT_RESOLVED = "net::ERR_NAME_NOT_RESOLVED"
 
@@ -113,7 +114,8 @@ class Watch:
         return given_back(observation)
 
     async def _with_second_opinion(self, observation: Observation, host: str) -> Observation:
-        """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES such visits, mark it."""
+        """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES
+        such visits, mark it."""
         assert self._network is not None
         names = unresolved(observation, host)
         fault = await self._network.resolver_fault(names) if names else None
@@ -200,7 +202,8 @@ def _is_lost(response: Row) -> bool:
 
 
 def unresolved(observation: Observation, host: str) -> list[str]:
-    """Return the names for which the loads of a visit to `host` ended as `dns`: its own, or that of a redirect."""
+    """Return the names for which the loads of a visit to `host` ended as `dns`: its own, or that of a
+    redirect."""
     names: set[str] = set()
     for one in (observation, *observation.more):
         if one.visit["outcome"] == DNSError.outcome:

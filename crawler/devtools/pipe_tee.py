@@ -23,7 +23,8 @@ ATTACHED = "Target.attachedToTarget"
 DETACHED = "Target.detachedFromTarget"
 
 MESSAGE_BYTES = 64 * 1024 * 1024
-"""Longest message, in bytes: the driver keeps a message in memory until its end, and a browser that was taken over need not end it."""
+"""Longest message, in bytes: the driver keeps a message in memory until its end, and a browser that was
+taken over need not end it."""
 
 SESSIONS_KEPT = 1000
 """Most sessions that are kept, so that no page fills the memory; a page's own session is its first."""
@@ -81,8 +82,9 @@ class PipeTee:
     ) -> Path:
         """A program that takes the browser's arguments and runs it with a tee in its pipe.
 
-        `call` is the browser's command, and `options` follow the arguments. The browser may write to the files `opened`,
-        as descriptors of its own (`opened_path`). The command finds the file `read` open at that descriptor.
+        `call` is the browser's command, and `options` follow the arguments. The browser may write to the
+        files `opened`, as descriptors of its own (`opened_path`). The command finds the file `read` open at
+        that descriptor.
         """
         script = self._folder / "launcher"
         redirections = [

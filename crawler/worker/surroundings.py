@@ -105,7 +105,8 @@ def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
 
 
 def web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None) -> Web:
-    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of the other kind."""
+    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of
+    the other kind."""
     if state is None:
         if crawl.kind == LOCAL_WEB:
             raise StateError(

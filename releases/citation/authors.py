@@ -34,7 +34,8 @@ ORCID = re.compile(r"https://orcid\.org/[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X
 
 
 def authors_in(path: Path) -> tuple[Author, ...]:
-    """The authors of a CITATION.cff; ReleaseError if it is none, or if an author has a field that the format does not know."""
+    """The authors of a CITATION.cff; ReleaseError if it is none, or if an author has a field that the
+    format does not know."""
     from ruamel.yaml import YAML  # of use where a release is built, and nowhere else
     from ruamel.yaml.error import YAMLError
 
@@ -48,8 +49,8 @@ def authors_in(path: Path) -> tuple[Author, ...]:
 def _checked(facts: object) -> list[dict[str, Any]]:
     """The authors in a file's facts; ValueError if the file is no CITATION.cff."""
     match facts:
-        case {"cff-version": str(version), "authors": [_, *_] as authors} if version == CFF:
-            lacking = [name for name in NEEDED if not isinstance(facts.get(name), str) or not facts[name]]
+        case {"cff-version": str(version), "authors": [_, *_] as authors, **others} if version == CFF:
+            lacking = [name for name in NEEDED if not isinstance(others.get(name), str) or not others[name]]
             if lacking:
                 raise ValueError(f"it lacks {', '.join(lacking)}")
             return [_checked_author(one) for one in authors]

@@ -1,4 +1,5 @@
-"""Stored populations: a CSV file that `population_csv` reads, and a JSON file with its facts and the SHA-256 of both.
+"""Stored populations: a CSV file that `population_csv` reads, and a JSON file with its facts and the SHA-256
+of both.
 
 Some come with the code, in the folder `stored`; others lie in the data folder.
 """
@@ -94,21 +95,23 @@ def stored(folder: Path) -> list[StoredPopulation]:
 
 
 def find_population(folder: Path, name: str) -> CsvPopulation:
-    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its checksums."""
+    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its
+    checksums."""
     return _read(_place(folder, name), facts_of(folder, name))
 
 
 def check_population(folder: Path, name: str) -> CsvPopulation:
     """Read the population whose files lie in `folder` itself.
 
-    Raises PopulationError if it contradicts its checksums, or if a bundled population of other content has its id.
+    Raises PopulationError if it contradicts its checksums, or if a bundled population of other content has
+    its id.
     """
     facts = _facts(folder / f"{name}.json")
     found = _read(folder, facts)
     if _place(folder, name) == BUNDLED and _facts(BUNDLED / f"{name}.json") != facts:
         raise PopulationError(
-            f"{folder / name}.csv is never read, since the bundled population of this id has other content: rename it, or remove "
-            f"{name}.csv and {name}.json"
+            f"{folder / name}.csv is never read, since the bundled population of this id has other content: "
+            f"rename it, or remove {name}.csv and {name}.json"
         )
     return found
 
@@ -160,7 +163,8 @@ def _facts(path: Path) -> StoredPopulation:
         facts = StoredPopulation(**described)
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
         raise PopulationError(
-            f"{path} is damaged, since it does not describe a population: {again} ({type(exc).__name__}: {exc})"
+            f"{path} is damaged, since it does not describe a population: {again} "
+            f"({type(exc).__name__}: {exc})"
         ) from exc
     if stated != _checksum(described):
         raise PopulationError(f"{path} is damaged, since {CHECKSUM} is not the SHA-256 of its facts: {again}")

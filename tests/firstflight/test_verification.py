@@ -106,7 +106,8 @@ def damaged_in_turn(folder: Path, kind: str) -> Sequence[tuple[Path, str]]:
 
 
 def verdicts(data: Path, kind: str) -> list[Item]:
-    """The verdict on everything, but on a release only where it may be damaged, since that check takes a second."""
+    """The verdict on everything, but on a release only where it may be damaged, since that check takes a
+    second."""
     found = checks(settings_of(data), None)
     assert [check.kind for check in found] == list(FOLDERS)
     return [check() for check in found if kind == "release" or check.kind != "release"]

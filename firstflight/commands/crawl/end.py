@@ -39,18 +39,20 @@ def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], 
 @bound(
     "--most-uneven",
     "uneven",
-    "False-positive rate of the search for failures that sites do not cause: windows of time, machines and processes whose "
-    "sites failed twice as often as the rest, and by 15 points; names that resolve less than in other lanes or than in the "
-    "crawl before of the same list; and names that resolve at a later attempt alone. 0 for no search.",
+    "False-positive rate of the search for failures that sites do not cause: windows of time, machines "
+    "and processes whose sites failed twice as often as the rest, and by 15 points; names that resolve less "
+    "than in other lanes or than in the crawl before of the same list; and names that resolve at a later "
+    "attempt alone. 0 for no search.",
 )
 @AS_JSON
 @click.pass_obj
 def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) -> None:
-    """Show how the sites of a crawl ended; exit code 1, with the reasons,
-    if it is not good enough to be sealed.
+    """Show how the sites of a crawl ended; exit code 1, with the reasons, if it is not good enough to be
+    sealed.
 
-    It is not if too many sites failed, or if failures cluster: 20 sites in a row of 1,000, or half of a machine's sites,
-    fail by a fault of ours, or the resolver does, if only at times. Visit the sites again in another crawl, or inspect the failures and seal the crawl anyway.
+    It is not if too many sites failed, or if failures cluster: 20 sites in a row of 1,000, or half of a
+    machine's sites, fail by a fault of ours, or the resolver does, if only at times. Visit the sites again in
+    another crawl, or inspect the failures and seal the crawl anyway.
 
     \b
     Example:

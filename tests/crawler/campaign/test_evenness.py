@@ -105,7 +105,8 @@ NO_ADDRESS = 0.03
 
 
 def looked_up(chosen: random.Random, fails: Callable[[int], float], sites: int = 1000) -> list[FirstVisit]:
-    """A crawl by three lanes in two attempts, whose resolvers fail for a share of the lookups of each lane."""
+    """A crawl by three lanes in two attempts, whose resolvers fail for a share of the lookups of each
+    lane."""
     made = []
     for rank in range(1, sites + 1):
         lane = chosen.randrange(3)

@@ -38,11 +38,11 @@ def test_a_crawl_at_its_bounds_passes() -> None:
         ({"ok_known": 0, "ok_covered": 0}, "none of the visits that are ok have their bytes"),
         (
             {"outcomes": {"ok": 979, "crash": 20, "network_changed": 1}},
-            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or a name that",
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or",
         ),
         (
             {"disputed": 1},
-            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or a name that",
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or",
         ),
         (
             {"outcomes": {"ok": 849, "dns": 151}},

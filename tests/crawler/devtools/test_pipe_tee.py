@@ -38,7 +38,8 @@ def asked(session: str, number: int) -> bytes:
 async def driven(
     folder: Path, written: bytes, page: str = "PAGE", *, then: str = ""
 ) -> tuple[bytes, list[PageEvent]]:
-    """Bytes at the driver, and events, of a browser that writes and ends; or, as a program, writes for ever and is killed."""
+    """Bytes at the driver, and events, of a browser that writes and ends; or, as a program, writes for
+    ever and is killed."""
     heard: list[PageEvent] = []
     (folder / "written").write_bytes(written)
     browser = folder / "browser"

@@ -173,7 +173,8 @@ def answers(question: bytes, asked: dict[str, int], fails: Callable[[str], bool]
 def nameserver(
     address: str = NAMESERVER, fails: Callable[[str], bool] = lambda _: False
 ) -> Iterator[dict[str, int]]:
-    """On the machine's loopback, as a stub resolver is, or another of its addresses; how often each name was asked for.
+    """On the machine's loopback, as a stub resolver is, or another of its addresses; how often each name was
+    asked for.
 
     A question for a name that `fails` has the answer SERVFAIL.
     """

@@ -105,7 +105,8 @@ def fails(name: str) -> bool:
 
 
 REPAIRED = ("network_cut", "uplink_down", "resolver_failing")
-"""Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue meanwhile."""
+"""Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue
+meanwhile."""
 
 FAULTS = {
     one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down, resolver_failing)

@@ -184,7 +184,8 @@ def published(tmp_path: Path) -> str:
 def test_a_client_that_reads_nothing_takes_its_share_of_connections_alone(
     tmp_path: Path, published: str, forwarded: str
 ) -> None:
-    """One client takes more connections than there are; behind a proxy others have the proxy's address too."""
+    """One client takes more connections than there are; behind a proxy others have the proxy's address
+    too."""
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
     log = tmp_path / "log"
     limited = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
