@@ -7,7 +7,7 @@ import threading
 import zipfile
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi import Request
 from fastapi.testclient import TestClient
+from starlette.types import Message, Receive, Send
 
 from api.app import create_app
 from api.http.problems import Problem
@@ -22,9 +23,6 @@ from api.lab.networks import offered_networks, usual_network
 from api.lab.upload import MOST_BYTES, PIECE_BYTES, ROOM_BYTES, read_upload
 from tests.api.lab.conftest import AS_A_BROWSER, HeldLab, give, har
 from tests.api.test_v1 import assert_problem
-
-if TYPE_CHECKING:
-    from starlette.types import Message, Receive, Send
 
 WITHIN_S = 60
 

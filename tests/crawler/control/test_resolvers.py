@@ -9,11 +9,11 @@ import dns.message
 import dns.rcode
 import dns.rrset
 import pytest
-from localweb.canary import canary
 
 from crawler.control.canaries import chosen as chosen_canaries
 from crawler.control.network import Fault, OwnNetwork
 from crawler.control.resolvers import RESOLVERS, Opinion, Resolver, ResolverError, chosen, opinion
+from localweb.server import canary
 
 ADDRESSES = {"public.test": "93.184.216.34", "private.test": "10.0.0.1", "six.test": "2606:2800:220:1::34"}
 
