@@ -19,6 +19,7 @@ from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.http.hosts import Hosts, PlainRequests, trusted_names
 from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
+from api.http.overload import Overload
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.lab import routes as lab_routes
@@ -184,6 +185,7 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, app.state.library, app.state.memory)
     app.add_middleware(PlainRequests, hosts)
+    app.add_middleware(Overload)
     if metrics is not None:
         from api.http.metrics import Metered  # its library takes 3 MB, and few services are metered
 

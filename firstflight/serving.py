@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from granian._granian import SocketHolder
@@ -23,6 +24,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
+from firstflight.clients import ClientBound
 from firstflight.listening import BACKLOG
 
 if TYPE_CHECKING:
@@ -31,8 +33,14 @@ if TYPE_CHECKING:
 CONNECTIONS = 2048
 """Upper limit of open connections, if there are enough descriptors; more wait in the kernel's queue."""
 
+DESCRIPTORS_EACH = 2
+"""Descriptors that a connection takes: its own, and that of the file which it is sent."""
+
 DESCRIPTORS_KEPT = 128
-"""Descriptors reserved for files, other sockets and the interpreter."""
+"""Descriptors reserved for queries, other sockets and the interpreter."""
+
+CLIENT_SHARE = 0.25
+"""Largest share of the connections that one client holds; beyond it, its oldest are closed."""
 
 HEADER_BYTES = 16 * 1024
 """Upper limit of the request line and header section together; a longer one gets status 431."""
@@ -58,6 +66,9 @@ for the small ones of intervals wait for each other ten times as long as one thr
 NEEDLESS = frozenset({"pandas", "pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs"})
 """Modules that pyarrow imports wherever they are installed: pandas, which takes 43 MB,
 and clients of cloud storage, which take 5 MB."""
+
+MOST_DESCRIPTORS = Path("/proc/sys/fs/nr_open")
+"""The most descriptors that the kernel lets a process have (proc(5))."""
 
 PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
@@ -86,12 +97,12 @@ class _Server(MPServer):
 
 
 def connections() -> int:
-    """Raise the limit of descriptors as far as possible, and return how many connections it allows."""
+    """Raise the limit of descriptors to the hard limit, and return how many connections that allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + DESCRIPTORS_KEPT
-    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    most = int(MOST_DESCRIPTORS.read_text(encoding="ascii"))
+    soft = most if hard == resource.RLIM_INFINITY else min(hard, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(soft - DESCRIPTORS_KEPT, soft // 2)
+    return min(CONNECTIONS, max(soft - DESCRIPTORS_KEPT, soft // 2) // DESCRIPTORS_EACH)
 
 
 def serve(
@@ -99,13 +110,16 @@ def serve(
 ) -> None:
     """Serve the ASGI application that `load` creates in the worker process, until stopped."""
 
+    most = connections()
+
     def loaded() -> ASGIApp:
         # A server that was killed leaves no worker behind with its port.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         for name, value in LIBRARIES.items():
             os.environ.setdefault(name, value)
         sys.meta_path.insert(0, _Without())
-        application = load()
+        application = ClientBound(load(), port=listening.getsockname()[1], most=int(CLIENT_SHARE * most))
+        application.watch()
         gc.freeze()  # what is there now stays: no reason to look through it again and again
         return application
 
@@ -117,7 +131,7 @@ def serve(
         http=HTTPModes.http1,
         websockets=False,
         backlog=BACKLOG,
-        backpressure=connections(),
+        backpressure=most,
         http1_settings=HTTP1Settings(
             header_read_timeout=round(header_timeout_s * 1000), max_buffer_size=HEADER_BYTES
         ),

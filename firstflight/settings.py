@@ -38,6 +38,10 @@ class Settings:
     canaries: str | None = None
     """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
 
+    resolvers: str | None = None
+    """Ids and addresses of second resolvers, comma-separated; None for the default ones
+    (crawler.control.resolvers)."""
+
     publish_url: str | None = None
     """URL of the store to which releases are published."""
 
@@ -149,6 +153,7 @@ def from_environment() -> Settings:
         trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
         has_lab=os.environ.get("FIRSTFLIGHT_LAB") == "1",
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
+        resolvers=os.environ.get("FIRSTFLIGHT_RESOLVERS") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=_key(optional("FIRSTFLIGHT_SIGNING_KEY")),
         citation=optional("FIRSTFLIGHT_CITATION"),

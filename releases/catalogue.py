@@ -21,6 +21,7 @@ from typing import Any
 from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import is_recorded
+from storage.exhaustion import reraise_exhaustion
 from storage.sums import MANIFEST, checksum_of
 
 TOMBSTONE = "tombstone.json"
@@ -101,7 +102,7 @@ class Manifest:
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"
                 )
-        except (ValueError, TypeError, KeyError, AttributeError) as exc:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
             raise ReleaseError(f"not a manifest of a release: {exc}") from exc
         return found
 
@@ -198,13 +199,15 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     version = int(parts[-1][1])
     try:
         names = [path.name for path in folder.iterdir()]
-    except OSError:  # missing or unreadable: damaged, since the manifest cannot be read either
+    except OSError as exc:  # missing or unreadable: damaged, since the manifest cannot be read either
+        reraise_exhaustion(exc)
         names = []
     if names == [TOMBSTONE]:
         return Withdrawn(path=folder, crawl=crawl, version=version)
     try:
         release = read_release(folder)
     except ReleaseError as exc:
+        reraise_exhaustion(exc)
         return Damaged(path=folder, crawl=crawl, version=version, said=str(exc))
     if (release.crawl, release.version) != (crawl, version):
         said = (

@@ -79,8 +79,19 @@ ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query 
 }
 """Queries without their SELECT that must find no row in a release, by the name of their check."""
 
-UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
-"""Exceptions that reading a damaged file raises."""
+UNREADABLE = (
+    duckdb.Error,
+    pa.ArrowException,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""Exceptions that reading a damaged file, or using what it holds, raises."""
 
 
 def verify(release: Release, engine: Engine | None) -> Iterator[Check]:

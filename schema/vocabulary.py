@@ -38,6 +38,10 @@ ANSWERED = frozenset({"ok", "http_error"})
 
 NETWORK_DOWN = "network_down"
 
+DISPUTED = " (another resolver knows the name)"
+"""End of visit.error where the outcome is `dns` although another resolver than ours has an address for the
+name."""
+
 OUR_FAULT = frozenset({"crash", "network_changed", NETWORK_DOWN})
 """Outcomes that the crawling machine, rather than the site, may have caused."""
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from storage.exhaustion import reraise_exhaustion
 from storage.signatures import Signer
 from storage.staging import put_in_place, put_new
 from storage.sums import broken_sums, checksum_of, manifest_of, seal
@@ -129,7 +130,8 @@ class ReportVersion:
 def _facts(folder: Path) -> dict[str, Any]:
     try:
         return manifest_of(folder)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as exc:
+        reraise_exhaustion(exc)
         return {}
 
 

@@ -37,6 +37,13 @@ def relate(request: Request, relation: str, target: str, **attributes: str) -> N
     request.state.related.append((relation, target, attributes))
 
 
+def relate_help_with_csv(request: Request) -> None:
+    """Link to what a reader of CSV should know: texts of sites stay as they are, and a spreadsheet may
+    take one for a formula."""
+    page = link(request, "document", name="recipes")
+    relate(request, "help", f"{page}#csv-in-a-spreadsheet", type="text/html")
+
+
 def link_header(request: Request) -> str:
     """The value of the answer's Link header: what `relate` was told, and the defaults for what it was not.
 

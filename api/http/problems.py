@@ -13,8 +13,14 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from api.http.middleware import HEADERS
+from storage.exhaustion import is_exhaustion
 
 MEDIA_TYPE = "application/problem+json"
+
+RETRY_AFTER_S = "5"
+"""Value of Retry-After where no descriptor is left: about the time until idle connections are closed."""
+
+NO_DESCRIPTOR = "the service has too many files and connections open: try again in a few seconds"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,6 +93,8 @@ def _parameter(location: Sequence[Any]) -> str:
 
 def from_exception(exc: Exception) -> Problem:
     """The problem for an exception; that of an unexpected one reveals nothing about the service."""
+    if is_exhaustion(exc):  # whatever was made of it on its way: nothing is known about the file
+        return Problem("busy", NO_DESCRIPTOR, headers={"Retry-After": RETRY_AFTER_S})
     if isinstance(exc, Problem):
         return exc
     if isinstance(exc, RequestValidationError):

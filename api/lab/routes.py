@@ -75,8 +75,8 @@ def lab(request: Request, _queue: QueueDep) -> Response:
 async def lab_form(request: Request, queue: QueueDep) -> Response:
     """Take the form into the queue, and lead to the page of its replay."""
     refuse_other_sites(request)
-    with queue.place():
-        upload = await read_upload(request)
+    with queue.upload() as count:
+        upload = await read_upload(request, count)
         job = queue.add(upload.content, upload.networks)
     where = request.app.url_path_for("lab_replay", id=job.id)
     return RedirectResponse(where, HTTP_303_SEE_OTHER, headers=HEADERS)

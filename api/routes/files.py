@@ -10,7 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from api.http.etags import is_known, not_modified
-from api.http.links import link, link_header
+from api.http.links import link, link_header, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import FileAnswer
 from api.routes.parameters import CrawlPath, FilePath, ShelfDep, VersionPath
@@ -109,6 +109,8 @@ def _is_other_unit(range_header: str) -> bool:
 def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
     """The answer with a file; Problem if the file is not the published one."""
     path, checksum = request.app.state.library.file(volume, name)
+    if path.suffix == ".csv":
+        relate_help_with_csv(request)
     return StoredFile(
         path,
         media_type=MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream"),

@@ -10,6 +10,7 @@ from api.stored.file_sums import Sums
 from api.stored.shelf import Notice, Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
 from releases.errata.stored import ErratumError, read
+from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
@@ -40,8 +41,9 @@ class Inspection:
         self._left_bytes = CHECKED_AT_ONCE_BYTES
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._before = self._now
+    def __exit__(self, exc_type: type[BaseException] | None, *_: object) -> None:
+        # A scan that ended early knows nothing about the folders behind its end.
+        self._before = self._now if exc_type is None else self._before | self._now
 
     def version(self, found: Release | Damaged | Withdrawn) -> Version:
         """Inspect one version of a release."""
@@ -114,7 +116,8 @@ class Inspection:
         signature = self._signature(folder)
         try:
             erratum = read(folder)
-        except ErratumError:
+        except ErratumError as exc:
+            reraise_exhaustion(exc)
             erratum, damage = None, f"{MANIFEST} cannot be used"
         return Notice(
             path=folder,
@@ -130,7 +133,8 @@ class Inspection:
     def _checksum(self, folder: Path) -> str:
         try:
             return self._sums.of(folder / SUMS)
-        except OSError:
+        except OSError as exc:
+            reraise_exhaustion(exc)
             return ""
 
     def _signature(self, folder: Path) -> Signature:
@@ -151,7 +155,8 @@ class Inspection:
             own = {
                 name: self._sums.of(folder / name) for name in (SUMS, SIGNATURE) if (folder / name).exists()
             }
-        except (OSError, ValueError):
+        except (OSError, ValueError) as exc:
+            reraise_exhaustion(exc)
             return {}, f"{SUMS} cannot be used", True
         compared = {name: self._compare(folder / name, checksum) for name, checksum in sums.items()}
         wrong = {*misstatements, *(name for name, is_right in compared.items() if is_right is False)}
@@ -164,7 +169,8 @@ class Inspection:
             if found is None and self._left_bytes > 0:
                 found = self._sums.of(path)
                 self._left_bytes -= path.stat().st_size
-        except OSError:
+        except OSError as exc:
+            reraise_exhaustion(exc)
             return False
         return None if found is None else found == checksum
 

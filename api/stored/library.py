@@ -15,6 +15,7 @@ from api.stored.inspection import Inspection
 from api.stored.shelf import Shelf, Version, Volume
 from releases.catalogue import listed
 from releases.errata.stored import folders
+from storage.exhaustion import Exhausted, is_exhaustion
 from storage.progress import read_progress
 from storage.report_versions import all_report_versions
 
@@ -60,7 +61,7 @@ class Library:
             try:
                 shelf = self._shelf
                 if shelf is None or not self._is_fresh:
-                    shelf = self._shelf = self._look()
+                    shelf = self._shelf = self._look_again(shelf)
                     self._looked_at = time.monotonic()
             finally:
                 self._looking.release()
@@ -84,6 +85,15 @@ class Library:
         if expected and found != expected:
             raise Problem("damaged-file", f"{name} is not the file that was published")
         return path, found
+
+    def _look_again(self, last: Shelf | None) -> Shelf:
+        """A new scan; the last shelf where no descriptor is left for one."""
+        try:
+            return self._look()
+        except (Exhausted, OSError) as exc:
+            if last is None or not is_exhaustion(exc):
+                raise
+            return last
 
     def _look(self) -> Shelf:
         with self._inspection as inspection:

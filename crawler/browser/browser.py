@@ -52,8 +52,8 @@ DATA_LIMIT_BYTES = 3 * 1024**3
 """Private writable memory of one process (RLIMIT_DATA): stacks count,
 memory that V8 only reserves does not."""
 
-REFUSED = re.compile(rf"\[err\] ({box.PROGRAM}: .+)")
-"""Bubblewrap's error, in Playwright's copy of the output of a browser that does not start."""
+REFUSED = re.compile(rf"\[err\] ((?:{box.PROGRAM}|prlimit): .+)")
+"""The box's error, in Playwright's copy of the output of a browser that does not start."""
 
 LAUNCH_TIMEOUT_S = 30.0
 MARK_TIMEOUT_S = 5.0
@@ -128,6 +128,7 @@ class Browser:
                         box.command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
                         options=[f"{PROFILE_FLAG}{box.PROFILE}"],
                         opened=[opened.log.path],
+                        read=(box.FILTER_DESCRIPTOR, opened.filter),
                     ),
                     args=[*QUIET_FLAGS, *measuring, f"--user-agent={guise.user_agent}", *opened.flags],
                     env={**box.environment()},
@@ -226,7 +227,7 @@ async def _close(browser: PlaywrightBrowser) -> None:
 
 
 def _reason(exc: Exception) -> str:
-    """Return bubblewrap's error if there is one, else the first line of Playwright's."""
+    """Return the box's error if there is one, else the first line of Playwright's."""
     said = str(exc).strip() or "no answer"
     by_the_box = REFUSED.search(said)
     return by_the_box[1] if by_the_box else said.splitlines()[0]
@@ -238,6 +239,8 @@ class Channels:
 
     log: LogStream
     pipe_tee: PipeTee
+    filter: Path
+    """The filter of system calls that bubblewrap reads."""
 
     @property
     def flags(self) -> list[str]:
@@ -257,4 +260,6 @@ def channels() -> Iterator[Channels]:
         log.path.chmod(WRITTEN_BY_OTHERS)
         pipe_tee = PipeTee(folder, EVENTS)
         stack.callback(pipe_tee.close)
-        yield Channels(log=log, pipe_tee=pipe_tee)
+        calls = folder / "filter"
+        calls.write_bytes(box.system_call_filter())
+        yield Channels(log=log, pipe_tee=pipe_tee, filter=calls)

@@ -4,6 +4,7 @@ leave columns null without a word."""
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import subprocess
 import tempfile
@@ -28,21 +29,20 @@ def missing_events(chromium: Path) -> list[str]:
     reader = LineReader(WANTED)
     with tempfile.TemporaryFile() as log:
         os.fchmod(log.fileno(), WRITTEN_BY_OTHERS)
-        call = [
-            *box.command(chromium, memory_bytes=MEMORY_BYTES),
-            f"{LOG_FLAG}/proc/self/fd/{log.fileno()}",
-            *OPTIONS,
-        ]
+        opened = fcntl.fcntl(log, fcntl.F_DUPFD, box.FILTER_DESCRIPTOR + 1)
+        boxed = box.with_filter(box.command(chromium, memory_bytes=MEMORY_BYTES))
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(
-                call,
+                [*boxed, f"{LOG_FLAG}/proc/self/fd/{opened}", *OPTIONS],
+                input=box.system_call_filter(),
                 env=box.environment(),
                 cwd="/",
-                pass_fds=[log.fileno()],
+                pass_fds=[opened],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 timeout=WITHIN_S,
             )
+        os.close(opened)
         log.seek(0)
         list(reader.events([log.readline()]))  # the names of all events
     if reader.missing is None:

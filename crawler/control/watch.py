@@ -10,8 +10,9 @@ import math
 from collections.abc import AsyncIterator, Callable
 
 from crawler.control.network import Fault, Network
+from crawler.errors import DNSError
 from crawler.visit.observation import Observation, Row
-from schema.vocabulary import ANSWERED, NETWORK_DOWN
+from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +28,12 @@ class Pacing:
 
 
 PACING = Pacing()
+
+DISPUTES = 3
+"""Visits to a site that one process gives back because another resolver knows its name; then the outcome
+`dns` is kept, marked."""
+
+NOT_RESOLVED = "net::ERR_NAME_NOT_RESOLVED"
 
 OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
 """Beginnings of request failures that the page or the browser caused, and not the network."""
@@ -61,6 +68,8 @@ class Watch:
         """End of the last outage: doubtful visits that began earlier are given back."""
         self._guarded_from = -math.inf
         """End of the last fault of the guard: all visits that began earlier are given back."""
+        self._disputes: dict[str, int] = {}
+        """Visits by site that were given back because another resolver knows its name."""
 
     async def is_down(self) -> bool:
         """Return whether the network is down, so that no site may be claimed; probes while it is,
@@ -81,7 +90,7 @@ class Watch:
             if not asking.cancelled():
                 asking.result()  # raises if the guard cannot be mended
 
-    async def judge(self, observation: Observation, *, began: float) -> Observation | None:
+    async def judge(self, observation: Observation, *, host: str, began: float) -> Observation | None:
         """Return a visit that has just ended, with the outcome `network_down` if it says nothing of its site.
 
         None if the crawl is told to stop before the network is known to be up.
@@ -93,6 +102,7 @@ class Watch:
         if broken is not None:
             self._fails(broken)
         elif began >= self._guarded_from and is_whole(observation):
+            self._network.resolved(host)
             return observation
         else:
             while self._good_at < ended and self._is_good_since(began):
@@ -100,8 +110,20 @@ class Watch:
                     return None
                 await self._probe(ended)
             if self._is_good_since(began):
-                return observation
+                return await self._with_second_opinion(observation, host)
         return given_back(observation)
+
+    async def _with_second_opinion(self, observation: Observation, host: str) -> Observation:
+        """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES
+        such visits, mark it."""
+        assert self._network is not None
+        names = unresolved(observation, host)
+        fault = await self._network.resolver_fault(names) if names else None
+        if fault is None:
+            return observation
+        self._disputes[host] = self._disputes.get(host, 0) + 1
+        self._say(fault.said)
+        return given_back(observation) if self._disputes[host] <= DISPUTES else disputed(observation)
 
     def _is_good_since(self, began: float) -> bool:
         return self._down_since is None and began >= self._good_from
@@ -177,6 +199,25 @@ def _is_lost(response: Row) -> bool:
     if failure is None:
         return response["is_complete"] is False or response["wire_bytes_unknown"] == "no_response"
     return not failure.startswith(OF_THE_PAGE)
+
+
+def unresolved(observation: Observation, host: str) -> list[str]:
+    """Return the names for which the loads of a visit to `host` ended as `dns`: its own, or that of a
+    redirect."""
+    names: set[str] = set()
+    for one in (observation, *observation.more):
+        if one.visit["outcome"] == DNSError.outcome:
+            documents = (row for row in one.responses if row["resource_type"] == "document")
+            names |= {row["host"] for row in documents if row["failure"] == NOT_RESOLVED} or {host}
+    return sorted(names)
+
+
+def disputed(observation: Observation) -> Observation:
+    """Mark the loads of a visit that ended as `dns` although another resolver knows the name."""
+    visit = observation.visit
+    if visit["outcome"] == DNSError.outcome:
+        visit = {**visit, "error": f"{visit['error'] or NOT_RESOLVED}{DISPUTED}"}
+    return dataclasses.replace(observation, visit=visit, more=[disputed(one) for one in observation.more])
 
 
 def given_back(observation: Observation) -> Observation:

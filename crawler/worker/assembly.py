@@ -62,7 +62,7 @@ class Assembly:
                 say=say,
                 limits=self.limits,
                 revive=self.revive,
-                network=OwnNetwork(canaries, around.guard) if canaries else None,
+                network=OwnNetwork(canaries, around.guard, around.web.resolvers) if canaries else None,
             ).run()
 
     def launching(

@@ -246,7 +246,7 @@ class Loop:
             async with self._watch.visiting():
                 observation, alive = await self._observe(browser, claim)
             if observation is not None:
-                observation = await self._watch.judge(observation, began=began)
+                observation = await self._watch.judge(observation, host=claim.host, began=began)
             await writing.done()
             writing.begin(self._end(claim, observation, stack.pop_all()))
         return alive

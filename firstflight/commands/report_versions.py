@@ -11,8 +11,8 @@ import click
 
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from firstflight.verification import of_folder
-from releases.catalogue import Release, listed
+from firstflight.verification import of_folders
+from releases.catalogue import listed
 from storage.report_versions import (
     ReportVersion,
     ReportVersionError,
@@ -144,14 +144,8 @@ def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool
         found = report_versions(settings.reports / str(year))
         if version is not None or not found:
             found = [find_version(settings.reports, year, version or 1)]
-    releases = {
-        (str(one.crawl), one.version): one for one in listed(settings.releases) if isinstance(one, Release)
-    }
-    items = [
-        of_folder(kind, str(one), folder, releases, settings.allowed_signers)
-        for one in found
-        for kind, folder in one.folders()
-    ]
+    folders = ((kind, str(one), folder) for one in found for kind, folder in one.folders())
+    items = [check() for check in of_folders(settings, folders, listed(settings.releases))]
     if as_json:
         click.echo(json.dumps({"items": [dataclasses.asdict(item) for item in items]}, indent=2))
     else:

@@ -56,10 +56,10 @@ def command(
 ) -> None:
     """Serve releases and reports: web pages, the API, and the files. Ctrl-C ends it.
 
-    It holds at most 2,048 connections, fewer where the limit of descriptors (ulimit -n) is lower. Strangers
-    need a proxy in front for TLS: docs/operations.md. FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin
-    with, in place of the address asked at; FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names
-    that requests may be for.
+    It holds at most 2,048 connections, fewer where the hard limit of descriptors (ulimit -Hn) is below 4,224,
+    and a quarter of them for one client. Strangers need a proxy in front for TLS: docs/operations.md.
+    FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with, in place of the address asked at;
+    FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
 
     With FIRSTFLIGHT_LAB=1 readers may have a page of their own replayed, at /lab: one at a time,
     60 s of a core each.

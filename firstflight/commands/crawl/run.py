@@ -166,7 +166,7 @@ def _surrounded(
     with (
         surroundings(
             crawl,
-            web(crawl, state, canaries=settings.canaries),
+            web(crawl, state, canaries=settings.canaries, resolvers=settings.resolvers),
             settings.chromium,
             unfiltered=unfiltered,
             blocked_networks=settings.blocked_networks,

@@ -150,8 +150,11 @@ def after_kill(before: dict[str, Any]) -> dict[str, Any]:
 def lost_guard() -> dict[str, Any]:
     """Return what a crawl notices once the guard process was killed."""
     with guarded() as guard:
-        call = box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
-        entered = subprocess.run(call, check=False).returncode
+        call = box.with_filter(
+            box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
+        )
+        calls = box.system_call_filter()
+        entered = subprocess.run(call, input=calls, check=False).returncode
         os.kill(parent(guard.namespace_pid), signal.SIGKILL)
         deadline = time.monotonic() + 60
         while Path(f"/proc/{guard.namespace_pid}/ns/net").exists() and time.monotonic() < deadline:
@@ -161,7 +164,7 @@ def lost_guard() -> dict[str, Any]:
             said = ""
         except EgressUnavailable as exc:
             said = str(exc)
-        refused = subprocess.run(call, check=False, capture_output=True).returncode
+        refused = subprocess.run(call, input=calls, check=False, capture_output=True).returncode
     return {"entered": entered, "said": said, "then": refused}
 
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,7 @@ class Servers:
         writer.close()
 
 
-def answers(question: bytes, asked: dict[str, int]) -> bytes:
+def answers(question: bytes, asked: dict[str, int], fails: Callable[[str], bool] = lambda _: False) -> bytes:
     """A nameserver's answer (RFC 1035); those that change do so with every new question for addresses."""
     labels, place = [], 12
     while length := question[place]:
@@ -164,13 +164,20 @@ def answers(question: bytes, asked: dict[str, int]) -> bytes:
                 packed = address.packed
                 records += b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(packed)) + packed
     flags = 0x8180 if known is not None else 0x8183
+    if fails(name):
+        flags, count, records = 0x8182, 0, b""
     return question[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + question[12 : place + 5] + records
 
 
 @contextlib.contextmanager
-def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
-    """On the machine's loopback, as a stub resolver is, or another of its addresses;
-    how often each name was asked for."""
+def nameserver(
+    address: str = NAMESERVER, fails: Callable[[str], bool] = lambda _: False
+) -> Iterator[dict[str, int]]:
+    """On the machine's loopback, as a stub resolver is, or another of its addresses; how often each name was
+    asked for.
+
+    A question for a name that `fails` has the answer SERVFAIL.
+    """
     asked: dict[str, int] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind((address, 53))
@@ -181,7 +188,7 @@ def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
                     question, asker = listening.recvfrom(4096)
                     if not question:
                         break
-                    listening.sendto(answers(question, asked), asker)
+                    listening.sendto(answers(question, asked, fails), asker)
 
         thread = threading.Thread(target=serve)
         thread.start()

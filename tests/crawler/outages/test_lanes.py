@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 
 from tests.circles import ALL
 from tests.crawler.egress.world import NEIGHBOUR
-from tests.crawler.outages.lanes import FAULTS, names
+from tests.crawler.outages.lanes import FAULTS, SECOND_RESOLVER, names
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -38,6 +38,7 @@ def played(database_18: Engine) -> dict[str, Any]:
         "budget_s": 12,
         "faults": os.environ.get("FAULTS", "").split() or CHOSEN,
         "lasts_s": 15,
+        "resolvers": SECOND_RESOLVER,
     }
     if os.geteuid() != 0:
         OWN_NAMESPACES[1:1] = ["--user", "--map-root-user"]

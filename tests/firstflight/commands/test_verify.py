@@ -136,6 +136,19 @@ def test_a_database_that_cannot_be_reached_keeps_no_file_from_being_checked(
     ]
 
 
+def test_a_crawl_that_cannot_be_read_is_its_own_damage_alone(data: Path, crawled: Engine) -> None:
+    with crawled.begin() as connection:
+        connection.execute(text("ALTER TABLE site RENAME TO site_away"))
+    try:
+        found = items()
+    finally:
+        with crawled.begin() as connection:
+            connection.execute(text("ALTER TABLE site_away RENAME TO site"))
+    assert found["database"]["state"] == "damaged"
+    assert 'relation "site" does not exist' in found["database"]["said"]
+    assert {found[kind]["state"] for kind in ("replay", "chunk", "report")} == {"ok"}
+
+
 def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(data: Path) -> None:
     other = data / "releases" / "month=2025-01" / "device=desktop" / "vantage=here" / "arm=tcp" / "kind=web"
     (other / "version=1").mkdir(parents=True)
