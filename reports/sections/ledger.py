@@ -244,7 +244,7 @@ def basis_note(entry: Mapping[str, Any]) -> str:
     >>> print(basis_note(basis))  # doctest: +NORMALIZE_WHITESPACE
     Answers rest on all loads in stages, by intervals, of 591 pages:
     with nothing changed the answer is “no change”.
-    """  # noqa: E501
+    """
     return (
         f"Answers rest on {entry['basis']}, of {entry['pages']} pages: with nothing changed the answer is "
         f"“{entry['answer_default']}”."
