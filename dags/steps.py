@@ -11,14 +11,12 @@ import json
 import os
 import time
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.providers.standard.operators.bash import BashOperator
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 WEBHOOK_WITHIN_S = 10
 

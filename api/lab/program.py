@@ -110,9 +110,9 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
 def reason(exc: BaseException) -> str:
     """A sentence that says why a file is no HAR.
 
-    >>> reason(KeyError("log"))
-    'the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing,
-    or a part of an entry'
+    >>> print(reason(KeyError("log")))  # doctest: +NORMALIZE_WHITESPACE
+    the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing,
+    or a part of an entry
     """
     if isinstance(exc, json.JSONDecodeError | UnicodeDecodeError):
         return "the file is no HAR: it is not JSON"

@@ -14,6 +14,9 @@ from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
 from crawler.netlog.udp import UNREAD_PORTS, UdpTransport
 
+FLOWS_LIMIT = 10_000
+"""Most remote ends of UDP sockets that are told apart, since anybody may send from any number of them."""
+
 _HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 
 
@@ -108,7 +111,7 @@ class Connections:
         self._udp_local[event.source] = event.params["address"]
 
     def _udp_bytes(self, event: Event[params.UdpBytes]) -> None:
-        remote = event.params.get("address", "")
+        remote = event.params.get("address", "") if len(self.udp) < FLOWS_LIMIT else ""
         flow = self.udp.get((event.source, remote))
         if flow is None and event.source > self.oldest:
             flow = self.udp[event.source, remote] = UdpTransport(event.time_ms, "udp")

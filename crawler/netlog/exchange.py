@@ -126,6 +126,9 @@ class Exchange:
     weight: Weight | None = None
     """Priority in HTTP/2's HEADERS frame."""
     decoded_bytes: int | None = None
+    """Bytes of the body that the page got; None if it got none."""
+    is_read: bool = False
+    """True once the page has read the body to its end."""
     error: int | None = None
     """Chromium's number of the network error."""
     finished: bool = False
@@ -136,6 +139,8 @@ class Exchange:
     """True for a redirect that the browser followed."""
     repeats: Exchange | None = None
     """The same request as it was sent before."""
+    was_cached: bool = False
+    """True if a cache gave part of what the page got of the request before it was sent again."""
     is_repeated: bool = False
     """True if the browser sent the request again, so that no page saw this response."""
     cached: bool = False
@@ -190,7 +195,7 @@ class Exchange:
         """The same request, sent again by the browser itself (another range, a login, a retry)."""
         self.is_repeated = True
         again = Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from, repeats=self)
-        again.is_hidden = self.is_hidden
+        again.is_hidden, again.was_cached = self.is_hidden, self.cached or self.was_cached
         return again
 
     @property
@@ -198,15 +203,15 @@ class Exchange:
         """Difference between our count of the body and the browser's, where these must be equal;
         0 where they need not be.
 
-        They must be for a response that is complete and was read to its end,
-        neither encoded nor mixed with a cached one.
+        They must be for a complete response that is neither encoded nor mixed with a cached one.
+        A page may leave the rest of a body unread, but it cannot get more than came.
         """
         _, body = self.sizes()
-        is_encoded = "content-encoding" in self.response_headers
-        if None in (body, self.decoded_bytes) or is_encoded or self.cached or not self.is_complete:
+        is_other = "content-encoding" in self.response_headers or self.cached or self.was_cached
+        if body is None or self.decoded_bytes is None or is_other or not self.is_complete:
             return 0
-        is_read = self.finished and self.error is None and not self.is_repeated
-        return abs((body or 0) - (self.decoded_bytes or 0)) if is_read else 0
+        beyond = self.decoded_bytes - body
+        return abs(beyond) if beyond > 0 or self.is_read else 0
 
 
 def kept_url(url: str) -> str:

@@ -187,6 +187,13 @@ class Requests:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
+            exchange.is_read = False
+
+    def _read(self, event: Event[params.Result]) -> None:
+        """The browser read from the body: its end, unless bytes for the page follow."""
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.is_read = not event.params.get("net_error")
 
     def _cache_read(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
@@ -260,6 +267,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._quic_request,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._response_headers,
     ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): Requests._decoded,
+    ("HTTP_TRANSACTION_READ_BODY", "END"): Requests._read,
     ("HTTP_CACHE_READ_INFO", "END"): Requests._cache_read,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Requests._cache_read,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Requests._cache_read,

@@ -168,10 +168,16 @@ def _freshness(exchange: Exchange) -> dict[str, Any]:
 
 def _decoded(exchange: Exchange, body: int | None) -> int | None:
     """Return the size of the body after decoding: as the browser counted it,
-    or the body itself if it was not encoded."""
-    if exchange.error is None and exchange.decoded_bytes is not None:
-        return exchange.decoded_bytes
-    return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
+    or the body itself if it was not encoded.
+
+    Of a body that all came, the page may have left the rest unread.
+    """
+    whole = body if body == 0 or not exchange.response_headers.get("content-encoding") else None
+    decoded = exchange.decoded_bytes
+    if exchange.error is not None or decoded is None:
+        return whole
+    is_left = exchange.is_complete and not exchange.is_read and decoded < (whole or 0)
+    return whole if is_left else decoded
 
 
 def match(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:

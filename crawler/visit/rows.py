@@ -73,11 +73,12 @@ def rows(
         for number, (transport, packets) in enumerate(seen, 1)
     ]
     responses = [mapping.row(n) for n in range(len(traffic.exchanges))]
+    unseen = sum(row["wire_bytes_unknown"] == "unseen" for row in responses)
     return Rows(
         connections=connections,
         responses=_with_server_delay(connections, responses),
         received_bytes=received,
-        **_coverage(traffic, received, decrypted, unnamed_bytes),
+        **_coverage(traffic, received, decrypted, unnamed_bytes, unseen),
     )
 
 
@@ -93,11 +94,17 @@ def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
     return dataclasses.replace(traffic, exchanges=exchanges) if exchanges else traffic
 
 
-def _coverage(traffic: Traffic, received: int, decrypted: int, unnamed: int) -> dict[str, float | None]:
-    """Compute the shares of all bytes that came, and of those inside TLS, that are accounted for."""
+def _coverage(
+    traffic: Traffic, received: int, decrypted: int, unnamed: int, unseen: int
+) -> dict[str, float | None]:
+    """Compute the shares of all bytes that came, and of those inside TLS, that are accounted for.
+
+    Of a connection whose beginning is not in the log, a byte at least is missing;
+    of a response that the log does not place on a connection, a byte at least counts as something else.
+    """
     inside = sum(_accounted(transport) for transport in traffic.transports)
     outside = sum(transport.overhead_bytes for transport in traffic.transports)
-    missing = sum(transport.is_late for transport in traffic.transports)  # a byte at least
+    missing = sum(transport.is_late for transport in traffic.transports) + unseen
     came = received + missing + unnamed
     return {
         "coverage": (inside + outside) / came if came else None,

@@ -240,10 +240,11 @@ def inputs_figure(inputs: Sequence[Mapping[str, Any]], *, incumbent: int, query:
 def basis_note(entry: Mapping[str, Any]) -> str:
     """What an entry's answers rest on, and the answer that ends are compared with.
 
-    >>> basis_note({"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"})
-    'Answers rest on all loads in stages, by intervals, of 591 pages:
-    with nothing changed the answer is “no change”.'
-    """  # noqa: E501
+    >>> basis = {"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"}
+    >>> print(basis_note(basis))  # doctest: +NORMALIZE_WHITESPACE
+    Answers rest on all loads in stages, by intervals, of 591 pages:
+    with nothing changed the answer is “no change”.
+    """
     return (
         f"Answers rest on {entry['basis']}, of {entry['pages']} pages: with nothing changed the answer is "
         f"“{entry['answer_default']}”."

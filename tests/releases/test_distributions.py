@@ -181,10 +181,13 @@ def test_a_share_counts_up_to_the_last_byte_of_the_window(tmp_path: Path) -> Non
     made_up.add_connection()
     for number, size in enumerate((4290, 4291, 14_300, 14_301)):
         made_up.add_response(size, sent_ms=100 + 100 * number, first_ms=150 + 100 * number)
-    cdf = cdf_of(released(tmp_path, made_up), "responses")
+    release = released(tmp_path, made_up)
+    cdf = cdf_of(release, "responses")
     assert [cdf.fit(iw, mss=1430).share for iw in (2, 3, 10, 11)] == [0, 0.25, 0.75, 1]
     assert cdf.fit(10, mss=1448).share == 1
     assert cdf.fit(10, mss=1430).window_bytes == 14_300
+    intervals = share_intervals(release, sizes={"responses": [4290, 14_300]})
+    assert [interval.estimate for interval in intervals.values()] == [0.25, 0.75]
 
 
 def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:

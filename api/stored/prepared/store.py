@@ -87,7 +87,7 @@ class Prepared:
             return None
         try:
             return read(self.path_of(version))
-        except FileNotFoundError:  # the release has no such table, or too many items
+        except FileNotFoundError:  # the release has too many items
             return None
         except (OSError, ValueError, pa.ArrowException) as exc:
             LOG.warning("prepared files of %s are not read any more: %s", version.crawl, exc)

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.process
 
 OBSERVED = CrawlName(month="2026-10")
 NAME = CrawlName(month="2026-11", kind="localweb")
-"""A crawl whose release has no table of items, and no visits."""
+"""A crawl whose release is illustrative, and has no visits."""
 PAGE = f"/releases/{OBSERVED}/v1"
 REPORT = "/reports/2026/v1"
 FIGURES = f"{REPORT}/figures"
@@ -54,7 +54,7 @@ def rows_of(page: str) -> dict[str, str]:
 
 
 def write_citable(root: Path, whole_report: Path) -> Path:
-    """Write a release with items and the days of its visits, an illustrative one without, a whole report, and
+    """Write a release of many sites with the days of its visits, an illustrative one, a whole report, and
     two versions of a year's report."""
     visits = root / "visits.parquet"
     days = [datetime.datetime(2026, 10, day, 23, 59, tzinfo=datetime.UTC) for day in (7, 3, 5)]

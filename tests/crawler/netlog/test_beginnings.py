@@ -98,6 +98,19 @@ def test_a_connection_without_its_beginning_has_all_its_sizes_and_lowers_the_cov
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("place", ["HTTP_STREAM_REQUEST_BOUND_TO_JOB", "SOCKET_POOL_BOUND_TO_SOCKET"])
+def test_a_response_that_the_log_does_not_place_on_a_connection_lowers_the_coverage(
+    name: str, place: str
+) -> None:
+    log, whole = recorded(name), arrived(made(recorded(name)))
+    for at in [at for at, event in enumerate(log) if event.name == place][:10]:
+        found = made((*log[:at], *log[at + 1 :]))
+        assert not arrived(found) - whole, log[at]
+        assert found.coverage is not None
+        assert found.coverage < 1 or arrived(found) == whole, log[at]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_log_that_begins_late_has_no_wrong_size(name: str) -> None:
     log, whole = recorded(name), arrived(made(recorded(name)))
     for cut in range(0, len(log), max(1, len(log) // CUTS)):

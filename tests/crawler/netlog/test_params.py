@@ -4,7 +4,7 @@ and with the handlers that read them."""
 import gzip
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from crawler.browser.logstream import COOKIE_ADDED
 from crawler.netlog import connections, quic, quic_overhead, requests, tcp
@@ -45,12 +45,7 @@ def test_every_declared_parameter_is_in_a_recorded_log() -> None:
 
 def test_each_function_reads_the_parameters_that_are_declared() -> None:
     for event, reads in READERS:
-        first = (
-            next(iter(reads.__annotations__.values()))
-            .removeprefix("Event[")
-            .removesuffix("]")
-            .removeprefix("params.")
-        )
-        declared = PARAMS.get(event, NoParams)
-        assert first in (declared.__name__, "NoParams", "Any"), (event, first)
-        assert first != "Any" or event[0] in quic.EVENTS
+        first = next(iter(get_type_hints(reads).values()))
+        (read,) = get_args(first) or (first,)
+        assert read in (PARAMS.get(event, NoParams), NoParams, Any), (event, read)
+        assert read is not Any or event[0] in quic.EVENTS

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from crawler.netlog import connections as netlog_connections
 from crawler.netlog.assembler import assemble
 from crawler.netlog.event import Event
 from crawler.visit.rows import rows
+
+if TYPE_CHECKING:
+    import pytest
 
 STUN, PEER, NAMESERVER, NEIGHBOUR = "192.0.2.1:3478", "[2001:db8::1]:50000", "192.0.2.2:53", "192.0.2.3:5353"
 
@@ -52,3 +56,9 @@ def test_a_socket_of_a_quic_session_is_the_sessions() -> None:
 
 def test_a_socket_is_a_connection_also_where_the_log_lacks_its_quic_session() -> None:
     assert [row[0] for row in connections(came(1200, STUN), bound("192.0.2.9:50123"))] == ["udp"]
+
+
+def test_no_number_of_remote_ends_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(netlog_connections, "FLOWS_LIMIT", 2)
+    found = connections(*(came(10, f"192.0.2.{number}:9") for number in range(50)))
+    assert [(row[1], row[4]) for row in found] == [("192.0.2.0", 10), ("192.0.2.1", 10), ("", 480)]

@@ -2,13 +2,17 @@
 
 from typing import Any
 
+import pytest
+
 from crawler.capture.connections import CapturedConnection
 from crawler.capture.packets import ACK, SYN, TCP, Packet, end
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange
+from crawler.netlog.http1 import MessageReader
 from crawler.netlog.tcp import TcpTransport
-from crawler.visit.rows import first_flight_columns, rows, with_reused
+from crawler.visit.response_rows import match
+from crawler.visit.rows import Rows, first_flight_columns, rows, with_reused
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
 CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 80)
@@ -173,3 +177,47 @@ def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None
         for stop_ms in (1_040, 1_041)
     ]
     assert found == [None, 700]
+
+
+def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
+    refused = exchange("https://a.test/in", "empty")
+    answered = refused.again()
+    other = exchange("https://a.test/in", "image")
+    asked = [PageRequest("https://a.test/in", None, kind) for kind in ("fetch", "image")]
+    exchanges = [refused, answered, other]
+    assert {index: one.resource_type for index, one in match(exchanges, asked).items()} == {
+        0: "fetch",
+        1: "fetch",
+        2: "image",
+    }
+
+
+def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str = "") -> Rows:
+    """Rows of a complete response of 10 bytes of body, of which so many were passed on to the page."""
+    one = exchange("https://a.test/x", "empty", is_read=is_read, cached=cached, decoded_bytes=passed_on)
+    one.response_headers |= {"content-encoding": coding} if coding else {}
+    one.message = MessageReader()
+    one.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n" + b"x" * 10)
+    transport = TcpTransport(0, received_bytes=one.message.wire_bytes, last_byte_ms=0)
+    transport.bind(one)
+    transport.decrypted_bytes = transport.received_bytes
+    return rows(Traffic([transport], [one], 0), [], start_ms=0, salt=b"", error_name=str)
+
+
+@pytest.mark.parametrize(
+    ("found", "decoded_bytes", "missing_bytes"),
+    [
+        (counted(10, is_read=True), 10, 0),
+        (counted(4, is_read=False), 10, 0),  # the page left the rest
+        (counted(4, is_read=True), 4, 6),
+        (counted(13, is_read=False), 13, 3),
+        (counted(13, is_read=True, cached=True), 13, 0),
+        (counted(70, is_read=True, coding="gzip"), 70, 0),
+    ],
+)
+def test_what_the_page_got_of_a_body_that_is_not_encoded_is_the_body(
+    found: Rows, decoded_bytes: int, missing_bytes: int
+) -> None:
+    (row,) = found.responses
+    assert (row["body_bytes"], row["decoded_bytes"]) == (10, decoded_bytes)
+    assert found.coverage == found.decrypted_coverage == 1 - missing_bytes / row["wire_bytes"]

@@ -54,7 +54,7 @@ def test_a_changed_erratum_and_one_of_another_release_are_damaged(data: Path) ->
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    smallest_release(data / "releases", CRAWL)
+    smallest_release(data / "releases", CRAWL, commit="c0ffee")
     assert f"about another {CRAWL} version 1 than the one that is there" in run("verify", "--offline").stdout
 
 

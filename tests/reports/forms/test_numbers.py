@@ -32,7 +32,9 @@ UNTYPICAL = {
 def prose(text: str) -> str:
     """The text of a form without its commands, queries, checksums, links and style."""
     text = re.sub(
-        r"(?s)<(style|svg|pre|script|code|dd)\b.*?</\1>|```.*?```|`[^`]*`|\([^()\s]*/[^()\s]*\)", "\n", text
+        r"(?s)<(style|svg|pre|script|code|dd)\b.*?</\1>|```.*?```|`[^`]*`|[0-9a-f]{64}|\([^()\s]*/[^()\s]*\)",
+        "\n",
+        text,
     )
     return html.unescape(re.sub(r"<[^>]*>", "\n", text))
 
