@@ -182,11 +182,10 @@ def address_guard(settings: Settings) -> Finding:
 def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
     """A check that a folder can be written or created; the state is `otherwise` if not."""
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if not os.access(there, os.W_OK):
+    if not there.is_dir() or not os.access(there, os.W_OK):
         variable = f"FIRSTFLIGHT_{name.upper()}_DIR"
-        return Finding(
-            f"{name} folder", otherwise, f"{there} is not writable", f"set {variable} to a folder that is"
-        )
+        found = f"{there} is {'not writable' if there.is_dir() else 'no folder'}"
+        return Finding(f"{name} folder", otherwise, found, f"set {variable} to a folder that is")
     try:
         check_above(there)
     except UnsafeFolder as exc:

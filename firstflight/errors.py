@@ -1,9 +1,53 @@
 """Errors of commands: one line on standard error and a non-zero exit code."""
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
+
+from firstflight.checks import writable
+from firstflight.settings import Settings
+
+UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS)
+"""Error numbers of a folder that cannot be made or written."""
+
+GO_ON = "the same command goes on from there"
+"""What to do after Ctrl-C where a command keeps what it has done."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as a shell's."""
+
+
+class Stopped(click.ClickException):
+    """The command was stopped by Ctrl-C; the message says what is kept, and how to go on."""
+
+    exit_code = INTERRUPTED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self._lines = [f"stopped: {message}", *still_running()]  # now: later the settings are not known
+
+    def show(self, _file: object = None) -> None:
+        """Print the message, and what still runs."""
+        click.echo("\n".join(self._lines), err=True)
+
+
+def still_running() -> Iterator[str]:
+    """Say that the embedded PostgreSQL of the data folder runs on, if it does."""
+    settings = _settings()
+    if settings is None or settings.database_url is not None:
+        return
+    from firstflight.connect import embedded_folder  # its libraries may be missing where `doctor` runs
+    from storage import embedded
+
+    if embedded.postmaster(embedded_folder(settings)) is not None:
+        yield (
+            f"PostgreSQL still runs in {embedded_folder(settings)}, for the next command; "
+            "`firstflight database stop` ends it"
+        )
 
 
 @contextlib.contextmanager
@@ -13,4 +57,24 @@ def one_line(*expected: type[Exception]) -> Iterator[None]:
     try:
         yield
     except expected as exc:
-        raise click.ClickException(" ".join(str(exc).split())) from exc
+        raise click.ClickException(unwritable(exc) or " ".join(str(exc).split())) from exc
+
+
+def unwritable(exc: BaseException | None) -> str | None:
+    """Say in the words of `doctor` that the data or cache folder cannot be written, if that is the cause."""
+    settings = _settings()
+    while settings is not None and exc is not None:
+        if isinstance(exc, OSError) and exc.errno in UNWRITABLE and exc.filename is not None:
+            path = Path(os.fsdecode(exc.filename))
+            for name, folder in (("data", settings.data_dir), ("cache", settings.cache_dir)):
+                if folder in path.parents or path in (folder, *folder.parents):
+                    finding = writable(name, path.parent if folder in path.parents else folder)
+                    if finding.state == "missing":
+                        return f"{finding.found}: {finding.remedy}"
+        exc = exc.__cause__
+    return None
+
+
+def _settings() -> Settings | None:
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.find_object(Settings)

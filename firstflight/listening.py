@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
+PORT = 8750
+"""Port of the service unless another is asked for."""
+
 BACKLOG = 1024
 """Connections that wait in the kernel to be accepted (listen(2))."""
 

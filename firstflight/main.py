@@ -5,6 +5,7 @@ import importlib
 
 import click
 
+from firstflight.errors import Stopped, unwritable
 from firstflight.settings import from_environment
 
 COMMANDS = {
@@ -52,6 +53,27 @@ class Commands(click.Group):
         module = MODULES.get(cmd_name, cmd_name)
         command: click.Command = importlib.import_module(f"firstflight.commands.{module}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; a misspelt one has a suggestion, though none is imported."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as exc:
+            raise click.NoSuchCommand(exc.command_name, possibilities=COMMANDS, ctx=ctx) from exc
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; Ctrl-C and a folder that cannot be written have words of their own."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Stopped("what is whole is kept, and the same command can be run again") from None
+        except OSError as exc:
+            said = unwritable(exc)
+            if said is None:
+                raise
+            raise click.ClickException(said) from exc
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         """Write the list of commands without importing them."""

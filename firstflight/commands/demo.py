@@ -5,7 +5,9 @@ import dataclasses
 import datetime
 import json
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +16,8 @@ from pathlib import Path
 
 import click
 
-from firstflight.errors import one_line
+from firstflight.errors import Stopped, one_line
+from firstflight.listening import PORT
 from firstflight.settings import Settings
 from recordings.pages.recording import BUNDLED, bundled_files, read_source
 from schema.crawls import CrawlName
@@ -39,16 +42,27 @@ and nothing is replayed of them."""
 AT_LEAST_ONE = click.IntRange(min=1)
 
 
+LOG = "log"
+"""File with the commands of the demo and all that they print."""
+
+LINES_SHOWN = 10
+"""Last lines of the log that are shown of a command that failed."""
+
+ENDS_WITHIN_S = 30
+"""Time limit for a command to end after Ctrl-C."""
+
+
 class StepFailed(click.ClickException):
-    """A command of the demo failed, and has printed the reason."""
+    """A command of the demo failed; the message has its last lines."""
 
 
 class Line:
-    """Runs firstflight's commands in its own data folder, and times them."""
+    """Runs firstflight's commands in its own data folder, and writes what they print to a log."""
 
-    def __init__(self, data_dir: Path) -> None:
-        """Use `data_dir` and always the embedded PostgreSQL:
-        a demo must not write to an operator's database."""
+    def __init__(self, data_dir: Path, *, is_verbose: bool = False) -> None:
+        """Use `data_dir`, and always the embedded PostgreSQL: a demo must not write to an operator's."""
+        self.log = data_dir / LOG
+        self._is_verbose = is_verbose
         self.environment = {
             **os.environ,
             "FIRSTFLIGHT_DATA_DIR": str(data_dir),
@@ -61,35 +75,91 @@ class Line:
         """The command line of one step."""
         return [sys.executable, "-m", "firstflight", *arguments]
 
+    @contextlib.contextmanager
+    def part(self, name: str, what: str) -> Iterator[None]:
+        """Say on one line what the steps of the block do, and the time that they took."""
+        began = time.monotonic()
+        click.echo(f"{name:8} {what}", nl=self._is_verbose, err=True)
+        try:
+            yield
+        except BaseException:
+            click.echo("", err=True)
+            raise
+        click.echo(f"  {time.monotonic() - began:.0f} s", err=True)
+
     def step(self, *arguments: str) -> None:
         """Run one command to its end."""
-        click.secho("$ firstflight " + " ".join(arguments), bold=True, err=True)
-        began = time.monotonic()
-        code = subprocess.run(self.command(*arguments), env=self.environment, check=False).returncode
+        with self._begun(arguments) as process:
+            code = process.wait()
         if code:
-            raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}")
-        click.echo(f"  took {time.monotonic() - began:.1f} s", err=True)
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            last = "" if self._is_verbose else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
+            raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}{last}")
+
+    @contextlib.contextmanager
+    def _begun(self, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+        """Start a command; Ctrl-C ends it once, and not by way of the terminal as well."""
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(f"$ firstflight {' '.join(arguments)}\n")
+            log.flush()
+            if self._is_verbose:
+                click.secho(f"$ firstflight {' '.join(arguments)}", bold=True, err=True)
+            output = None if self._is_verbose else log
+            process = subprocess.Popen(
+                self.command(*arguments),
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        try:
+            yield process
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(ENDS_WITHIN_S)
+            raise
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
 
     @contextlib.contextmanager
     def local_web(self, state: Path, pages: str | None) -> Iterator[None]:
         """Serve the bundled web by another process for the length of the block."""
         state.unlink(missing_ok=True)
         chosen = () if pages is None else ("--pages", pages)
-        arguments = ("localweb", "serve", "--mode", "recorded", "--state", str(state), *chosen)
-        click.secho("$ firstflight " + " ".join(arguments) + " &", bold=True, err=True)
-        web = subprocess.Popen(self.command(*arguments), env=self.environment)
-        try:
+        with self._begun(("localweb", "serve", "--mode", "recorded", "--state", str(state), *chosen)) as web:
             deadline = time.monotonic() + READY_WITHIN_S
             while not state.exists():
                 if web.poll() is not None:
-                    raise StepFailed(f"the local web ended with exit code {web.returncode}")
+                    raise StepFailed(f"the local web ended with exit code {web.returncode}: {self.log}")
                 if time.monotonic() > deadline:
                     raise StepFailed(f"the local web was not ready within {READY_WITHIN_S} s")
                 time.sleep(0.1)
             yield
-        finally:
-            web.terminate()
-            web.wait()
+
+    def stop(self) -> None:
+        """Stop the demo's PostgreSQL."""
+        embedded.stop(Path(self.environment["FIRSTFLIGHT_DATA_DIR"]) / "postgres")
+
+    @property
+    def shown_by(self) -> str:
+        """The command that serves what the demo has made, to be pasted into a shell."""
+        names = ("FIRSTFLIGHT_DATA_DIR", "FIRSTFLIGHT_LAB")
+        values = (f"{name}={shlex.quote(self.environment[name])}" for name in names)
+        return " ".join((*values, program(), "serve"))
+
+
+def program() -> str:
+    """The name by which a shell finds `firstflight`: its path where it is not on PATH."""
+    started = Path(sys.argv[0])
+    if started.name != "firstflight" or not started.is_file():
+        return f"{shlex.quote(sys.executable)} -m firstflight"
+    found = shutil.which("firstflight")
+    is_on_path = found is not None and Path(found).samefile(started)
+    return "firstflight" if is_on_path else shlex.quote(str(started.absolute()))
 
 
 def fresh_folder(folder: Path) -> Path:
@@ -143,6 +213,7 @@ def fresh_folder(folder: Path) -> Path:
     help="Months to release in a row; all pages in the last of them, the first 5 in each before it. "
     "The report is of the last.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Show each command, and what it prints, as it runs.")
 @click.pass_obj
 def command(
     settings: Settings,
@@ -155,6 +226,7 @@ def command(
     networks: int,
     seeds: int,
     months: int,
+    verbose: bool,
 ) -> None:
     """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
@@ -166,7 +238,8 @@ def command(
     ago, and as by a phone, for the explorer to set this year and last, and the two devices, side by side; the
     bundled web answers all alike. All are of the bundled web, and illustrative.
 
-    Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
+    Results are in the folder `demo` of the data folder, and the commands with all that they print in its file
+    `log`. Each run deletes the results of the run before.
 
     \b
     Example:
@@ -179,18 +252,49 @@ def command(
         raise click.BadParameter(f"{pages!r} is no number of recorded pages", param_hint="--pages")
     with one_line(OSError, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
-        line = Line(folder)
+        line = Line(folder, is_verbose=verbose)
         began = time.monotonic()
         sizes = ("--networks", str(networks), "--seeds", str(seeds), "--guests", str(guests))
-        if recorded:
-            year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
-        else:
-            year = run(line, folder, pages=pages, browsers=browsers, months=months, sizes=sizes)
+        try:
+            if recorded:
+                year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
+            else:
+                year = run(line, folder, pages=pages, browsers=browsers, months=months, sizes=sizes)
+        except KeyboardInterrupt:
+            line.stop()
+            raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None
         (report,) = (one.folder for one in report_versions(folder / "reports" / year))
-        click.echo((report / "summary.txt").read_text(encoding="utf-8"))
-    click.echo(f"The whole line took {time.monotonic() - began:.0f} s. The report: {report / 'index.html'}")
+        click.echo("\n".join(result(line, report, seconds=time.monotonic() - began)))
     if serve:
-        Line(folder).step("serve")
+        serve_results(line)
+
+
+def result(line: Line, report: Path, *, seconds: float) -> list[str]:
+    """What the demo made, in five lines; the last are the command that shows it and the address to open."""
+    facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    answer = facts["answer"]
+    first, *_ = answer["numbers"]
+    illustrative = " (illustrative)" if facts["is_illustrative"] else ""
+    return [
+        f"The whole line took {seconds:.0f} s; {line.log} has its commands and their output.",
+        f"Answer of {facts['year']}{illustrative}: {answer['headline']}. {first['value']:.1f} "
+        f"{first['unit']} {first['label']}.",
+        f"Report: {report / 'index.html'}",
+        f"See it: {line.shown_by}",
+        f"Open:   http://127.0.0.1:{PORT}/",
+    ]
+
+
+def serve_results(line: Line) -> None:
+    """Serve what the demo made until Ctrl-C."""
+    with subprocess.Popen(line.command("serve"), env=line.environment) as process:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGINT)
+            code = process.wait()
+    if code:
+        raise StepFailed(f"`firstflight serve` ended with exit code {code}")
 
 
 def run(
@@ -202,7 +306,7 @@ def run(
     beside = [last.year_before, dataclasses.replace(last, device="mobile")]
     crawls = [*beside, *earlier, last]
     sites, state = folder / "sites.txt", folder / "localweb.json"
-    with line.local_web(state, pages):
+    with line.part("crawl", f"{len(crawls)} crawls of the bundled web"), line.local_web(state, pages):
         sites.write_text(
             "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
         )
@@ -214,12 +318,14 @@ def run(
             line.step(
                 "crawl", "run", "--crawl", str(one), "--browsers", str(browsers), "--local-web", str(state)
             )
-    for one in crawls:
-        line.step("crawl", "seal", "--crawl", str(one))
-        line.step("release", "build", "--crawl", str(one))
-    line.step("release", "verify", "--crawl", str(last))
-    line.step("database", "stop")
-    line.step("replay", "run", "--crawl", str(last), *sizes)
+    with line.part("release", "a release of each, and a check of the last"):
+        for one in crawls:
+            line.step("crawl", "seal", "--crawl", str(one))
+            line.step("release", "build", "--crawl", str(one))
+        line.step("release", "verify", "--crawl", str(last))
+        line.step("database", "stop")
+    with line.part("replay", "pages over the Linux TCP stack, window against window"):
+        line.step("replay", "run", "--crawl", str(last), *sizes)
     return end(line, last.month, "--crawl", str(last))
 
 
@@ -236,9 +342,11 @@ def months_until(day: datetime.date, count: int) -> list[str]:
 def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
     """Run every step on the recorded pages, from the import to the report; the report's year."""
     month = read_source(BUNDLED, bundled_files()).month
-    line.step("import", "pages")
-    line.step("release", "verify", "--crawl", month, "--offline")
-    line.step("replay", "run", "--recorded", "--pages", pages, *sizes)
+    with line.part("release", f"recorded pages of {month} as a release, and its check"):
+        line.step("import", "pages")
+        line.step("release", "verify", "--crawl", month, "--offline")
+    with line.part("replay", "pages over the Linux TCP stack, window against window"):
+        line.step("replay", "run", "--recorded", "--pages", pages, *sizes)
     return end(line, month)
 
 
@@ -247,6 +355,8 @@ def end(line: Line, month: str, *crawl: str) -> str:
 
     `crawl` is an option of the report.
     """
-    line.step("report", "build", "--year", month[:4], *crawl)
-    line.step("verify", "--offline")
+    with line.part("report", f"the report for {month[:4]}"):
+        line.step("report", "build", "--year", month[:4], *crawl)
+    with line.part("verify", "a check of everything that is stored"):
+        line.step("verify", "--offline")
     return month[:4]

@@ -11,7 +11,7 @@ import click
 from api.contact import Contact, ContactError
 from firstflight import serving
 from firstflight.errors import one_line
-from firstflight.listening import ListenError, listen, serve_metrics
+from firstflight.listening import PORT, ListenError, listen, serve_metrics
 from firstflight.settings import Settings
 from releases.outside.points import OutsideError
 from releases.outside.points import load as outside_series
@@ -34,7 +34,7 @@ NO_RELEASE = (
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    default=8750,
+    default=PORT,
     show_default=True,
     help="Port to listen on; 0 for any.",
 )

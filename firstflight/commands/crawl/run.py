@@ -19,7 +19,7 @@ from crawler.worker.surroundings import Surroundings, surroundings, web
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
 from firstflight.connect import database, revival
 from firstflight.crawl_log import JSON, TEXT, crawl_log
-from firstflight.errors import one_line
+from firstflight.errors import GO_ON, INTERRUPTED, Stopped, one_line
 from firstflight.progress import told
 from firstflight.settings import Settings
 from schema.crawls import name_of
@@ -154,6 +154,8 @@ def run(
         line=f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
         + (f", {tally.lost} visits lost to other crawlers" if tally.lost else ""),
     )
+    if code == INTERRUPTED:
+        raise Stopped(f"what was written is kept, and {GO_ON}")
     ctx.exit(AGAIN if until_empty and tally.ended == TIME_OVER else code)
 
 

@@ -18,7 +18,7 @@ from firstflight.commands.replay.options import EXPECTED, chosen_networks
 from firstflight.commands.replay.sources import find_source
 from firstflight.commands.replay.stage_loads import StageLoads
 from firstflight.commit import code_commit
-from firstflight.errors import one_line
+from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
 from replay.lab.guest_process import usable_cpus
 from replay.runs.cells import Cell, loaded_recipe, sample
@@ -264,9 +264,8 @@ def decide(planned: PlannedDecision, load: StageLoads, *, budget: Budget, guests
         )
     except KeyboardInterrupt:
         whole = len(read_stages(folder))
-        raise click.ClickException(
-            f"stopped: {whole} whole stages and the parts of the next are kept in {folder}, and the same "
-            "command goes on from there"
+        raise Stopped(
+            f"{whole} whole stages and the parts of the next are kept in {folder}, and {GO_ON}"
         ) from None
 
 

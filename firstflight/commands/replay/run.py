@@ -14,7 +14,7 @@ from firstflight.commands.replay.decision import run_until_decided, until_option
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.options import EXPECTED, PlannedReplay, plan_replay, replay_options
 from firstflight.commands.replay.unused import refuse_unused
-from firstflight.errors import one_line
+from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
 from replay.lab.cpus import quiet_cpus
@@ -170,9 +170,7 @@ def run_parts(
             replay_parts(planned.cells, planned.folder, plan, total, guests=at_once, replayer=one_part)
         except KeyboardInterrupt:
             kept = len(whole_parts(planned.folder, plan, total))
-            raise click.ClickException(
-                f"stopped: {kept} of {total} parts are kept, and the same command goes on from there"
-            ) from None
+            raise Stopped(f"{kept} of {total} parts are kept, and {GO_ON}") from None
     return join_parts(planned.folder, plan, planned.facts, total, signer=signer)
 
 

@@ -6,8 +6,10 @@ import datetime
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from firstflight.commands.demo import Line
+from firstflight.commands.demo import Line, StepFailed
+from firstflight.errors import INTERRUPTED
 from releases.catalogue import Release, find_release, releases
 from storage import embedded
 from storage.sums import broken_sums, checksum_of
@@ -27,8 +30,11 @@ PAGES, NETWORKS, SEEDS, MONTHS = 4, 3, 2, 3
 WINDOWS = [3, 10, 16, 30]
 
 
+FIRSTFLIGHT = str(Path(sys.executable).with_name("firstflight"))
+
+
 def run(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-m", "firstflight", "demo", *options]
+    call = [FIRSTFLIGHT, "demo", *options]
     environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data)}
     return subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
 
@@ -41,6 +47,37 @@ def test_a_folder_that_is_no_demos_is_left_alone(tmp_path: Path) -> None:
     assert done.stderr.startswith("Error: ")
     assert done.stderr.count("\n") == 1
     assert (tmp_path / "demo" / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_demo_that_is_stopped_leaves_nothing_running_and_says_so(server_folder: Path) -> None:
+    folder = server_folder / "stopped"
+    environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(folder)}
+    call = [FIRSTFLIGHT, "demo", "--pages", "1"]
+    with subprocess.Popen(call, env=environment, stderr=subprocess.PIPE, text=True) as demo:
+        deadline = time.monotonic() + WITHIN_S
+        while not (folder / "demo/postgres/postmaster.pid").exists():
+            assert time.monotonic() < deadline
+            assert demo.poll() is None
+            time.sleep(0.05)
+        demo.send_signal(signal.SIGINT)
+        _, said = demo.communicate(timeout=WITHIN_S)
+    assert demo.returncode == INTERRUPTED
+    assert said.splitlines()[-1] == (
+        "stopped: nothing of the demo runs any more; the same command begins it anew"
+    )
+    assert embedded.postmaster(folder / "demo/postgres") is None
+
+
+def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> None:
+    line = Line(tmp_path)
+    with pytest.raises(StepFailed) as caught:
+        line.step("crawl", "plna")
+    said = caught.value.message.splitlines()
+    assert said[0] == "`firstflight crawl plna` ended with exit code 2"
+    assert said[-2:] == [
+        "Error: No such command 'plna'. Did you mean 'plan'?",
+        f"({tmp_path / 'log'} has all)",
+    ]
 
 
 def started(release: Release) -> list[datetime.datetime]:
@@ -65,7 +102,13 @@ def done(server_folder: Path) -> Iterator[tuple[Path, str]]:
 def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done: tuple[Path, str]) -> None:
     demo, printed = done
     (report,) = demo.glob("reports/*/v1")
-    assert str(report / "index.html") in printed
+    took, answer, where, command, address = printed.splitlines()
+    log = (demo / "log").read_text(encoding="utf-8")
+    assert str(demo / "log") in took
+    assert answer.startswith(f"Answer of {report.parent.name} (illustrative): ")
+    assert where == f"Report: {report / 'index.html'}"
+    assert command == f"See it: FIRSTFLIGHT_DATA_DIR={demo} FIRSTFLIGHT_LAB=1 {FIRSTFLIGHT} serve"
+    assert address == "Open:   http://127.0.0.1:8750/"
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     assert facts["is_illustrative"]
 
@@ -106,7 +149,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done
     assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
     assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
     assert broken_sums(replay) == broken_sums(report) == []
-    assert "7 checked, none damaged" in printed
+    assert "7 checked, none damaged" in log
 
     assert facts["recommendation"]["answer"] == "no change"  # four pages and two seeds are no evidence
     assert not facts["recommendation"]["is_decided"]

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+from firstflight.errors import INTERRUPTED
 from firstflight.main import main
 from replay.lab.guest_process import usable_cpus
 from replay.runs.conditions import Conditions
@@ -194,9 +195,9 @@ def test_an_interrupted_run_finishes_its_part_and_says_that_it_goes_on_from_ther
     monkeypatch.setattr("replay.runs.parts.PART_S", 0.01)
     monkeypatch.setattr("replay.runs.parts.as_completed", interrupted)
     stopped = run("--profiles", "wpt-cable", "--seeds", "20", "--guests", "1")
-    assert stopped.exit_code == 1
+    assert stopped.exit_code == INTERRUPTED
     assert stopped.output.splitlines()[-1] == (
-        "Error: stopped: 1 of 2 parts are kept, and the same command goes on from there"
+        "stopped: 1 of 2 parts are kept, and the same command goes on from there"
     )
 
 
