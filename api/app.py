@@ -17,9 +17,9 @@ from api.contact import NOBODY, Contact
 from api.documents import routes as documents
 from api.explorer import first_flight
 from api.explorer import routes as explorer
-from api.http.cors import Preflight
 from api.http.hosts import Hosts, PlainRequests, trusted_names
-from api.http.middleware import CommonHeaders, HeadAsGet
+from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
+from api.http.overload import Overload
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.lab import routes as lab_routes
@@ -39,12 +39,10 @@ from api.routes import (
 )
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
-from api.rows.reader import RowReader
-from api.rows.sites import SiteReader
+from api.rows.reader import RowReader, SiteReader
 from api.site_pages import routes as site_pages
 from api.statistics import series
-from api.stored.held_cdfs import HeldCdfs
-from api.stored.held_items import HeldItems
+from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from api.stored.prepared.store import Prepared
 from api.stored.prepared.upkeep import keep_prepared
@@ -75,7 +73,8 @@ ROUTERS = (
     crawler.router,
     *lab_routes.ROUTERS,
 )
-"""Routers in the order in which they are asked: the paths of a later one may include those of an earlier one."""
+"""Routers in the order in which they are asked: the paths of a later one may
+include those of an earlier one."""
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
 compared with initial windows. Every answer states its quality level, its licence and how to cite it.
@@ -136,13 +135,13 @@ def create_app(
 ) -> FastAPI:
     """The application; its folders may be empty or missing.
 
-    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are cached, and
-    `prepared` is one for files that are made of each release; without it strata and sites are read more slowly.
-    Links begin with `base_url`; without it as `api.http.hosts.base_of` says, with the request's host or `listens_at`.
-    Requests must be for `trusted_hosts`, the base URL's host or loopback; with neither trusted hosts nor a base URL any
-    host is accepted. `metrics` counts the answers; `contact` is
-    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled points. `lab` is
-    the queue of pages to be replayed; without it the lab is off.
+    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are
+    cached, and `prepared` is one for files that are made of each release; without it strata and sites are
+    read more slowly. Links begin with `base_url`; without it as `api.http.hosts.base_of` says, with the
+    request's host or `listens_at`. Requests must be for `trusted_hosts`, the base URL's host or loopback;
+    with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
+    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled
+    points. `lab` is the queue of pages to be replayed; without it the lab is off.
     """
     library = Library(
         releases, reports, progress=progress, allowed_signers=allowed_signers, every_s=looked_at_every_s
@@ -186,6 +185,7 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, app.state.library, app.state.memory)
     app.add_middleware(PlainRequests, hosts)
+    app.add_middleware(Overload)
     if metrics is not None:
         from api.http.metrics import Metered  # its library takes 3 MB, and few services are metered
 

@@ -1,7 +1,5 @@
 """Axes of figures that are drawn as SVG: their labelled lines, and the ends and steps of their scales."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable
@@ -38,7 +36,8 @@ def decades(sizes: Iterable[int]) -> tuple[int, int]:
 
 
 def scale(largest: float, *, steps: int = 6) -> tuple[float, float]:
-    """Step and end of an axis from 0 that holds `largest`, with at most `steps` steps of 1, 2 or 5 times a power of ten.
+    """Step and end of an axis from 0 that holds `largest`, with at most `steps` steps of 1,
+    2 or 5 times a power of ten.
 
     >>> scale(2700), scale(0.5), scale(21), scale(2700, steps=3)
     ((500.0, 3000.0), (0.1, 0.5), (5.0, 25.0), (1000.0, 3000.0))
@@ -53,7 +52,7 @@ def in_rows(marks: list[Mark]) -> tuple[Mark, ...]:
 
     >>> [mark.row for mark in in_rows([Mark(10, "3"), Mark(20, "4"), Mark(30, "30"), Mark(38, "42"), Mark(90, "100")])]
     [0, 1, 0, 2, 0]
-    """
+    """  # noqa: E501
     rows: list[Mark] = []
     placed = []
     for mark in marks:

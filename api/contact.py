@@ -1,7 +1,5 @@
 """The operator's contact addresses, shown on the page for owners of crawled sites."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """Processes that the service starts."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

@@ -1,1 +1,2 @@
-"""Benchmarks, each of which writes build/bench/NAME.json; docs/performance.md is generated from these files."""
+"""Benchmarks, each of which writes build/bench/NAME.json;
+docs/performance.md is generated from these files."""

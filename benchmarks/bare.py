@@ -3,8 +3,6 @@
 python -m benchmarks.bare JOB.json DONE.json
 """
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import json
@@ -18,11 +16,13 @@ from playwright.async_api import async_playwright
 from crawler.browser.browser import QUIET_FLAGS
 
 TIMEOUT_S = 120
-"""Timeout of a page, as long as for the other tools: a busy machine should give a slow sample rather than none."""
+"""Timeout of a page, as long as for the other tools:
+a busy machine should give a slow sample rather than none."""
 
 
 async def browse(job: dict[str, Any]) -> int:
-    """Load all pages, each until its network has been idle for 0.5 s after its load event; returns how many had one."""
+    """Load all pages, each until its network has been idle for 0.5 s after its load event;
+    returns how many had one."""
     urls = collections.deque(job["urls"])
     done = 0
 

@@ -1,15 +1,13 @@
 """Measures writing alone: rows of responses into the database, compared with a raw COPY of the same bytes."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psycopg import sql
-from sqlalchemy import select, text
+from sqlalchemy import Connection, Engine, select, text
 
 from benchmarks import results
 from schema.tables import Crawl, Response
@@ -17,14 +15,12 @@ from storage.bulk_copy import column_names, copy_rows
 from storage.engine import driver_connection
 from storage.partitions import partition_name
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
 BLOCK_BYTES = 128 * 1024
 
 
 def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -> dict[str, Any]:
-    """Measure `copy_rows` and the raw COPY in turn, each into the empty partition of `crawl` with its indexes.
+    """Measure `copy_rows` and the raw COPY in turn, each into the empty
+    partition of `crawl` with its indexes.
 
     The rows are those of the crawl with the id `like`, repeated.
     """

@@ -2,11 +2,9 @@
 
     python -m benchmarks.counting SPEC.json REPORT.json
 
-It becomes the reaper of orphaned processes, so that it ends after all of them: also after a browser that outlives its
-driver. CPU time is the kernel's own count (benchmarks.task_clock).
+It becomes the reaper of orphaned processes, so that it ends after all of them: also after a browser that
+outlives its driver. CPU time is the kernel's own count (benchmarks.task_clock).
 """
-
-from __future__ import annotations
 
 import ctypes
 import dataclasses
@@ -26,7 +24,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 POLL_S = 0.01
 SAMPLE_S = 0.5
 LEFT_BEHIND_S = 10.0
-"""Grace period, in seconds, for processes that the commands left running; then they are killed and counted."""
+"""Grace period, in seconds, for processes that the commands left running;
+then they are killed and counted."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +60,8 @@ class Report:
 
 
 def main(spec_file: str, report_file: str) -> int:
-    """Run the commands and write the report; returns 1 if a command failed, 2 without a report if nothing can be counted here."""
+    """Run the commands and write the report; returns 1 if a command failed,
+    2 without a report if nothing can be counted here."""
     spec = Spec(**json.loads(Path(spec_file).read_text(encoding="utf-8")))
     try:
         report = count(spec)
@@ -180,7 +180,8 @@ def descendants(root: int) -> list[int]:
 
 
 def tree_cpu_s(root: int) -> float:
-    """CPU time of a running process, of its living descendants and of all dead children that were waited for."""
+    """CPU time of a running process, of its living descendants and of all dead
+    children that were waited for."""
     total = 0
     for pid in [root, *descendants(root)]:
         try:
@@ -191,7 +192,8 @@ def tree_cpu_s(root: int) -> float:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on (proc(5)); the name before them may contain any character."""
+    """Fields of /proc/PID/stat from the state on (proc(5));
+    the name before them may contain any character."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 
 

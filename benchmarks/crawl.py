@@ -1,9 +1,9 @@
-"""Compares the crawler with other crawlers on the local web: CPU time, pages per second, memory; and measures writing alone.
+"""Compares the crawler with other crawlers on the local web: CPU time, pages per second, memory;
+and measures writing alone.
 
-python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 60] [--browsers 2,3,4,5,6] [--tools bare,firstflight,...]
+python -m benchmarks.crawl --peers FOLDER [--runs 3] [--pages 60] [--browsers 2,3,4,5,6]
+[--tools bare,firstflight,...]
 """
-
-from __future__ import annotations
 
 import argparse
 import dataclasses
@@ -39,7 +39,8 @@ MODE = "h2"
 
 PAGE_TIMEOUT_S = 40.0
 ATTEMPTS = 3
-"""Attempts for a run, since Chromium drops its requests when a network interface of the machine appears or goes."""
+"""Attempts for a run, since Chromium drops its requests when a network interface
+of the machine appears or goes."""
 
 
 def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = False) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def best(tried: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
     >>> best([{"tool": "a", "browsers": n, "pages": 6, "wall_s": s} for n, s in ((2, 3.0), (3, 2.0))])["a"]["browsers"]
     3
-    """
+    """  # noqa: E501
     slowest_first = sorted(tried, key=lambda trial: -trial["wall_s"] / trial["pages"])
     return {trial["tool"]: trial for trial in slowest_first}
 

@@ -1,7 +1,5 @@
 """The figures of the crawler beside others: printed, in the document, and held against their bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks.markdown import measured, ranged, table
@@ -28,12 +26,12 @@ the database, but not the local web; the kernel counts it while they run. Busy i
   5 s and starts a browser for every page.
 - Memory is the highest proportional set size seen in the first run: of a browser with its processes, and of everything else
   (driver, crawler, chromedriver).
-"""
+"""  # noqa: E501
 
 LOG = """What Chromium needs to write the log, which has all bytes (decision 13), no reader can save: Playwright with the log written to
 `/dev/null` takes **{cpu} times** the CPU of Playwright alone, and visits {speed} times as many pages a second as Puppeteer. These two are the floor of
 the CPU and the ceiling of the pages a second: no crawler that reads the log can do better, whatever its own code costs.{beyond}
-"""
+"""  # noqa: E501
 
 BEYOND = " The log by itself, unread, exceeds the bound of {bound} times the CPU."
 
@@ -41,13 +39,13 @@ COPY = """## Writing alone
 
 {rows:,} rows of responses by `storage/bulk_copy.py`, compared with a raw binary COPY of the same rows, encoded beforehand, into the
 same empty partition:
-"""
+"""  # noqa: E501
 
 
 def printed(facts: dict[str, Any]) -> str:
     """The printed table."""
     lines = [
-        f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"
+        f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"  # noqa: E501
     ]
     for tool, found in facts["tools"].items():
         memory = facts["memory"][tool]
@@ -113,7 +111,8 @@ def section(facts: dict[str, Any]) -> str:
         held = "held" if ratio["median"] <= RECORDING_CPU_BOUND else "missed"
         parts.append(
             f"Recording and writing cost **{ranged(ratio, 2)} times** the CPU of Playwright alone; "
-            f"{database:.0f} ms a page of it are PostgreSQL's. The bound is {RECORDING_CPU_BOUND} times: {held}.\n"
+            f"{database:.0f} ms a page of it are PostgreSQL's. "
+            f"The bound is {RECORDING_CPU_BOUND} times: {held}.\n"
         )
     if ratio := facts["speed_ratio"]:
         held = "held" if ratio["median"] >= SPEED_BOUND else "missed"

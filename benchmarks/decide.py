@@ -1,12 +1,11 @@
-"""Measures how long the rule takes to an answer: recorded pages over M-Lab's world, replayed until the answer is settled.
+"""Measures how long the rule takes to an answer: recorded pages over M-Lab's world,
+replayed until the answer is settled.
 
 python -m benchmarks.decide [--runs 3] [--budget 45m] [--pages N]
 
-Each run has other pairs of page and network and other random events. The stages of a run are kept in build/bench/decide: the
-same command goes on where it stopped.
+Each run has other pairs of page and network and other random events. The stages of a run are kept in
+build/bench/decide: the same command goes on where it stopped.
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -30,14 +29,17 @@ def decided(number: int, arguments: argparse.Namespace) -> dict[str, Any]:
     found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
     if found.returncode:
         sys.exit(
-            f"run {number} ended with exit code {found.returncode}; the same command goes on from its last stage"
+            f"run {number} ended with exit code {found.returncode}; "
+            "the same command goes on from its last stage"
         )
     outcome: dict[str, Any] = json.loads(found.stdout)
     return outcome
 
 
 def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The answer of the first run, what it cost, and the answers of the others; None for an answer that is not settled.
+    """The answer of the first run, what it cost, and the answers of the others.
+
+    None for an answer that is not settled.
 
     >>> one = {"answer": "IW 16", "is_settled": True, "possible_answers": ["IW 16"], "core_minutes": 20.0, "loads": 9}
     >>> two = one | {"answer": None, "is_settled": False, "possible_answers": ["no change", "IW 16"]}
@@ -46,7 +48,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     ('IW 16', True, [None], False)
     >>> summary([one, one | {"answer": "no change", "possible_answers": ["no change"]}])["is_contradicted"]
     True
-    """
+    """  # noqa: E501
     first, *others = runs
     left = set.intersection(*(set(run["possible_answers"]) for run in runs))
     return {

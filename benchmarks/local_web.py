@@ -1,7 +1,5 @@
 """Serves the bundled local web in a process of its own, so that its cost is not counted."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal
@@ -17,7 +15,8 @@ STARTS_WITHIN_S = 120.0
 
 @contextlib.contextmanager
 def serving(state: Path, *options: str) -> Iterator[dict[str, Any]]:
-    """Run `firstflight localweb serve` for the block; yields what it writes to `state`: sites and browser flags."""
+    """Run `firstflight localweb serve` for the block; yields what it writes to `state`:
+    sites and browser flags."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that what was started is ended
     command = [sys.executable, "-m", "firstflight", "localweb", "serve", *options, "--state", str(state)]
     with subprocess.Popen(command) as server:

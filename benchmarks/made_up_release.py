@@ -1,29 +1,26 @@
 """Manifest and checksums of a release whose files a benchmark has made up."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from releases.catalogue import Manifest, Release
+from releases.catalogue import Edition, Manifest, Release
+from releases.strata.party import list_version
 from schema.crawls import CrawlName
+from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
 
 
 def seal_release(
     folder: Path,
     crawl: CrawlName,
-    *,
-    schema_version: int,
     rows: Mapping[str, int],
-    public_suffix_list: str | None = None,
 ) -> Release:
-    """Make a folder of files version 1 of the crawl's release; one with strata states its Public Suffix List."""
+    """Make a folder of files version 1 of the crawl's release."""
     manifest = Manifest(
         crawl=crawl,
         version=1,
-        schema_version=schema_version,
+        schema_version=SCHEMA_VERSION,
         method_version="1",
         commit="0" * 40,
         browser="none",
@@ -31,8 +28,10 @@ def seal_release(
         list_checksum="00" * 32,
         licence="CC-BY-4.0",
         rows=dict(rows),
-        public_suffix_list=public_suffix_list,
         files=sums_now(folder),
+        packets={},
+        history=(Edition(version=1, date=None, reason=None),),
+        public_suffix_list=list_version(),
     )
     seal(folder, dataclasses.asdict(manifest))
     return Release(folder, manifest)

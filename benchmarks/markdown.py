@@ -1,7 +1,5 @@
 """Parts of docs/performance.md: tables, ranges, and where a section was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

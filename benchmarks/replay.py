@@ -1,6 +1,5 @@
-"""Measures the replay's speed, boot included: CS244's whole grid, page loads, megabytes and requests, on one core and two."""
-
-from __future__ import annotations
+"""Measures the replay's speed, boot included: CS244's whole grid, page loads, megabytes and requests,
+on one core and two."""
 
 import contextlib
 import resource
@@ -225,7 +224,8 @@ def measure(lab: Lab) -> dict[str, Any]:
 
 
 def figures(samples: dict[str, Any]) -> dict[str, Any]:
-    """Figures that are compared over time: medians of the runs; for page loads, the profile with the highest cost."""
+    """Figures that are compared over time: medians of the runs; for page loads,
+    the profile with the highest cost."""
     boot_cpu_s = statistics.median(one["cpu_s"] for one in samples["boots"])
     loads = {
         profile.id: statistics.median(

@@ -1,7 +1,5 @@
 """Writes the results of a benchmark, with commit, machine and time, to build/bench/NAME.json."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os
@@ -15,7 +13,8 @@ from firstflight.commit import code_commit
 from firstflight.settings import from_environment
 
 RECORDING_CPU_BOUND = 1.25
-"""Largest CPU time a page with recording and writing, as a multiple of Playwright alone that waits as long."""
+"""Largest CPU time a page with recording and writing,
+as a multiple of Playwright alone that waits as long."""
 SPEED_BOUND = 0.85
 """Least pages per second, as a multiple of Puppeteer with HAR that waits as long."""
 

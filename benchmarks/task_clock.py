@@ -1,10 +1,9 @@
 """The CPU time of all processes that this one starts, as the kernel counts it while they run.
 
-`getrusage` and `wait` know only of processes that their parents waited for. When a PID namespace ends, the kernel ends all
-that is in it and nobody waits for those: of a browser in a box they miss the network service and its network log.
+`getrusage` and `wait` know only of processes that their parents waited for. When a PID namespace ends, the
+kernel ends all that is in it and nobody waits for those: of a browser in a box they miss the network service
+and its network log.
 """
-
-from __future__ import annotations
 
 import ctypes
 import os
@@ -21,7 +20,8 @@ SOFTWARE, TASK_CLOCK, INHERIT = 1, 1, 1 << 1
 
 
 class TaskClock:
-    """Counts from its making, for this thread and for every process that it starts from then on, with all of theirs.
+    """Counts from its making, for this thread and for every process that it starts from then on,
+    with all of theirs.
 
     Raises OSError, with what to do, where the kernel refuses it.
     """

@@ -1,7 +1,5 @@
 """The compared crawlers: how each runs over the same pages in the same browser, and reads its result."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks import counting
-from crawler.browser.channels import CAPTURE_MODE_FLAG, LOG_FLAG
+from crawler.browser.browser import CAPTURE_MODE_FLAG, LOG_FLAG
 from firstflight.connect import embedded_folder
 from firstflight.settings import from_environment
 from storage import embedded
@@ -116,7 +114,8 @@ class Bare:
 
 
 class Logged(Bare):
-    """Playwright with the browser's network log that the crawler reads, written to nobody: the limit of what reads it."""
+    """Playwright with the browser's network log that the crawler reads, written to nobody:
+    the limit of what reads it."""
 
     id = "logged"
     name = "Playwright and the browser's log, unread"
@@ -206,7 +205,8 @@ LISTENING = 'until { true < "/dev/tcp/127.0.0.1/$0"; } 2>/dev/null; do sleep 0.1
 
 
 class Browsertime:
-    """browsertime with chromedriver, which starts a browser for each page and waits 5 s after the load event."""
+    """browsertime with chromedriver, which starts a browser for each page and
+    waits 5 s after the load event."""
 
     id = "browsertime"
     name = "browsertime"

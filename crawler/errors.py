@@ -25,8 +25,6 @@ Errors of the crawler:
 A visit that ends in a VisitError is still a row: its `outcome` is stored, not lost.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 

@@ -3,8 +3,6 @@
 The thread never waits for another: the browser would have to wait too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -21,12 +19,13 @@ CHUNK_BYTES = 256 * 1024
 
 PAUSE_S = 0.1
 SHORT_PAUSE_S = 0.002
-"""Pause after a short read, and the pause while a caller waits for the rest: a browser writes a few events at a time, and
-waking for each costs more than reading them. The pipe holds what comes meanwhile."""
+"""Pause after a short read, and the pause while a caller waits for the rest: a browser writes a few events at
+a time, and waking for each costs more than reading them. The pipe holds what comes meanwhile."""
 
 
 class Drain:
-    """Passes everything that a browser writes to `take`, in a thread; made before its start, closed after its end."""
+    """Passes everything that a browser writes to `take`, in a thread; made before its start,
+    closed after its end."""
 
     def __init__(self, path: Path, take: Callable[[bytes], None]) -> None:
         os.mkfifo(path, 0o600)

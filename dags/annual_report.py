@@ -1,16 +1,18 @@
-"""The year's report: replays the pages of the year's newest crawl, and says how many segments should be sent first.
+"""The year's report: replays the pages of the year's newest crawl,
+and says how many segments should be sent first.
 
-It runs in January for the year before, and by hand for any year. It waits for nothing: if the newest crawl is not over,
-or the population of networks is stale, it fails and says so. Months without a crawl are named by `ready`, and are no failure. Every step can be run again.
+It runs in January for the year before, and by hand for any year. It waits for nothing: if the newest crawl is
+not over, or the population of networks is stale, it fails and says so. Months without a crawl are named by
+`ready`, and are no failure. Every step can be run again.
 
-The replay is cut into chunks of pages, each of which one task replays, wherever the data folder is seen: of about half an
-hour, for a task of more than a hundred minutes may lose the token by which it reports. A chunk that is done is found done.
+The replay is cut into chunks of pages, each of which one task replays, wherever the data folder is seen: of
+about half an hour, for a task of more than a hundred minutes may lose the token by which it reports. A chunk
+that is done is found done.
 
-A report is never replaced. Run again over the same inputs, the last task says that the version is there with equal content, and ends well;
-over other inputs it publishes the next version, with the reason and the corrections that the parameters state.
+A report is never replaced. Run again over the same inputs, the last task says that the version is there with
+equal content, and ends well; over other inputs it publishes the next version, with the reason and the
+corrections that the parameters state.
 """
-
-from __future__ import annotations
 
 import os
 
@@ -37,10 +39,11 @@ VARIABLES = {
 }
 
 REPLAY = (
-    '--crawl "$CRAWL" --population "$POPULATION" --networks "$NETWORKS" --iw candidates --seeds "$SEEDS" --harm "$HARM" '
-    '--sensitivity ${PAGES:+--pages "$PAGES"}'
+    '--crawl "$CRAWL" --population "$POPULATION" --networks "$NETWORKS" --iw candidates --seeds "$SEEDS" '
+    '--harm "$HARM" --sensitivity ${PAGES:+--pages "$PAGES"}'
 )
-"""Options of the replay, the same for every chunk: all windows that the rule may recommend, and the ledger's inputs at the ends of their ranges."""
+"""Options of the replay, the same for every chunk: all windows that the rule may recommend, and the ledger's
+inputs at the ends of their ranges."""
 
 PARAMETERS = {
     "year": Param(
@@ -56,7 +59,8 @@ PARAMETERS = {
         "mlab-2025-10",
         type="string",
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
-        description="Networks: a stored population, at most 24 months older than the crawl (`firstflight population list`).",
+        description="Networks: a stored population, at most 24 months older than the crawl "
+        "(`firstflight population list`).",
     ),
     "networks": Param(
         8,
@@ -75,7 +79,8 @@ PARAMETERS = {
     "harm": Param(
         "core",
         enum=["none", "core", "all"],
-        description="The rule's harm conditions to replay; without the core ones it cannot recommend a change.",
+        description="The rule's harm conditions to replay; "
+        "without the core ones it cannot recommend a change.",
     ),
     "guests": Param(
         1,
@@ -123,7 +128,8 @@ with DAG(
         'report ready --year "$YEAR" --series "$SERIES" --population "$POPULATION"',
         # Its own variables alone: the crawl's name is what it finds.
         env={name: VARIABLES[name] for name in ("YEAR", "SERIES", "POPULATION")},
-        doc="Which months of the year were crawled, whether the newest crawl is over, and whether the population is fresh.",
+        doc="Which months of the year were crawled, whether the newest crawl is over, "
+        "and whether the population is fresh.",
     )
     verify = firstflight(
         "verify",
@@ -145,7 +151,8 @@ with DAG(
             "chunk",
             f'replay run {REPLAY} --guests "$GUESTS" --chunk "$CHUNK"',
             env=VARIABLES | {"GUESTS": "{{ params.guests }}", "CHUNK": chunk},
-            doc="Replays some of the pages at every window over every network; done at once where it was done before.",
+            doc="Replays some of the pages at every window over every network; "
+            "done at once where it was done before.",
             max_active_tis_per_dagrun=LANES,
             retries=3,
         )
@@ -154,13 +161,16 @@ with DAG(
         "merge",
         f'replay merge {REPLAY} --chunks "$CHUNKS"',
         env=VARIABLES | {"CHUNKS": "{{ ti.xcom_pull(task_ids='plan') | length }}"},
-        doc="Puts the chunks together; refuses those of another version of the release, other code or other options.",
+        doc="Puts the chunks together; refuses those of another version of the release, "
+        "other code or other options.",
     )
     report = firstflight(
         "report",
-        'report build --year "$YEAR" --crawl "$CRAWL" --replay full --version next --reason "$REASON" --corrects "$CORRECTS"',
+        'report build --year "$YEAR" --crawl "$CRAWL" --replay full --version next --reason '
+        '"$REASON" --corrects "$CORRECTS"',
         env=VARIABLES,
-        doc="Publishes the report to where the site serves it from; does nothing if a version with equal content is there.",
+        doc="Publishes the report to where the site serves it from; "
+        "does nothing if a version with equal content is there.",
         outlets=[Asset("firstflight://report")],
     )
     chunks = task_group(replay).expand(chunk=plan.output)

@@ -1,10 +1,9 @@
 """Every week: checks releases, replays, reports and the database, and copies the database.
 
-The copy protects against mistakes, not against the loss of the disk: `scripts/backup` copies everything off the machine. Planning a
-crawl makes its partitions. Crawls are detached from the database only if `detach_after` is set.
+The copy protects against mistakes, not against the loss of the disk: `scripts/backup` copies everything off
+the machine. Planning a crawl makes its partitions. Crawls are detached from the database only if
+`detach_after` is set.
 """
-
-from __future__ import annotations
 
 from airflow.sdk import DAG, Param
 from steps import DEFAULTS, firstflight
@@ -17,8 +16,8 @@ PARAMETERS = {
         None,
         type=["null", "integer"],
         minimum=1,
-        description="Months after which a crawl's responses and connections are detached, if its release verifies. "
-        "Empty: never.",
+        description="Months after which a crawl's responses and connections are detached, "
+        "if its release verifies. Empty: never.",
     ),
 }
 
@@ -36,13 +35,15 @@ with DAG(
         "verify",
         "verify --offline",
         env=VARIABLES,
-        doc="Reads every release, replay and report whole: sums, signatures, and of releases counts, keys, distributions.",
+        doc="Reads every release, replay and report whole: sums, signatures, "
+        "and of releases counts, keys, distributions.",
     )
     check = firstflight(
         "check",
         "database check",
         env=VARIABLES,
-        doc="Looks for orphans, sites with two final visits, sums that do not add up, and seals that do not hold.",
+        doc="Looks for orphans, sites with two final visits, sums that do not add up, "
+        "and seals that do not hold.",
     )
     backup = firstflight(
         "backup",
@@ -54,6 +55,7 @@ with DAG(
         "detach",
         'database detach ${DETACH_AFTER:+--older-than "$DETACH_AFTER"}',
         env=VARIABLES,
-        doc="Says which released crawls the database still holds whole; detaches old ones where the parameter says so.",
+        doc="Says which released crawls the database still holds whole; "
+        "detaches old ones where the parameter says so.",
     )
     [verify, check, backup] >> detach

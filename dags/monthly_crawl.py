@@ -1,10 +1,8 @@
 """The month's crawl, from the list to a published release: the commands and their order.
 
-Every step can be repeated: a step that is done does nothing. A lane claims sites for its minutes, and is tried again until no
-site is left; gate and seal refuse before that.
+Every step can be repeated: a step that is done does nothing. A lane claims sites for its minutes, and is
+tried again until no site is left; gate and seal refuse before that.
 """
-
-from __future__ import annotations
 
 import datetime
 import os
@@ -40,7 +38,8 @@ PARAMETERS = {
         None,
         type=["null", "string"],
         pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$",
-        description="The month it stands for. Empty: the month in which it runs; a crawl cannot be back-dated.",
+        description="The month it stands for. Empty: the month in which it runs; "
+        "a crawl cannot be back-dated.",
     ),
     "kind": Param("web", enum=["web", "localweb"], description="Live sites, or the bundled local web."),
     "list": Param(
@@ -61,8 +60,8 @@ PARAMETERS = {
     "unfiltered_egress": Param(
         False,
         type="boolean",
-        description="Crawl live sites though no address guard can be set up where the tasks run: a page can then reach "
-        "whatever the worker can. Each visit records it.",
+        description="Crawl live sites though no address guard can be set up where the tasks run: a page can "
+        "then reach whatever the worker can. Each visit records it.",
     ),
     "local_web": Param(
         None, type=["null", "string"], description="State file of the local web, where that is crawled."
@@ -73,7 +72,8 @@ PARAMETERS = {
 with DAG(
     dag_id="monthly_crawl",
     doc_md=__doc__,
-    # No start date: with one, unpausing in mid-month would at once run the first of the month, as if it were the 1st.
+    # No start date: with one, unpausing in mid-month would at once run the first of the month,
+    # as if it were the 1st.
     schedule=CronPartitionTimetable("0 3 1 * *", timezone="UTC", key_format="%Y-%m"),
     catchup=False,
     max_active_runs=1,
@@ -101,7 +101,8 @@ with DAG(
             'crawl run --crawl "$CRAWL" --browsers "$BROWSERS" --minutes "$MINUTES" --until-empty --log json'
             ' ${LOCAL_WEB:+--local-web "$LOCAL_WEB"} ${UNFILTERED_EGRESS:+--unfiltered-egress}',
             env=VARIABLES,
-            doc="Claims sites and visits them; tried again while any are left, and soon given up where it cannot work.",
+            doc="Claims sites and visits them; tried again while any are left, "
+            "and soon given up where it cannot work.",
             operator=Lane,
             skip_on_exit_code=AGAIN,
             retries=TRIES,
@@ -113,8 +114,8 @@ with DAG(
         "gate",
         'crawl gate --crawl "$CRAWL"',
         env=VARIABLES,
-        doc="Says how the sites ended, and stops the run where too few were visited, answered or are accounted for. "
-        "To seal the crawl anyway, mark this task as successful.",
+        doc="Says how the sites ended, and stops the run where too few were visited, answered or are "
+        "accounted for. To seal the crawl anyway, mark this task as successful.",
     )
     seal = firstflight(
         "seal",
@@ -135,7 +136,8 @@ with DAG(
         "publish",
         'release publish --crawl "$CRAWL"',
         env=VARIABLES,
-        doc="Copies the release to the store of FIRSTFLIGHT_PUBLISH_URL, if one is set; the site serves it from the data folder.",
+        doc="Copies the release to the store of FIRSTFLIGHT_PUBLISH_URL, if one is set; "
+        "the site serves it from the data folder.",
         outlets=[Asset("firstflight://release")],
     )
     sites >> plan >> lanes >> gate >> seal >> build >> verify >> publish

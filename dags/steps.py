@@ -1,10 +1,9 @@
 """A task that runs one firstflight command, in the environment of the Airflow worker.
 
-The command line is `$FIRSTFLIGHT_BIN`; the settings that it reads (FIRSTFLIGHT_DATABASE_URL, FIRSTFLIGHT_DATA_DIR) are
-that environment's. Parameters reach the shell as variables, never as text of the command: none can become one.
+The command line is `$FIRSTFLIGHT_BIN`; the settings that it reads (FIRSTFLIGHT_DATABASE_URL,
+FIRSTFLIGHT_DATA_DIR) are that environment's. Parameters reach the shell as variables, never as text of the
+command: none can become one.
 """
-
-from __future__ import annotations
 
 import contextlib
 import datetime
@@ -12,20 +11,21 @@ import json
 import os
 import time
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.providers.standard.operators.bash import BashOperator
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 WEBHOOK_WITHIN_S = 10
 
 
 def webhook_url() -> str:
-    """FIRSTFLIGHT_WEBHOOK_URL, or what the file FIRSTFLIGHT_WEBHOOK_URL_FILE holds: a chat's URL is a secret. Empty if there is none."""
+    """FIRSTFLIGHT_WEBHOOK_URL, or what the file FIRSTFLIGHT_WEBHOOK_URL_FILE holds: a chat's URL is a secret.
+
+    Empty if there is none.
+    """
     file = os.environ.get("FIRSTFLIGHT_WEBHOOK_URL_FILE")
     return os.environ.get("FIRSTFLIGHT_WEBHOOK_URL") or (Path(file).read_text().strip() if file else "")
 
@@ -65,8 +65,8 @@ QUICK_S = 300
 class Lane(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
     """A command that Airflow retries while it ends with AGAIN, until nothing is left to do.
 
-    A command that fails otherwise, and quickly, is run again a few times, at growing distances. Then it cannot work at
-    all, and the task has failed whatever tries are left.
+    A command that fails otherwise, and quickly, is run again a few times, at growing distances. Then it
+    cannot work at all, and the task has failed whatever tries are left.
     """
 
     def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's

@@ -1,6 +1,7 @@
-"""The checks of `firstflight doctor`. What a check looks for is imported within it, since it may be missing."""
+"""The checks of `firstflight doctor`.
 
-from __future__ import annotations
+What a check looks for is imported within it, since it may be missing.
+"""
 
 import dataclasses
 import datetime
@@ -57,6 +58,23 @@ def chromium(settings: Settings) -> Finding:
             name, "warning", f"{found}, {age} days ago", "upgrade it: its HSTS preload list expires"
         )
     return Finding(name, "ok", found)
+
+
+def browser_log(settings: Settings) -> Finding:
+    """The events of the browser's log that the crawler reads; sizes and times are taken from them."""
+    from crawler.browser.log_events import missing_events, told
+    from crawler.errors import BrowserMissing
+
+    name = "browser's log"
+    try:
+        missing = missing_events(settings.chromium)
+    except BrowserMissing as exc:
+        return Finding(name, "missing", str(exc), "see the browser and its box above")
+    if missing:
+        return Finding(
+            name, "warning", told(missing), "measure with a version before, or report it to the maintainers"
+        )
+    return Finding(name, "ok", "has every event that is read")
 
 
 def browser_box(_: Settings) -> Finding:
@@ -135,7 +153,8 @@ def postgresql(settings: Settings) -> Finding:
 
 
 def address_guard(settings: Settings) -> Finding:
-    """The address guard, which keeps pages from private addresses; a crawl of the live web does not run without it."""
+    """The address guard, which keeps pages from private addresses;
+    a crawl of the live web does not run without it."""
     from crawler.egress.namespace import check_privilege
     from crawler.egress.networks import parse
     from crawler.errors import EgressUnavailable
@@ -180,7 +199,10 @@ def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
 
 
 def signatures(settings: Settings) -> Finding:
-    """ssh-keygen and the signing key; without ssh-keygen nothing is signed, and every signature counts as bad."""
+    """ssh-keygen and the signing key.
+
+    Without ssh-keygen nothing is signed, and every signature counts as bad.
+    """
     if not shutil.which("ssh-keygen"):
         return Finding("signatures", "warning", "no ssh-keygen", apt("openssh-client"))
     try:
@@ -206,6 +228,7 @@ def memory(_: Settings) -> Finding:
 CHECKS: list[Callable[[Settings], Finding]] = [
     chromium,
     browser_box,
+    browser_log,
     address_guard,
     postgresql,
     mininet,

@@ -1,7 +1,5 @@
 """The commit of the running code."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import subprocess
 from pathlib import Path
@@ -10,7 +8,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def code_commit(stated: str | None) -> str:
-    """The commit of the source tree, with -dirty if it has changes; outside a source tree `stated` or the version."""
+    """The commit of the source tree, with -dirty if it has changes;
+    outside a source tree `stated` or the version."""
     if (ROOT / ".git").exists():
         # The tree may be a user's own while we are root: git would not speak of it otherwise.
         mine = ["-c", f"safe.directory={ROOT}"]

@@ -1,19 +1,16 @@
-"""Connects commands to the database that the settings name, or to the embedded one, with its tables upgraded."""
-
-from __future__ import annotations
+"""Connects commands to the database that the settings name, or to the embedded one,
+with its tables upgraded."""
 
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from firstflight.settings import Settings
 from storage import embedded, migrate
 from storage.engine import connect
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def embedded_folder(settings: Settings) -> Path:
@@ -27,7 +24,10 @@ def database_url(settings: Settings) -> str:
 
 
 def revival(settings: Settings) -> Callable[[], object] | None:
-    """A function that restarts the embedded server after it has died; None for a server that others keep running."""
+    """A function that restarts the embedded server after it has died.
+
+    None for a server that others keep running.
+    """
     if settings.database_url:
         return None
     return functools.partial(embedded.start, embedded_folder(settings))

@@ -1,17 +1,23 @@
-"""Erases a site from the data folder, the database and the store; the next run completes an erasure that was killed."""
+"""Erases a site from the data folder, the database and the store;
+the next run completes an erasure that was killed."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import fcntl
 import json
+import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from crawler.sites import forgetting, optout
-from firstflight.erasure_journal import ErasureError, Journal
+from crawler.sites.optout import hash_of
 from firstflight.settings import Settings
 from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
@@ -25,15 +31,16 @@ from storage.crawls import crawls
 from storage.erasing import Found
 from storage.report_versions import ReportVersion
 from storage.signatures import Signer
+from storage.staging import put_file_in_place
 from storage.sums import broken_sums
 from storage.withdrawal import Withdrawal
 
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
-
 MOST_SITES = 20
-"""Upper limit of sites of one crawl in an erasure; a host with more sites below it is probably a public suffix."""
+"""Upper limit of sites of one crawl in an erasure; a host with more sites below
+it is probably a public suffix."""
+
+NAME = "erasure.json"
+LOCK = "erasure.lock"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,9 +75,10 @@ class Survey:
 
 
 def survey(where: Surroundings, site: Withdrawal) -> Survey:
-    """Find the site without changing anything. Raises ReleaseError if a release is damaged and cannot be searched.
+    """Find the site without changing anything.
 
-    Raises ErasureError if more than MOST_SITES sites of a crawl are below the host.
+    Raises ReleaseError if a release is damaged and cannot be searched. Raises ErasureError if more than
+    MOST_SITES sites of a crawl are below the host.
     """
     settings = where.settings
     with where.engine.connect() as connection:
@@ -78,7 +86,8 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
     most = max((one.sites for _, one in found), default=0)
     if most > MOST_SITES:
         raise ErasureError(
-            f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: name them one by one, if that is meant"
+            f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: "
+            "name them one by one, if that is meant"
         )
     having = [release for release in _sound(settings.releases) if withdrawing.has_site(release, site)]
     return Survey(
@@ -111,7 +120,10 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
     for version in _reports_of(settings, site):
         report_versions.erase(version, reason=SAID, date=_today(), signer=where.signer)
-        yield f"version {version.number} of the report for {version.year} was made with it and is erased: make the next"
+        yield (
+            f"version {version.number} of the report for {version.year} was made with it and is erased: "
+            "make the next"
+        )
     for path in found.lists:
         forgetting.forget(settings.lists, path, site.host)
         yield (
@@ -129,9 +141,15 @@ def _erase_from_database(where: Surroundings, journal: Journal, found: Survey) -
     for crawl, one in found.crawls:
         journal.note(crawl.id)
         erasing.erase(where.engine, crawl, journal.site)
-        yield f"{name_of(crawl)}: erased from the database with {one.visits} visits; {one.named} rows of other sites name it no more"
+        yield (
+            f"{name_of(crawl)}: erased from the database with {one.visits} visits; "
+            f"{one.named} rows of other sites name it no more"
+        )
         if crawl.sealed_at is None:
-            yield f"{name_of(crawl)} is still open: erase again once it is sealed, for pages of others may name it until then"
+            yield (
+                f"{name_of(crawl)} is still open: erase again once it is sealed, "
+                "for pages of others may name it until then"
+            )
     for crawl_id in journal.crawls:
         erasing.rewrite(where.engine, crawl_id)
 
@@ -200,7 +218,8 @@ def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Ite
 
 
 def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
-    """Versions of reports that name the site in their files or in their notice, or whose erasure was interrupted."""
+    """Versions of reports that name the site in their files or in their notice,
+    or whose erasure was interrupted."""
     return [
         one
         for one in report_versions.all_report_versions(settings.reports)
@@ -230,3 +249,70 @@ def _source_of(folder: Path) -> tuple[str, int] | None:
             case {"plan": {"release": {"crawl": str(crawl), "version": int(version)}}}:
                 return crawl, version
     return None
+
+
+class ErasureError(Exception):
+    """An erasure cannot begin or continue; the message says what to do."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Journal:
+    """The state of one erasure. Its file contains a hash of the host, not its name."""
+
+    path: Path
+    site: Withdrawal
+    salt: str
+    crawls: list[int]
+    """Ids of crawls whose tables must be rewritten."""
+    is_resumed: bool
+
+    def note(self, crawl_id: int) -> None:
+        """Record a crawl before its first row changes."""
+        self.crawls = sorted({*self.crawls, crawl_id})
+        self.save()
+
+    def save(self) -> None:
+        """Write the file, readable only by its owner, since the key in it allows guessing the site."""
+        host = hash_of(self.site.host, self.salt)
+        facts = {"host": host, "salt": self.salt, "key": self.site.key, "crawls": self.crawls}
+        with put_file_in_place(self.path, mode=0o600) as half:
+            half.write_text(json.dumps(facts) + "\n", encoding="utf-8")
+
+    def end(self) -> None:
+        """Delete the file, and the key with it."""
+        self.path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def journal(folder: Path, host: str) -> Iterator[Journal]:
+    """The unfinished erasure of `host`, or a new one that is not yet written to disk.
+
+    Holds a lock meanwhile.
+    """
+    with _locked(folder):
+        path = folder / NAME
+        if not path.exists():
+            site = Withdrawal(host=host, key=secrets.token_hex(32))
+            yield Journal(path=path, site=site, salt=secrets.token_hex(16), crawls=[], is_resumed=False)
+            return
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if hash_of(host, facts["salt"]) != facts["host"]:
+            raise ErasureError(
+                f"the erasure of another site was cut short ({path}): finish it first, "
+                "by the same command with that site's host"
+            )
+        site = Withdrawal(host=host, key=facts["key"])
+        yield Journal(path=path, site=site, salt=facts["salt"], crawls=facts["crawls"], is_resumed=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as exc:
+        raise ErasureError(f"another erasure is under way in {folder}: wait for its end") from exc
+    finally:
+        os.close(handle)

@@ -1,7 +1,5 @@
 """Errors of commands: one line on standard error and a non-zero exit code."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 
@@ -10,7 +8,8 @@ import click
 
 @contextlib.contextmanager
 def one_line(*expected: type[Exception]) -> Iterator[None]:
-    """Report expected errors as one line on standard error with exit code 1; other errors are bugs and pass."""
+    """Report expected errors as one line on standard error with exit code 1;
+    other errors are bugs and pass."""
     try:
         yield
     except expected as exc:

@@ -13,7 +13,8 @@ BACKLOG = 1024
 """Connections that wait in the kernel to be accepted (listen(2))."""
 
 STALLED_MS = 30_000
-"""Time after which the kernel closes a connection whose client acknowledges nothing (TCP_USER_TIMEOUT, tcp(7))."""
+"""Time after which the kernel closes a connection whose client acknowledges
+nothing (TCP_USER_TIMEOUT, tcp(7))."""
 
 
 class ListenError(Exception):
@@ -42,6 +43,7 @@ def serve_metrics(registry: CollectorRegistry, host: str, port: int) -> Callable
         server, _ = start_http_server(port, host, registry)
     except OSError as exc:
         raise ListenError(
-            f"cannot listen on {host}, port {port}: {exc.strerror or exc}; choose another with --host and the port's option"
+            f"cannot listen on {host}, port {port}: {exc.strerror or exc}; "
+            "choose another with --host and the port's option"
         ) from exc
     return server.shutdown

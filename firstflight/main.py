@@ -1,7 +1,5 @@
 """`firstflight`: the root of the command line."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 
@@ -30,8 +28,8 @@ COMMANDS = {
 }
 
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""New objects after which Python looks for cycles of garbage. By its default of 700, a fifth of the time of starting and 1 % of a
-crawler's time are spent on looking, for next to no garbage."""
+"""New objects after which Python looks for cycles of garbage. By its default of 700, a fifth of the time of
+starting and 1 % of a crawler's time are spent on looking, for next to no garbage."""
 
 
 MODULES = {"import": "importing"}
@@ -39,7 +37,8 @@ MODULES = {"import": "importing"}
 
 
 class Commands(click.Group):
-    """A group that imports a command's module when the command is used: `doctor` must run where a library is missing."""
+    """A group that imports a command's module when the command is used:
+    `doctor` must run where a library is missing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """The commands in the order of the pipeline."""

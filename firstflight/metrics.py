@@ -3,25 +3,19 @@
 A crawl has metrics until it is sealed; after that it does not change, and its release describes it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from crawler.campaign.status import Status, status
 from schema.crawls import name_of
 from storage.crawls import crawls
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from prometheus_client.core import Metric
-    from sqlalchemy import Engine
 
 SITES: dict[str, Callable[[Status], int]] = {
     "done": lambda one: one.final,

@@ -1,7 +1,5 @@
 """Writes a running crawl's progress to a file that the service reads."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import datetime
@@ -9,16 +7,14 @@ import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
 
 from crawler.campaign.status import minutes_left, status
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.engine import DatabaseError
 from storage.progress import Progress, write_progress
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 EVERY_S = 15.0
 AT_MOST = 0.05

@@ -1,7 +1,5 @@
 """Releases of HAR files and logs of DevTools events: one for each month of their recording."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -26,10 +24,10 @@ def import_files(
     month: str | None = None,
     progress: Callable[[], object] = lambda: None,
 ) -> list[Built]:
-    """Make a release of the files of each month, after all of them were read; raises RecordingError or ReleaseError.
+    """Make a release of the files of each month, after all of them were read.
 
-    `stated` has id, device, vantage, source and licence of the data set. `month` is that of files that have no date.
-    `progress` is called after each file.
+    Raises RecordingError or ReleaseError. `stated` has id, device, vantage, source and licence of the data
+    set. `month` is that of files that have no date. `progress` is called after each file.
     """
     files = []
     for path in paths:
@@ -59,11 +57,13 @@ def import_files(
 
 
 def refuse_other_data(root: Path, content: Content) -> None:
-    """Raise ReleaseError if the release's name is taken by another data set, which no version of this one may supersede."""
+    """Raise ReleaseError if the release's name is taken by another data set,
+    which no version of this one may supersede."""
     (crawl,) = content.tables["crawl"]
     name = name_in(crawl)
     there = next((one for one in releases(root) if one.crawl == name), None)
     if there is not None and there.manifest.list_id != crawl["list_id"]:
         raise ReleaseError(
-            f"{name} is a release of the data set {there.manifest.list_id}: give another --vantage or --device"
+            f"{name} is a release of the data set {there.manifest.list_id}: "
+            "give another --vantage or --device"
         )

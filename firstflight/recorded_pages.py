@@ -1,7 +1,5 @@
 """Recorded pages in the data folder: imported once for each content and method."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from firstflight.settings import Settings
@@ -12,7 +10,6 @@ from releases.build import Built
 from releases.catalogue import Release, find_release, releases
 from releases.imported import write_imported
 from schema.recorded import is_recorded
-from schema.tables import SCHEMA_VERSION
 
 
 def import_pages(
@@ -21,9 +18,8 @@ def import_pages(
     *,
     version: int | None = None,
     reason: str | None = None,
-    schema_version: int = SCHEMA_VERSION,
 ) -> Built:
-    """Make the release of a folder's pages, as of a schema version; raises RecordingError or ReleaseError."""
+    """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
     recording = read_recording(folder)
     found = observe(recording)
     return write_imported(
@@ -33,7 +29,6 @@ def import_pages(
         checksum=recording.checksum,
         version=version,
         reason=reason,
-        schema_version=schema_version,
         authors=settings.authors,
         signer=settings.signer,
     )
@@ -42,7 +37,8 @@ def import_pages(
 def bundled_release(settings: Settings) -> Release:
     """The release of the bundled pages, which is imported if there is none of this content and method.
 
-    A release by an older method stays, and a new version is made beside it. Raises RecordingError or ReleaseError.
+    A release by an older method stays, and a new version is made beside it.
+    Raises RecordingError or ReleaseError.
     """
     checksum, source = checksum_of(bundled_files()), read_source(BUNDLED, bundled_files())
     there = [

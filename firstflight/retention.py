@@ -1,12 +1,9 @@
 """Retention: detaches the large partitions of crawls whose releases verify."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 
 from releases.catalogue import ReleaseError, find_release
 from releases.verify import verify
@@ -14,9 +11,6 @@ from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import crawls, find_crawl
 from storage.partitions import DETACHABLE, attached, detach_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 
 class RetentionError(Exception):
@@ -40,7 +34,8 @@ def held(connection: Connection) -> list[Held]:
         if crawl.sealed_at is not None and partitions:
             size = connection.scalar(
                 text(
-                    "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM unnest(CAST(:names AS text[])) AS name"
+                    "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM "
+                    "unnest(CAST(:names AS text[])) AS name"
                 ),
                 {"names": partitions},
             )
@@ -62,7 +57,10 @@ def is_older(crawl: str, *, months: int, month: str) -> bool:
 
 
 def detach(engine: Engine, releases: Path, name: str) -> list[str]:
-    """Detach a crawl's large partitions and return their names. Raises RetentionError unless its release verifies."""
+    """Detach a crawl's large partitions and return their names.
+
+    Raises RetentionError unless its release verifies.
+    """
     with engine.connect() as connection:
         crawl = find_crawl(connection, name)
         there = attached(connection, crawl.id)

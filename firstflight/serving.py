@@ -1,6 +1,7 @@
 """The web server: granian over a bound socket, with limits on connections, header size and idle time.
 
-A worker process answers requests; the main process restarts it if it dies, and stops it on SIGTERM and SIGINT.
+A worker process answers requests; the main process restarts it if it dies,
+and stops it on SIGTERM and SIGINT.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from granian._granian import SocketHolder
@@ -22,6 +24,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
+from firstflight.clients import ClientBound
 from firstflight.listening import BACKLOG
 
 if TYPE_CHECKING:
@@ -30,8 +33,14 @@ if TYPE_CHECKING:
 CONNECTIONS = 2048
 """Upper limit of open connections, if there are enough descriptors; more wait in the kernel's queue."""
 
+DESCRIPTORS_EACH = 2
+"""Descriptors that a connection takes: its own, and that of the file which it is sent."""
+
 DESCRIPTORS_KEPT = 128
-"""Descriptors reserved for files, other sockets and the interpreter."""
+"""Descriptors reserved for queries, other sockets and the interpreter."""
+
+CLIENT_SHARE = 0.25
+"""Largest share of the connections that one client holds; beyond it, its oldest are closed."""
 
 HEADER_BYTES = 16 * 1024
 """Upper limit of the request line and header section together; a longer one gets status 431."""
@@ -49,13 +58,17 @@ LIBRARIES = {
 }
 """Settings of libraries, which they read when they are loaded.
 
-By default pyarrow and DuckDB each keep what memory they once used in an allocator of their own: together 20 MB after the first stream
-of rows. numpy multiplies matrices with as many threads as there are cores, which for the small ones of intervals wait for each
-other ten times as long as one thread computes.
+By default pyarrow and DuckDB each keep what memory they once used in an allocator of their own: together 20
+MB after the first stream of rows. numpy multiplies matrices with as many threads as there are cores, which
+for the small ones of intervals wait for each other ten times as long as one thread computes.
 """
 
 NEEDLESS = frozenset({"pandas", "pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs"})
-"""Modules that pyarrow imports wherever they are installed: pandas, which takes 43 MB, and clients of cloud storage, which take 5 MB."""
+"""Modules that pyarrow imports wherever they are installed: pandas, which takes 43 MB,
+and clients of cloud storage, which take 5 MB."""
+
+MOST_DESCRIPTORS = Path("/proc/sys/fs/nr_open")
+"""The most descriptors that the kernel lets a process have (proc(5))."""
 
 PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
@@ -77,18 +90,19 @@ class _Server(MPServer):
         self._listening = listening
 
     def _init_shared_socket(self) -> None:
-        # Granian's types know neither that it has three arguments, the second for Unix sockets, nor that these vary.
+        # Granian's types know neither that it has three arguments, the second for Unix sockets,
+        # nor that these vary.
         self._shd: Any = SocketHolder(self._listening.fileno(), False, BACKLOG)  # type: ignore[call-arg]
         self._sso = None
 
 
 def connections() -> int:
-    """Raise the limit of descriptors as far as possible, and return how many connections it allows."""
+    """Raise the limit of descriptors to the hard limit, and return how many connections that allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + DESCRIPTORS_KEPT
-    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    most = int(MOST_DESCRIPTORS.read_text(encoding="ascii"))
+    soft = most if hard == resource.RLIM_INFINITY else min(hard, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(soft - DESCRIPTORS_KEPT, soft // 2)
+    return min(CONNECTIONS, max(soft - DESCRIPTORS_KEPT, soft // 2) // DESCRIPTORS_EACH)
 
 
 def serve(
@@ -96,13 +110,16 @@ def serve(
 ) -> None:
     """Serve the ASGI application that `load` creates in the worker process, until stopped."""
 
+    most = connections()
+
     def loaded() -> ASGIApp:
         # A server that was killed leaves no worker behind with its port.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         for name, value in LIBRARIES.items():
             os.environ.setdefault(name, value)
         sys.meta_path.insert(0, _Without())
-        application = load()
+        application = ClientBound(load(), port=listening.getsockname()[1], most=int(CLIENT_SHARE * most))
+        application.watch()
         gc.freeze()  # what is there now stays: no reason to look through it again and again
         return application
 
@@ -114,7 +131,7 @@ def serve(
         http=HTTPModes.http1,
         websockets=False,
         backlog=BACKLOG,
-        backpressure=connections(),
+        backpressure=most,
         http1_settings=HTTP1Settings(
             header_read_timeout=round(header_timeout_s * 1000), max_buffer_size=HEADER_BYTES
         ),
@@ -122,5 +139,5 @@ def serve(
         respawn_failed_workers=True,
         workers_kill_timeout=STOP_S,
     )
-    gc.freeze()  # the collector writes to what it looks through, and the worker would have copies of those pages
+    gc.freeze()  # the collector writes to what it looks through, and the worker would have copies of those pages  # noqa: E501
     server.serve(target_loader=loaded, wrap_loader=False)

@@ -1,7 +1,5 @@
 """Settings: folders, database and keys, read once from the environment."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path
@@ -39,6 +37,10 @@ class Settings:
 
     canaries: str | None = None
     """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
+
+    resolvers: str | None = None
+    """Ids and addresses of second resolvers, comma-separated; None for the default ones
+    (crawler.control.resolvers)."""
 
     publish_url: str | None = None
     """URL of the store to which releases are published."""
@@ -127,7 +129,8 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each, or their defaults."""
+    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each,
+    or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
 
@@ -150,6 +153,7 @@ def from_environment() -> Settings:
         trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
         has_lab=os.environ.get("FIRSTFLIGHT_LAB") == "1",
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
+        resolvers=os.environ.get("FIRSTFLIGHT_RESOLVERS") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=_key(optional("FIRSTFLIGHT_SIGNING_KEY")),
         citation=optional("FIRSTFLIGHT_CITATION"),
@@ -160,6 +164,9 @@ def from_environment() -> Settings:
 
 
 def _key(path: Path | None) -> Path | None:
-    """The path of the signing key; None for an empty file, which a stack without a key mounts in its place."""
+    """The path of the signing key.
+
+    None for an empty file, which a stack without a key mounts in its place.
+    """
     is_empty = path is not None and path.is_file() and path.stat().st_size == 0
     return None if is_empty else path

@@ -1,42 +1,50 @@
-"""Checks everything that is stored: the database, releases, replays with their chunks, reports with their withdrawals, and fetched populations."""
-
-from __future__ import annotations
+"""Checks everything that is stored: the database, releases, replays with their chunks, reports with their
+withdrawals, and fetched populations."""
 
 import dataclasses
-import functools
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, listed
+from releases.errata.stored import FOLDER as ERRATA
 from releases.errata.stored import ErratumError
 from releases.errata.stored import folders as errata_folders
 from releases.errata.stored import read as read_erratum
-from releases.verify import verify
+from releases.verify import UNREADABLE, verify
 from replay.networks.population_csv import PopulationError
-from replay.networks.stored_populations import find_population
+from replay.networks.stored_populations import check_population
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage import integrity
 from storage.crawls import crawls
+from storage.engine import DatabaseError
+from storage.exhaustion import Exhausted
 from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
-from storage.sums import broken_sums, manifest_of, sums_of
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
+from storage.sums import broken_sums, manifest_of, misstated, sums_of
 
 FolderKind = Literal["replay", "chunk", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
+
+Kind = Literal["database", "release", "population"] | FolderKind
+
+DAMAGE = (*UNREADABLE, DatabaseError, Exhausted, SQLAlchemyError)
+"""Exceptions that a check may end in if what it reads is damaged."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
     """The verdict on one stored folder or crawl."""
 
-    kind: Literal["database", "release", "population"] | FolderKind
+    kind: Kind
     name: str
     state: Literal["ok", "damaged", "withdrawn"]
     said: str
@@ -51,38 +59,124 @@ class Item:
         return f"{verdict:9} {self.kind} {self.name}: {self.said}{signed}"
 
 
-def checks(settings: Settings, engine: Engine | None) -> list[Callable[[], Item]]:
-    """A function for each stored thing, which checks it; those of the database only with an engine."""
-    there = list(listed(settings.releases))
-    newest = {one.crawl: one for one in there}
-    found: list[Callable[[], Item]] = []
+@dataclasses.dataclass(frozen=True, slots=True)
+class Check:
+    """The check of one stored thing; calling it gives a verdict whatever state the thing is in."""
+
+    kind: Kind
+    name: str
+    judge: Callable[[], Item]
+
+    def __call__(self) -> Item:
+        """Check it. What cannot be read is damaged, and keeps nothing else from being checked."""
+        try:
+            item = self.judge()
+        except DAMAGE as exc:
+            item = _unreadable(self.kind, self.name, exc)
+        return dataclasses.replace(item, said=_printable(item.said))
+
+
+def _unreadable(kind: Kind, name: str, exc: BaseException) -> Item:
+    told = str(exc).split("\n", 1)[0]
+    said = told if isinstance(exc, DatabaseError) else f"cannot be read ({type(exc).__name__}: {told})"
+    return Item(kind=kind, name=name, state="damaged", said=said)
+
+
+def _printable(text: str) -> str:
+    r"""Escape control characters and stray bytes, which the name of a file may hold.
+
+    >>> _printable("two\nlines.csv")
+    'two\\nlines.csv'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def checks(settings: Settings, engine: Engine | None) -> list[Check]:
+    """A check of each stored thing; those of the database only with an engine."""
+    versions = list(listed(settings.releases))
+    listings: tuple[tuple[Kind, Path | str, Iterable[Check]], ...] = (
+        ("database", "PostgreSQL", _of_crawls(engine)),
+        ("release", settings.releases, _of_versions(settings, engine, versions)),
+        ("replay", settings.replays, of_folders(settings, _replays(settings), versions)),
+        ("report", settings.reports, of_folders(settings, _reports(settings), versions)),
+        ("erratum", settings.releases / ERRATA, of_folders(settings, _errata(settings), versions)),
+        ("population", settings.populations, _of_populations(settings.populations)),
+    )
+    return [check for listing in listings for check in _listed(*listing)]
+
+
+def _listed(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Iterator[Check]:
+    """The checks of a listing; a place that cannot be listed is itself a check that fails."""
+    try:
+        if isinstance(place, Path) and os.path.lexists(place) and not place.is_dir():
+            raise NotADirectoryError(f"{place} is no folder")
+        yield from listing
+    except DAMAGE as exc:
+        yield Check(kind, str(place), partial(_unreadable, kind, str(place), exc))
+
+
+def _of_crawls(engine: Engine | None) -> Iterator[Check]:
     if engine is not None:
         with engine.connect() as connection:
-            found += [functools.partial(of_crawl, engine, crawl) for crawl in crawls(connection)]
-    for one in there:
+            there = list(crawls(connection))
+        for crawl in there:
+            yield Check("database", str(name_of(crawl)), partial(of_crawl, engine, crawl))
+
+
+def _of_versions(
+    settings: Settings, engine: Engine | None, versions: list[Release | Damaged | Withdrawn]
+) -> Iterator[Check]:
+    newest = {one.crawl: one for one in versions}
+    for one in versions:
         # An older version is one because the rows have changed since: the database has those of the newest.
         of_newest = engine if newest[one.crawl] is one else None
-        found.append(functools.partial(of_version, one, of_newest, settings.allowed_signers))
-    sums = {(str(one.crawl), one.version): one for one in there if isinstance(one, Release)}
-    for kind, name, folder in stored_folders(settings):
-        found.append(functools.partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
-    files = [file for suffix in ("csv", "json") for file in settings.populations.glob(f"*.{suffix}")]
+        name = f"{one.crawl} version {one.version}"
+        yield Check("release", name, partial(of_version, name, one, of_newest, settings.allowed_signers))
+
+
+def of_folders(
+    settings: Settings,
+    folders: Iterable[tuple[FolderKind, str, Path]],
+    versions: Iterable[Release | Damaged | Withdrawn],
+) -> Iterator[Check]:
+    """A check of each folder with checksums; `versions` are those that it may have been made from.
+
+    A version whose SHA256SUMS is damaged says nothing about what was made from it.
+    """
+    sound = (one for one in versions if isinstance(one, Release) and not misstated(one.path))
+    sums = {(str(one.crawl), one.version): one.checksum for one in sound}
+    for kind, name, folder in folders:
+        yield Check(kind, name, partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
+
+
+def _of_populations(folder: Path) -> Iterator[Check]:
+    files = [file for suffix in ("csv", "json") for file in folder.glob(f"*.{suffix}")]
     for name in sorted({file.stem for file in files}):
-        found.append(functools.partial(of_population, settings.populations, name))
-    return found
+        yield Check("population", name, partial(of_population, folder, name))
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and folder, in the order of their names."""
+    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and
+    folder, in the order of their names."""
+    return itertools.chain(_replays(settings), _reports(settings), _errata(settings))
+
+
+def _replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     for folder in _folders(settings.replays):
         if folder.suffix == ".chunks":
             for chunk in _folders(folder):
                 yield "chunk", f"{folder.stem} {chunk.name}", chunk
         else:
             yield "replay", folder.name, folder
+
+
+def _reports(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     for version in all_report_versions(settings.reports):
         for kind, folder in version.folders():
             yield kind, str(version), folder
+
+
+def _errata(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     for folder in errata_folders(settings.releases):
         yield "erratum", folder.name, folder
 
@@ -102,9 +196,10 @@ def of_crawl(engine: Engine, crawl: Crawl) -> Item:
     return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=said)
 
 
-def of_version(one: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path) -> Item:
+def of_version(
+    name: str, one: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path
+) -> Item:
     """Check one version of a release."""
-    name = f"{one.crawl} version {one.version}"
     if isinstance(one, Withdrawn):
         return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
     if isinstance(one, Damaged):
@@ -119,30 +214,36 @@ def of_folder(
     kind: FolderKind,
     name: str,
     folder: Path,
-    releases: dict[tuple[str, int], Release],
+    releases: Mapping[tuple[str, int], str],
     allowed_signers: Path,
 ) -> Item:
-    """A replay, a chunk of one, a version of a report or its withdrawal, by its sums and the release that it was made from."""
+    """Check a folder by its sums and by the checksum of the release that it was made from.
+
+    `releases` has the checksums of the releases that are there, by crawl and version.
+    """
     if broken := broken_sums(folder):
         wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
         return _judged(kind, name, wrong, "", state(folder, allowed_signers))
-    wrong = list(misplaced(kind, name, folder, releases))
+    try:
+        wrong = list(misplaced(kind, name, folder, releases))
+    except DAMAGE as exc:
+        wrong = [f"its manifest cannot be read ({type(exc).__name__}: {exc})"]
     said = f"{len(sums_of(folder))} files are as in SHA256SUMS"
     return _judged(kind, name, wrong, said, state(folder, allowed_signers))
 
 
 def of_population(folder: Path, name: str) -> Item:
-    """Check a fetched population of networks against its checksum."""
+    """Check a population of networks in the data folder against its checksums."""
     try:
-        networks = len(find_population(folder, name).profiles)
+        networks = len(check_population(folder, name).profiles)
     except PopulationError as exc:
         return Item(kind="population", name=name, state="damaged", said=str(exc))
-    said = f"{networks} networks are as its SHA-256 says"
+    said = f"{networks} networks and their facts are as in their checksums"
     return Item(kind="population", name=name, state="ok", said=said)
 
 
 def misplaced(
-    kind: FolderKind, name: str, folder: Path, releases: dict[tuple[str, int], Release]
+    kind: FolderKind, name: str, folder: Path, releases: Mapping[tuple[str, int], str]
 ) -> Iterator[str]:
     """The reason why a sound folder is in the wrong place, such as beside another release than its own."""
     manifest = manifest_of(folder)
@@ -154,12 +255,11 @@ def misplaced(
         case {"crawl": str(crawl), "version": int(version), "checksum": checksum}:
             if kind == "replay" and crawl != folder.name:
                 yield f"it is the replay of {crawl}"
-            release = releases.get((crawl, version))
-            if release is not None and release.checksum != checksum:
+            if releases.get((crawl, version), checksum) != checksum:
                 yield f"made from another {crawl} version {version} than the one that is there"
 
 
-def _other_releases(folder: Path, releases: dict[tuple[str, int], Release]) -> Iterator[str]:
+def _other_releases(folder: Path, releases: Mapping[tuple[str, int], str]) -> Iterator[str]:
     """The reasons why an erratum is not one of the releases that are there."""
     try:
         concerned = read_erratum(folder).releases
@@ -167,17 +267,16 @@ def _other_releases(folder: Path, releases: dict[tuple[str, int], Release]) -> I
         yield str(exc)
         return
     for one in concerned:
-        release = releases.get((one.crawl, one.version))
-        if release is not None and release.checksum != one.checksum:
+        if releases.get((one.crawl, one.version), one.checksum) != one.checksum:
             yield f"about another {one.crawl} version {one.version} than the one that is there"
 
 
 def _stated(manifest: Mapping[str, Any]) -> str:
-    """Year and version that the manifest of a report or of its withdrawal states; reports older than versions are version 1."""
+    """Year and version that the manifest of a report or of its withdrawal states."""
     match manifest:
-        case {"version": version} | {"publication": {"version": version}}:
-            return f"{manifest.get('year')} v{version}"
-    return f"{manifest.get('year')} v1"
+        case {"year": year, "version": version} | {"year": year, "publication": {"version": version}}:
+            return f"{year} v{version}"
+    return "no version"
 
 
 def _judged(

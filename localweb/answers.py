@@ -1,7 +1,5 @@
 """Answers that are known in advance, and the handler that gives them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 
@@ -24,7 +22,8 @@ class Answer:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """Header fields as they are sent, with Content-Length unless the status forbids it (RFC 9110 §8.6)."""
+        """Header fields as they are sent, with Content-Length unless the
+        status forbids it (RFC 9110 §8.6)."""
         length = [] if self.status == 204 else [("content-length", str(len(self.body)))]
         return [*self.headers, *length]
 
@@ -41,7 +40,8 @@ def redirect(origin: Origin, path: str, to: str) -> Answer:
 
 
 def answering(find: Callable[[str], Answer]) -> Handler:
-    """Return a handler that sends the answer that `find` has for a path and query, without its body to HEAD."""
+    """Return a handler that sends the answer that `find` has for a path and query,
+    without its body to HEAD."""
 
     async def handle(request: Request, reply: Reply) -> None:
         answer = find(request.target)

@@ -1,7 +1,5 @@
 """Answers for the objects of a page, at their recorded sizes where the content fits."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from localweb import markup, object_tree, padding
@@ -74,7 +72,8 @@ def body(grown: Tree, index: int) -> tuple[bytes, str | None, str]:
 
 
 def text(grown: Tree, index: int) -> tuple[bytes, str | None]:
-    """Return body and encoding of a document, script or sheet; children that do not fit move to an ancestor."""
+    """Return body and encoding of a document, script or sheet;
+    children that do not fit move to an ancestor."""
     thing = grown.page.objects[index]
     opening, closing = markup.COMMENTS[thing.kind]
     while True:

@@ -1,7 +1,5 @@
 """Sites that misbehave, for tests of programs that have to live with them."""
 
-from __future__ import annotations
-
 import asyncio
 import enum
 import itertools

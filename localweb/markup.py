@@ -1,7 +1,5 @@
 """Documents, scripts and style sheets that make a browser fetch the objects they name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from localweb.object_tree import Tree

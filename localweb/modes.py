@@ -1,7 +1,5 @@
 """Modes of the local web: which protocols its origins speak."""
 
-from __future__ import annotations
-
 import enum
 
 SUFFIX = ".test"

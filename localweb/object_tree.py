@@ -1,7 +1,5 @@
 """Tree of a page as it is played: the recorded tree, changed where a parent cannot ask for its child."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from localweb.modes import SUFFIX, Mode
@@ -47,7 +45,8 @@ class Tree:
         return sum(self.askers[index] != things[index].parent for index in below)
 
     def url(self, index: int, *, seen_from: str | None) -> str:
-        """Return the URL of an object, without its scheme if that is `seen_from`, the scheme of the object that names it."""
+        """Return the URL of an object, without its scheme if that is `seen_from`,
+        the scheme of the object that names it."""
         origin = self.origins[index]
         scheme = "" if origin.scheme == seen_from else f"{origin.scheme}:"
         return f"{scheme}//{origin.host}{self.paths[index]}"

@@ -1,7 +1,5 @@
 """Bodies of an exact encoded size: gzip text, images and random bytes."""
 
-from __future__ import annotations
-
 import functools
 import random
 import struct
@@ -53,14 +51,16 @@ def deflated(text: bytes) -> bytes:
 
 
 def flushed(text: bytes) -> bytes:
-    """Return the beginning of a raw deflate stream, which ends at a byte and which no later block refers to."""
+    """Return the beginning of a raw deflate stream,
+    which ends at a byte and which no later block refers to."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH)
 
 
 @functools.cache
 def filling() -> tuple[bytes, bytes]:
-    """Return about 4 kB of words, and the same as a deflate block of a third of the size, as text on the web has."""
+    """Return about 4 kB of words, and the same as a deflate block of a third of the size,
+    as text on the web has."""
     chance = random.Random(10)  # noqa: S311  # the same words in every run
     letters = "etaoinshrdlucmfwypvbgk"
     vocabulary = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(320)]
@@ -69,7 +69,10 @@ def filling() -> tuple[bytes, bytes]:
 
 
 def text_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> bytes | None:
-    """Return `core` uncompressed, filled to `size` bytes; None if it takes more or leaves no room for the comment."""
+    """Return `core` uncompressed, filled to `size` bytes.
+
+    None if it takes more or leaves no room for the comment.
+    """
     missing = size - len(core)
     if missing == 0 or not core:
         return core + b" " * missing
@@ -83,7 +86,8 @@ def noise(size: int, *, seed: int) -> bytes:
 
 
 def image(size: int) -> tuple[str, bytes]:
-    """Return media type and bytes of an image of one pixel, followed by zeros; zeros only if it does not fit."""
+    """Return media type and bytes of an image of one pixel, followed by zeros;
+    zeros only if it does not fit."""
     for media_type, smallest in ((("image/png"), png()), ("image/gif", GIF)):
         if size >= len(smallest):
             return media_type, smallest + bytes(size - len(smallest))

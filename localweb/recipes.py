@@ -1,7 +1,5 @@
 """Recipes of the bundled pages: structure and sizes as recorded from the real web, without content."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import importlib.resources
@@ -127,7 +125,8 @@ def bundled() -> list[Page]:
 
 
 def choose(pages: Sequence[Page], wanted: str) -> list[Page]:
-    """Return the first N pages if `wanted` is a number, or else the pages of the sites that it lists, comma-separated."""
+    """Return the first N pages if `wanted` is a number,
+    or else the pages of the sites that it lists, comma-separated."""
     if wanted.isdigit():
         if not 1 <= int(wanted) <= len(pages):
             raise RecipeError(f"--pages {wanted}: there are {len(pages)}, and at least one is needed")

@@ -1,10 +1,10 @@
-"""The local web: real pages' structure on loopback, every host on an address of its own."""
+"""The local web: real pages' structure on loopback, every host on an address of its own,
+and a canary for its crawls."""
 
-from __future__ import annotations
-
+import contextlib
 import functools
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from localweb.content import Played, play
 from localweb.deployment import Deployed, deploy
@@ -12,11 +12,15 @@ from localweb.faults import Fault
 from localweb.modes import Mode
 from localweb.recipes import Page
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Site
+from localweb.serving.handler import Reply, Request, Site
 from localweb.serving.listener import TcpListener
+from localweb.serving.log import TruthLog
 from localweb.serving.web import Ports, Web
 
 NETWORK = ipaddress.IPv4Network("127.20.0.0/16")
+
+CANARY_ADDRESS = str(NETWORK[2])
+"""No site's address, but in the same network: if the sites are cut off, so is the canary."""
 
 
 class LocalWeb(Web):
@@ -57,3 +61,19 @@ class LocalWeb(Web):
             return TcpListener(site)
         authority = self._impostor if deployed.fault is Fault.BAD_CERTIFICATE else self._authority
         return TcpListener(site, functools.partial(authority.context, host, deployed.alpn))
+
+
+@contextlib.asynccontextmanager
+async def canary() -> AsyncIterator[str]:
+    """Yield a URL that answers any request while the block runs:
+    crawls of the local web ask it if the web can be reached."""
+    listener = TcpListener(Site(host=CANARY_ADDRESS, handler=_answer_canary, log=TruthLog()))
+    try:
+        yield f"http://{CANARY_ADDRESS}:{await listener.listen(CANARY_ADDRESS, 0)}/"
+    finally:
+        await listener.close()
+
+
+async def _answer_canary(_: Request, reply: Reply) -> None:
+    await reply.head(204, [("Connection", "close")], end=True)
+    await reply.close()

@@ -1,1 +1,2 @@
-"""Reads page loads recorded by other tools, HAR files and CDP logs, as exchanges in the order of the requests."""
+"""Reads page loads recorded by other tools, HAR files and CDP logs,
+as exchanges in the order of the requests."""

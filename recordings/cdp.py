@@ -1,10 +1,8 @@
 """Reads logs of the Chrome DevTools Protocol's Network events.
 
-Their sizes need care: `loadingFinished` has the total of header and body, and the header size of `responseReceived`
-already includes some or all of the body if both arrived close together.
+Their sizes need care: `loadingFinished` has the total of header and body, and the header size of
+`responseReceived` already includes some or all of the body if both arrived close together.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import datetime
@@ -18,7 +16,8 @@ from recordings.har import media_type, stack_url
 Event = dict[str, Any]
 
 HEADER_AT_MOST = 1200
-"""Maximum plausible size of a header block; a larger one that Chrome reports most likely includes some of the body."""
+"""Maximum plausible size of a header block; a larger one that Chrome reports most
+likely includes some of the body."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -90,7 +89,8 @@ class CdpLog:
             referer=headers.get("referer") or params.get("documentURL"),
             redirected_from=before,
             started_s=params.get("timestamp", 0.0),
-            # A navigation that the page itself starts, in a frame or its own, belongs to the load: the user still waits.
+            # A navigation that the page itself starts, in a frame or its own, belongs to the load:
+            # the user still waits.
             begins_load=before is None
             and kind == "document"
             and params.get("frameId") not in self._inner_frames
@@ -129,7 +129,8 @@ def carried(found: RecordedExchange, message: Event) -> None:
 
 
 def times(timing: dict[str, float]) -> Times:
-    """Times from the phases of `timing`, in ms since `requestTime`, which is in s; -1 means that a phase did not occur."""
+    """Times from the phases of `timing`, in ms since `requestTime`, which is in s;
+    -1 means that a phase did not occur."""
     if "requestTime" not in timing:
         return Times()
 
@@ -195,7 +196,8 @@ def read(messages: Iterable[Any]) -> CdpLog:
 
 
 def unwrapped(message: Any) -> Event:  # noqa: ANN401  # JSON as the recorders wrote it
-    """The event in a recorded message: some recorders nest it in `message`, once or twice, as an object or as text."""
+    """The event in a recorded message: some recorders nest it in `message`, once or twice,
+    as an object or as text."""
     while isinstance(message, str) or "message" in message:
         message = json.loads(message) if isinstance(message, str) else message["message"]
     event: Event = message

@@ -1,7 +1,5 @@
 """Reads HAR files."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from typing import Any
@@ -22,7 +20,8 @@ def read(log: dict[str, Any]) -> list[RecordedExchange]:
 
 
 def first_page(log: dict[str, Any]) -> list[Entry]:
-    """The entries of a HAR's first page in the order of the requests; hdrgrab writes them in that of responses."""
+    """The entries of a HAR's first page in the order of the requests;
+    hdrgrab writes them in that of responses."""
     entries: list[Entry] = log["entries"]
     first = entries[0].get("pageref")
     entries = [entry for entry in entries if entry.get("pageref") == first]

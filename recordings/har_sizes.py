@@ -1,10 +1,8 @@
 """Interprets the sizes of a HAR's entries as their producer means them.
 
-The format leaves open whether a body's size includes its header, and how a producer says that a size is unknown:
-docs/recorded-files.md lists what was seen of each producer.
+The format leaves open whether a body's size includes its header, and how a producer says that a size is
+unknown: docs/recorded-files.md lists what was seen of each producer.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -20,7 +18,8 @@ Entry = dict[str, Any]
 
 
 def measure(found: RecordedExchange, entry: Entry, creator: dict[str, Any]) -> None:
-    """Set the sizes of an exchange: what the producer counted, less what it is known to have counted wrongly."""
+    """Set the sizes of an exchange: what the producer counted,
+    less what it is known to have counted wrongly."""
     response = entry["response"]
     producer = creator["name"].lower()
     found.decoded_bytes = not_negative(response["content"].get("size")) or None
@@ -69,8 +68,8 @@ def is_from_playwrights_cache(response: dict[str, Any], creator: dict[str, Any])
 def split(total: int, response: dict[str, Any], found: RecordedExchange) -> None:
     """Split the total of a response into header and body.
 
-    The body's size is taken from Content-Length, or from the decoded size of an uncompressed body; otherwise the total
-    alone is known. Of a redirect Chrome's DevTools count the header alone.
+    The body's size is taken from Content-Length, or from the decoded size of an uncompressed body; otherwise
+    the total alone is known. Of a redirect Chrome's DevTools count the header alone.
     """
     stated = content_length(found)
     if found.is_redirect and (response.get("bodySize") or 0) <= 0:
@@ -90,7 +89,8 @@ def split(total: int, response: dict[str, Any], found: RecordedExchange) -> None
 
 
 def body_bytes(response: dict[str, Any], found: RecordedExchange, producer: str) -> int | None:
-    """Size of the encoded body; None if unknown, for which producers write negative values, or 0 beside a content.
+    """Size of the encoded body; None if unknown, for which producers write negative values,
+    or 0 beside a content.
 
     Browsertime 1 writes the size after decompression.
     """

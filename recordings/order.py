@@ -1,7 +1,5 @@
 """Selects the exchanges of a page load from a recording, and finds the type and parent of each."""
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -45,7 +43,8 @@ MEDIA_TYPES = (
 def first_load(
     exchanges: Sequence[RecordedExchange], *, by_silence: bool = False
 ) -> tuple[list[RecordedExchange], collections.Counter[str]]:
-    """Exchanges of the first load that crossed the network, and counts of the reasons why others are left out.
+    """Exchanges of the first load that crossed the network,
+    and counts of the reasons why others are left out.
 
     `by_silence` separates loads by silence, for recordings that have no other separation.
     """

@@ -1,17 +1,15 @@
 """Builds a release from a sealed crawl in PostgreSQL: immutable Parquet with distributions and checksums."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 
 from releases import distributions, parquet
 from releases.catalogue import (
@@ -25,14 +23,14 @@ from releases.catalogue import (
     read_version,
 )
 from releases.descriptions.history import dated, told
-from releases.descriptions.write import DESCRIBED_SINCE, describe
+from releases.descriptions.write import describe
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, reading, table_of
 from releases.strata.items import write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
 from schema.authors import Author
-from schema.computed_tables import DISTRIBUTION, ITEMS_SINCE, MEASURES
+from schema.computed_tables import DISTRIBUTION, MEASURES
 from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
@@ -46,9 +44,6 @@ from storage.partitions import DETACHABLE, attached
 from storage.signatures import Signer
 from storage.staging import flush, staging
 from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 LICENCE = "CC-BY-4.0"
 
@@ -96,10 +91,11 @@ def build(
 ) -> Built:
     """Build the release of the sealed crawl that `crawl` names, below `root`.
 
-    `version` is by default the newest existing version, or 1. An existing version is compared and never rewritten; an
-    unsigned one is signed by `signer`. A new version after the first needs a `reason`. `progress` is called with the rows done and the total. Raises ReleaseError,
-    storage.crawls.CrawlNotFound or storage.engine.DatabaseError, after which nothing is left behind, and
-    storage.signatures.SigningFailed, after which the release exists unsigned.
+    `version` is by default the newest existing version, or 1. An existing version is compared and never
+    rewritten; an unsigned one is signed by `signer`. A new version after the first needs a `reason`.
+    `progress` is called with the rows done and the total. Raises ReleaseError, storage.crawls.CrawlNotFound
+    or storage.engine.DatabaseError, after which nothing is left behind, and storage.signatures.SigningFailed,
+    after which the release exists unsigned.
     """
     with engine.connect() as connection:
         row = find_crawl(connection, crawl)
@@ -111,7 +107,8 @@ def build(
         raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
     if lacking := detached(engine, row.id):
         raise ReleaseError(
-            f"the observations of {name} exist only in its release: its partitions of {' and '.join(lacking)} are detached"
+            f"the observations of {name} exist only in its release: its partitions of "
+            f"{' and '.join(lacking)} are detached"
         )
     chosen = version if version is not None else newest_version(root, name)
     history = told(root, name, version=chosen, reason=reason)
@@ -143,7 +140,8 @@ def writing(root: Path) -> Iterator[None]:
         number = getattr(exc, "errno", None)
         said = os.strerror(number) if number else str(exc).split("\n", 1)[0]
         raise ReleaseError(
-            f"the release cannot be written below {root} ({said}); nothing was left: make room there and build again"
+            f"the release cannot be written below {root} ({said}); nothing was left: "
+            "make room there and build again"
         ) from exc
 
 
@@ -173,19 +171,15 @@ def _write_tables(
     return rows
 
 
-def write_computed(folder: Path, kind: str, *, schema_version: int = SCHEMA_VERSION) -> dict[str, int]:
-    """Compute and write the items and the distributions of the tables in a folder; number of rows by table.
-
-    An older schema version has no items.
-    """
-    if schema_version < ITEMS_SINCE:
-        return {"distribution": write_distribution(folder)}
+def write_computed(folder: Path, kind: str) -> dict[str, int]:
+    """Compute and write the items and the distributions of the tables in a folder;
+    number of rows by table."""
     items = write_items(folder, is_ranked=not is_recorded(kind))
     return {"item": items, "distribution": write_distribution(folder)}
 
 
 def write_distribution(folder: Path) -> int:
-    """Compute and write the distributions of the tables in a folder; number of rows."""
+    """Compute and write the distributions of the items in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
     computed = distributions.compute(folder).cast(schema)
@@ -194,12 +188,9 @@ def write_distribution(folder: Path) -> int:
     )
 
 
-def write_dictionary(
-    folder: Path, kind: str, notes: Notes = PAGES, *, schema_version: int = SCHEMA_VERSION
-) -> None:
-    """Write dictionary.json, the meaning of every name in a release of this kind and schema version."""
-    held = {model.__tablename__ for model in RELEASED} | {"distribution"}
-    held |= {"item"} if schema_version >= ITEMS_SINCE else set()
+def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
+    """Write dictionary.json, the meaning of every name in a release of this kind."""
+    held = {model.__tablename__ for model in RELEASED} | {"item", "distribution"}
     content: dict[str, Any] = {
         "tables": {name: table for name, table in dictionary(kind, notes).items() if name in held},
         "measures": MEASURES,
@@ -218,7 +209,8 @@ def write_dictionary(
 def _manifest(
     crawl: Crawl, folder: Path, *, history: tuple[Edition, ...], rows: dict[str, int], list_checksum: str
 ) -> Manifest:
-    """The manifest, which describes the crawl and not the build, so that a later build gives the same bytes."""
+    """The manifest, which describes the crawl and not the build,
+    so that a later build gives the same bytes."""
     return Manifest(
         crawl=name_of(crawl),
         version=history[-1].version,
@@ -247,18 +239,17 @@ def packets_of(connections: Path) -> dict[str, int]:
 
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
-    """Describe and seal a complete release folder, move it to `place` or compare it with the version there, and sign it.
+    """Describe and seal a complete release folder, move it to `place` or compare it with
+    the version there, and sign it.
 
-    A version that is there keeps its authors: it can be built again after the operator's CITATION.cff changed.
+    A version that is there keeps its authors: it can be built again after the
+    operator's CITATION.cff changed.
     """
     there = read_version(place)
     authors = there.manifest.authors if isinstance(there, Release) else manifest.authors
-    if manifest.schema_version < DESCRIBED_SINCE:
-        authors = ()
     manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder), authors=authors)
-    if manifest.schema_version >= DESCRIBED_SINCE:
-        describe(folder, manifest, like=place)
-        manifest = dataclasses.replace(manifest, files=sums_now(folder))
+    describe(folder, manifest, like=place)
+    manifest = dataclasses.replace(manifest, files=sums_now(folder))
     seal(folder, manifest.facts)
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():
@@ -283,12 +274,14 @@ def _same(built: Release, place: Path) -> Release:
     there, version = read_version(place), built.version
     if isinstance(there, Withdrawn):
         raise ReleaseError(
-            f"version {version} of {built.crawl} is withdrawn: build it anew with --version {version + 1} --reason"
+            f"version {version} of {built.crawl} is withdrawn: "
+            f"build it anew with --version {version + 1} --reason"
         )
     broken = [MANIFEST] if isinstance(there, Damaged) else broken_sums(place)
     if broken or isinstance(there, Damaged):
         raise ReleaseError(
-            f"{place} is damaged ({', '.join(broken)}): restore it from a copy, or move it away and build again"
+            f"{place} is damaged ({', '.join(broken)}): restore it from a copy, "
+            "or move it away and build again"
         )
     if there.checksum != built.checksum:
         raise ReleaseError(

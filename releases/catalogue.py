@@ -3,8 +3,9 @@
 releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/version=1/
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
     item.parquet distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
-    recording.json if it is of pages that somebody else recorded; what describes it (releases/descriptions/write.py):
-    croissant.json datapackage.json CITATION.cff dictionary.html changelog.md data-changelog.md method.md sample.csv
+    recording.json if it is of pages that somebody else recorded; what describes it
+    (releases/descriptions/write.py): croissant.json datapackage.json CITATION.cff dictionary.html
+    changelog.md data-changelog.md method.md sample.csv
 
 A withdrawn version holds only tombstone.json.
 """
@@ -20,6 +21,7 @@ from typing import Any
 from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import is_recorded
+from storage.exhaustion import reraise_exhaustion
 from storage.sums import MANIFEST, checksum_of
 
 TOMBSTONE = "tombstone.json"
@@ -38,9 +40,13 @@ class Edition:
 
     version: int
     date: str | None
-    """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed. None if unknown."""
+    """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed.
+
+    None if unknown.
+    """
     reason: str | None
-    """Why it was made; None for a first version, and for versions from before reasons were asked for."""
+    """Why it was made; None for a first version, and for a damaged or withdrawn one
+    that no later version tells of."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,20 +66,19 @@ class Manifest:
     """Number of rows by table."""
     files: dict[str, str]
     """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
-    packets: dict[str, int] | None = None
-    """storage.packet_audit.PacketAudit of the connections; None before schema version 6."""
-    history: tuple[Edition, ...] = ()
-    """This version and those before it, the first one first; empty in releases from before reasons were asked for."""
-    public_suffix_list: str | None = None
-    """Version of the Public Suffix List by which items are of first or third parties; None without the table `item`."""
+    packets: dict[str, int]
+    """storage.packet_audit.PacketAudit of the connections."""
+    history: tuple[Edition, ...]
+    """This version and those before it, the first one first."""
+    public_suffix_list: str
+    """Version of the Public Suffix List by which items are of first or third parties."""
     authors: tuple[Author, ...] = ()
     """Authors that the operator named; empty if these are the maintainers of firstflight."""
 
     @property
     def edition(self) -> Edition:
         """When and why this version was made."""
-        unknown = Edition(version=self.version, date=None, reason=None)
-        return self.history[-1] if self.history else unknown
+        return self.history[-1]
 
     def to_json(self) -> str:
         """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
@@ -81,29 +86,23 @@ class Manifest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The fields as JSON has them, without fields that are newer than the release, as before there were any."""
-        found = dataclasses.asdict(self)
-        newer = {
-            "history": not self.history,
-            "public_suffix_list": self.public_suffix_list is None,
-            "authors": not self.authors,
-        }
-        return {name: value for name, value in found.items() if not newer.get(name)}
+        """The fields as JSON has them."""
+        return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Parse the output of `to_json`; ReleaseError if it is malformed."""
         try:
             facts: dict[str, Any] = json.loads(text)
-            history = tuple(Edition(**one) for one in facts.get("history", ()))
-            authors = tuple(Author(**one) for one in facts.get("authors", ()))
+            history = tuple(Edition(**one) for one in facts["history"])
+            authors = tuple(Author(**one) for one in facts["authors"])
             crawl = CrawlName(**facts["crawl"])
             found = cls(**{**facts, "crawl": crawl, "history": history, "authors": authors})
-            if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets or {})):
+            if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets)):
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"
                 )
-        except (ValueError, TypeError, KeyError, AttributeError) as exc:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
             raise ReleaseError(f"not a manifest of a release: {exc}") from exc
         return found
 
@@ -148,7 +147,8 @@ class Release:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Damaged:
-    """A version whose manifest is unreadable or belongs to another version; its name is taken from its path."""
+    """A version whose manifest is unreadable or belongs to another version;
+    its name is taken from its path."""
 
     path: Path
     crawl: CrawlName
@@ -179,12 +179,14 @@ def _number(folder: Path) -> int | None:
 
 
 def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
-    """Every version of every release below `root`, by crawl, the highest version last; damage to one does not stop the list."""
+    """Every version of every release below `root`, by crawl, the highest version last;
+    damage to one does not stop the list."""
     return map(read_version, release_folders(root))
 
 
 def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
-    """Months of a crawl's year that have a release which differs in nothing but the month; damaged and withdrawn ones do not count."""
+    """Months of a crawl's year that have a release which differs in nothing but the month;
+    damaged and withdrawn ones do not count."""
     found = (one.crawl for one in listed(root) if isinstance(one, Release))
     months = {one.month for one in found if dataclasses.replace(one, month=crawl.month) == crawl}
     return tuple(sorted(month for month in months if month[:4] == crawl.month[:4]))
@@ -197,16 +199,21 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     version = int(parts[-1][1])
     try:
         names = [path.name for path in folder.iterdir()]
-    except OSError:  # missing or unreadable: damaged, since the manifest cannot be read either
+    except OSError as exc:  # missing or unreadable: damaged, since the manifest cannot be read either
+        reraise_exhaustion(exc)
         names = []
     if names == [TOMBSTONE]:
         return Withdrawn(path=folder, crawl=crawl, version=version)
     try:
         release = read_release(folder)
     except ReleaseError as exc:
+        reraise_exhaustion(exc)
         return Damaged(path=folder, crawl=crawl, version=version, said=str(exc))
     if (release.crawl, release.version) != (crawl, version):
-        said = f"{folder / MANIFEST} is of {release.crawl} version {release.version}: restore the release from a copy"
+        said = (
+            f"{folder / MANIFEST} is of {release.crawl} version {release.version}: "
+            "restore the release from a copy"
+        )
         return Damaged(path=folder, crawl=crawl, version=version, said=said)
     return release
 
@@ -229,8 +236,8 @@ def read_release(path: Path) -> Release:
 def find_release(root: Path, crawl: str) -> Release:
     """The newest version of the release whose crawl `crawl` names, in full or by its first parts.
 
-    `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an older
-    version, which may have been superseded for a reason.
+    `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an
+    older version, which may have been superseded for a reason.
     """
     found = [one for one in listed(root) if not isinstance(one, Withdrawn) and one.crawl.is_named(crawl)]
     names = sorted({str(one.crawl) for one in found})

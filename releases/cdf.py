@@ -1,4 +1,7 @@
-"""Empirical CDFs of a release's sizes: shares that fit into a window, quantiles, and steps to draw. Arrays, read once."""
+"""Empirical CDFs of a release's sizes: shares that fit into a window, quantiles, and steps to draw.
+
+Arrays, read once.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schema.computed_tables import COMPLETENESS_SINCE, MEASURES
+from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +75,8 @@ class Cdf:
         return Fit(iw, iw * mss, count, count / self.known if self.known else None)
 
     def quantile(self, percent: int) -> int:
-        """The smallest size that at least `percent` % of the items do not exceed; there must be a known size."""
+        """The smallest size that at least `percent` % of the items do not exceed;
+        there must be a known size."""
         # In whole numbers: 0.1 * 30 is not 3 in floating point.
         items = -(-percent * self.known // 100)
         return int(self.sizes[_places(self.cumulative, items, side="left")])
@@ -84,7 +88,8 @@ class Cdf:
         return float(np.dot(self.sizes.astype(np.int64), counts) / self.known)
 
     def thinned(self, number: int) -> list[tuple[int, float]]:
-        """(size, cdf) of the last step within each of `number` slices of probability, and of the very first step."""
+        """(size, cdf) of the last step within each of `number` slices of probability,
+        and of the very first step."""
         if not self.known:
             return []
         # In whole numbers, as in `quantile`.
@@ -96,7 +101,10 @@ class Cdf:
 
 
 def _places(sorted_array: NDArray[np.integer], value: int, *, side: Literal["left", "right"]) -> int:
-    """Place of a value in a sorted array. A value of another type than the array's would have the whole array converted."""
+    """Place of a value in a sorted array.
+
+    A value of another type than the array's would have the whole array converted.
+    """
     kind = np.iinfo(sorted_array.dtype)
     if value > kind.max:
         return len(sorted_array)
@@ -115,13 +123,9 @@ class Counts(Protocol):
         """Items of unknown size."""
 
 
-def incomplete(measures: Mapping[str, Counts], *, schema_version: int) -> tuple[int | None, float | None]:
-    """Number of incomplete responses, and their share of all that crossed the network.
-
-    Both are None in a release of a schema version that does not tell them apart; the share also if no response crossed it.
-    """
-    if schema_version < COMPLETENESS_SINCE:
-        return None, None
+def incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
+    """Number of incomplete responses, and their share of all that crossed the network;
+    no share if none did."""
     apart, others = measures["responses_incomplete"].known, measures["responses"]
     every = apart + others.known + others.unknown
     return apart, apart / every if every else None
@@ -155,7 +159,8 @@ def _part(batch: pa.RecordBatch) -> _Part:
 
 
 def compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
-    """Return ascending values in 32 bits if they fit: a copy in either case, which keeps nothing else in memory."""
+    """Return ascending values in 32 bits if they fit: a copy in either case,
+    which keeps nothing else in memory."""
     fits = not len(values) or values[-1] <= np.iinfo(np.int32).max
     return values.astype(np.int32 if fits else np.int64)
 
@@ -177,7 +182,8 @@ def save_cdfs(cdfs: Mapping[str, Cdf], folder: Path) -> None:
 
 
 def load_cdfs(folder: Path) -> dict[str, Cdf]:
-    """The CDFs in a folder that `save_cdfs` wrote, whose arrays are mapped; OSError or ValueError if they cannot be read."""
+    """The CDFs in a folder that `save_cdfs` wrote, whose arrays are mapped;
+    OSError or ValueError if they cannot be read."""
     facts = json.loads((folder / "cdfs.json").read_text(encoding="utf-8"))
     sizes, cumulative = (np.load(folder / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in ARRAYS)
     found, end = {}, 0

@@ -1,4 +1,5 @@
-"""Distributions of a release computed from its observations: the exact CDFs, and confidence intervals of shares."""
+"""Distributions of a release computed from its observations: the exact CDFs,
+and confidence intervals of shares."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = """
-WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM {source} GROUP BY measure, size_bytes)
+WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM home_item GROUP BY measure, size_bytes)
 SELECT measure, size_bytes, items AS count,
        CASE WHEN size_bytes IS NOT NULL THEN sum(items) OVER sizes END::BIGINT AS cumulative,
        CASE WHEN size_bytes IS NOT NULL THEN (sum(items) OVER sizes)::DOUBLE / sum(items) OVER known END AS cdf
@@ -27,26 +28,16 @@ FROM step
 WINDOW sizes AS (PARTITION BY measure, size_bytes IS NULL ORDER BY size_bytes),
        known AS (PARTITION BY measure, size_bytes IS NULL)
 ORDER BY measure, size_bytes NULLS LAST
-"""
+"""  # noqa: E501
 
 
 def compute(folder: Path) -> pa.Table:
-    """Compute the table `distribution` (schema.computed_tables.DISTRIBUTION) of a release's home pages.
-
-    It is computed from the table `item`, or from the observations in a release without one.
-    """
-    items = folder / "item.parquet"
-    if not items.exists():
-        with open_measures(folder) as database:
-            return _steps(database, "item")
+    """Compute the table `distribution` (schema.computed_tables.DISTRIBUTION) of a
+    release's home pages from its items."""
     with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as database:
-        rows = database.read_parquet(str(items), hive_partitioning=False)
+        rows = database.read_parquet(str(folder / "item.parquet"), hive_partitioning=False)
         rows.filter("page_kind = 'home'").create_view("home_item")
-        return _steps(database, "home_item")
-
-
-def _steps(database: duckdb.DuckDBPyConnection, source: str) -> pa.Table:
-    found: pa.Table = database.sql(STEPS.format(source=source)).to_arrow_table()
+        found: pa.Table = database.sql(STEPS).to_arrow_table()
     return found.cast(DISTRIBUTION)
 
 
@@ -60,8 +51,9 @@ def share_intervals(
 ) -> dict[tuple[str, int], Interval]:
     """The share of a measure's items of at most a size in bytes, with its interval, by measure and size.
 
-    `sizes` are the sizes asked for by measure; measures without a known size are left out. The interval is a bootstrap over
-    sites: the responses of one site are alike, so an interval that drew them individually would be several times too narrow.
+    `sizes` are the sizes asked for by measure; measures without a known size are left out. The interval is a
+    bootstrap over sites: the responses of one site are alike, so an interval that drew them individually
+    would be several times too narrow.
     """
     if unknown := sizes.keys() - MEASURES.keys():
         raise ValueError(f"no measure {min(unknown)!r}; there are {', '.join(MEASURES)}")
@@ -88,10 +80,12 @@ def share_intervals(
 def counts_by_site(
     database: duckdb.DuckDBPyConnection, measure: str, sizes: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Items of known size of each visit, and those of at most each size [visit, size]; visits without an item have none."""
+    """Items of known size of each visit, and those of at most each size [visit, size];
+    visits without an item have none."""
     fitting = ", ".join(f"count(*) FILTER (size_bytes <= {int(size)})" for size in sizes)
     query = (
-        f"SELECT count(size_bytes), {fitting} FROM studied LEFT JOIN (FROM item WHERE measure = ?) USING (visit_id) "  # noqa: S608
+        f"SELECT count(size_bytes), {fitting} FROM studied LEFT JOIN (FROM item WHERE "  # noqa: S608
+        "measure = ?) USING (visit_id) "
         "GROUP BY visit_id ORDER BY visit_id"
     )
     columns = database.execute(query, [measure]).fetchnumpy()
@@ -100,7 +94,10 @@ def counts_by_site(
 
 
 CHUNK = 100
-"""Replicates drawn at once, which bounds memory. Another value draws differently, and so changes past reports."""
+"""Replicates drawn at once, which bounds memory.
+
+Another value draws differently, and so changes past reports.
+"""
 
 
 def ratio_intervals(
@@ -111,9 +108,11 @@ def ratio_intervals(
     replicates: int,
     seed: int,
 ) -> list[Interval]:
-    """Ratios of sums over clusters [cluster, ratio], each with the percentile interval of a bootstrap over the clusters.
+    """Ratios of sums over clusters [cluster, ratio], each with the percentile interval of
+    a bootstrap over the clusters.
 
-    All ratios are of the same replicates. Counts are summed exactly, so that a ratio does not depend on those beside it.
+    All ratios are of the same replicates. Counts are summed exactly,
+    so that a ratio does not depend on those beside it.
     """
     drawn = np.concatenate(list(_ratios(parts, wholes, replicates=replicates, seed=seed)))
     tail = (1 - confidence) / 2

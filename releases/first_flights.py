@@ -1,10 +1,8 @@
 """Derives first flights and IW-limited responses: the data that the initial window acts on.
 
-Both follow from a connection's row and the rows of its responses, on the client's clock, for TCP only. The assumed
-sender is Linux in slow start without loss, limited only by its window.
+Both follow from a connection's row and the rows of its responses, on the client's clock, for TCP only. The
+assumed sender is Linux in slow start without loss, limited only by its window.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -60,7 +58,8 @@ class Connection(NamedTuple):
 
     @property
     def extra_bytes(self) -> int | None:
-        """TCP payload of tickets and connection frames, which arrive with the first response; None if unknown."""
+        """TCP payload of tickets and connection frames, which arrive with the first response;
+        None if unknown."""
         frames = self.payload_bytes(self.frame_bytes)
         if frames is None:
             return None
@@ -89,7 +88,8 @@ class FirstFlight:
 
     response_ids: tuple[int, ...]
     tls_bytes: int | None
-    """The TLS flight, which is acknowledged before the first request but is the first data that the window limits."""
+    """The TLS flight, which is acknowledged before the first request but is the
+    first data that the window limits."""
     answer_bytes: int | None
     """Everything else: responses, TLS records, tickets and connection frames; None if any is unknown."""
 
@@ -105,10 +105,11 @@ def first_flight(connection: Connection, responses: Sequence[Response]) -> First
     """The first flight of a connection; None if no response began to arrive on it.
 
     Let the first byte of the connection's first response reach the client at time t, when its acknowledgement
-    leaves. Requests and acknowledgements travel the same path in order. A request sent before t therefore reaches the
-    server before that acknowledgement, and its response belongs to the first flight; a request sent at t or later
-    reaches the server afterwards, and may find a larger window. Only the client's clock is needed, and no one-way
-    delay. A redirect that precedes other requests is therefore a first flight by itself.
+    leaves. Requests and acknowledgements travel the same path in order. A request sent before t therefore
+    reaches the server before that acknowledgement, and its response belongs to the first flight; a request
+    sent at t or later reaches the server afterwards, and may find a larger window. Only the client's clock is
+    needed, and no one-way delay. A redirect that precedes other requests is therefore a first flight by
+    itself.
 
     Frames and tickets are known only as sums over the connection; nearly all of them arrive at its beginning.
     """
@@ -145,7 +146,8 @@ class _Sender:
     burst_bytes: int | None = 0
 
     def acknowledge(self) -> None:
-        """Grow the window by the acknowledged segments, if cwnd < 2 * max_packets_out (slow start, tcp_is_cwnd_limited)."""
+        """Grow the window by the acknowledged segments,
+        if cwnd < 2 * max_packets_out (slow start, tcp_is_cwnd_limited)."""
         if self.cwnd is not None:
             if self.burst_bytes is None:
                 self.cwnd = None
@@ -190,8 +192,8 @@ def iw_limited(
 ) -> dict[int, bool | None]:
     """By response id, True if the window was still `iw` segments when the response began; None if unknown.
 
-    Responses of which nothing arrived are left out: they were never acknowledged, so they did not grow the window.
-    The server's TLS flight is data like any other: six segments of it grow a window of ten.
+    Responses of which nothing arrived are left out: they were never acknowledged, so they did not grow the
+    window. The server's TLS flight is data like any other: six segments of it grow a window of ten.
     """
     begun = _begun(responses)
     limited: dict[int, bool | None] = {
@@ -208,7 +210,7 @@ def iw_limited(
         last_sent_us=connection.secured_us or connected_us,
         burst_bytes=connection.tls_bytes,
     )
-    sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it
+    sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it  # noqa: E501
     extra = connection.extra_bytes
     for one in begun:
         sender.begin(one)

@@ -1,18 +1,18 @@
-"""Numbers, intervals, ranges, byte sizes and the audit by packets as pages and reports print them, and the same in plain ASCII.
+"""Numbers, intervals, ranges, byte sizes and the audit by packets as pages and reports print them,
+and the same in plain ASCII.
 
-Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign, and ranges an en dash.
+Thousands and units are set apart by a narrow no-break space, negative numbers have a minus sign,
+and ranges an en dash.
 
-* What was measured has three significant digits, and all digits left of the point (`significant`, `quantity`); both ends of an
-  interval have the decimal places of the larger one (`estimate`, `range_text`). More are printed where three would mislead: a
-  percentage is not rounded to 100 % nor an end of an interval to 0 unless it is that, and a number that is judged keeps to its side
-  of its bound (`near`).
+* What was measured has three significant digits, and all digits left of the point (`significant`,
+  `quantity`); both ends of an interval have the decimal places of the larger one (`estimate`, `range_text`).
+  More are printed where three would mislead: a percentage is not rounded to 100 % nor an end of an interval
+  to 0 unless it is that, and a number that is judged keeps to its side of its bound (`near`).
 * What was counted has all its digits (`grouped`).
-* What was stated, as a bound, a setting or a published figure, has the digits that it was stated with (`stated`).
+* What was stated, as a bound, a setting or a published figure,
+  has the digits that it was stated with (`stated`).
 """
 
-from __future__ import annotations
-
-import dataclasses
 import math
 import re
 import unicodedata
@@ -57,7 +57,7 @@ def number(value: float | None, digits: int = 1) -> str:
     (True, '0.0', True, True)
     >>> number(float("-inf")) == MINUS + INFINITE
     True
-    """
+    """  # noqa: E501
     if value is None:
         return UNKNOWN
     text = (
@@ -87,17 +87,15 @@ def grouped(count: int | None) -> str:
     return UNKNOWN if count is None else f"{count:,}".replace(",", NARROW)
 
 
-def packet_agreement(packets: Mapping[str, int] | None) -> str | None:
+def packet_agreement(packets: Mapping[str, int]) -> str | None:
     """The shares of a manifest's audit by packets, rounded down; None if no connection was captured whole.
 
     >>> counts = {"connections": 300, "agreeing_connections": 299, "received_bytes": 5000, "agreeing_bytes": 5000}
     >>> (packet_agreement(counts) or "").replace(NARROW, " ")
     'equal on 99.6 % of 300 connections that were captured whole, and on 100.0 % of their bytes'
-    >>> packet_agreement({"connections": 0}), packet_agreement(None)
-    (None, None)
-    """
-    names = [field.name for field in dataclasses.fields(PacketAudit)]
-    audit = PacketAudit(**{name: (packets or {}).get(name, 0) for name in names})
+    >>> packet_agreement({"connections": 0})
+    """  # noqa: E501
+    audit = PacketAudit(**packets)
     if audit.connection_share is None or audit.byte_share is None:
         return None
     connections, octets = (
@@ -111,7 +109,8 @@ def packet_agreement(packets: Mapping[str, int] | None) -> str | None:
 
 
 def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
-    """A size to three significant digits, in units of 1000 bytes; a measured one `has_zeros` behind the point, a bound has none.
+    """A size to three significant digits, in units of 1000 bytes;
+    a measured one `has_zeros` behind the point, a bound has none.
 
     >>> [size(n).replace(NARROW, " ") for n in (950, 14_300, 2_345_678, 999_900, 2 * 10**12)]
     ['950 B', '14.3 kB', '2.35 MB', '1 MB', '2 000 GB']
@@ -129,7 +128,8 @@ def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
 
 
 def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
-    """A measured number with `digits` significant digits, or as many as keep it to its side of the numbers `near` it.
+    """A measured number with `digits` significant digits,
+    or as many as keep it to its side of the numbers `near` it.
 
     >>> [significant(value) for value in (0.012345, 2.345, 98.76, 1234.5, 0, None)] == [
     ...     "0.0123", "2.35", "98.8", f"1{NARROW}234", "0.00", UNKNOWN
@@ -146,7 +146,7 @@ def quantity(value: float | None, unit: str, digits: int = DIGITS, *, near: Iter
 
     >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN, quantity(99.97, "%") == f"99.97{NARROW}%"
     (True, True, True)
-    """
+    """  # noqa: E501
     return (
         UNKNOWN
         if value is None
@@ -187,7 +187,7 @@ def range_text(
     ('at most 2.00', 'at least 1.00', True)
     >>> range_text(-0.003, 1.32) == f"{MINUS}0.003 to 1.32", range_text(0.6, 0.9998, near=[1]) == f"0.600{RANGE}0.9998"
     (True, True)
-    """
+    """  # noqa: E501
     near = [0.0, *near, *wholes(unit)]
     if lower is None or upper is None:
         words, end = ("at most", upper) if lower is None else ("at least", lower)
@@ -207,9 +207,9 @@ def wholes(unit: str) -> tuple[float, ...]:
 
 
 ASCII = str.maketrans({
-    NARROW: " ", "\u00a0": " ", "\u2009": " ", MINUS: "-", "\u2013": "-", "\u2014": "-", "\u2018": "'", "\u2019": "'",
-    "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u00d7": "x", "\u00b7": "*", INFINITE: "inf", "\u2265": ">=",
-    "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",
+    NARROW: " ", "\u00a0": " ", "\u2009": " ", MINUS: "-", "\u2013": "-", "\u2014": "-", "\u2018": "'", "\u2019": "'",  # noqa: E501
+    "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u00d7": "x", "\u00b7": "*", INFINITE: "inf", "\u2265": ">=",  # noqa: E501
+    "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",  # noqa: E501
 })  # fmt: skip
 """Typographic characters by their ASCII spelling."""
 
@@ -219,7 +219,8 @@ UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def visible_text(text: str) -> str:
-    """The text with invisible characters but line feeds replaced: controls and direction marks could disguise a name.
+    """The text with invisible characters but line feeds replaced:
+    controls and direction marks could disguise a name.
 
     >>> visible_text("evil\u202emoc.knab\x1b[2J") == "evil\ufffdmoc.knab\ufffd[2J"
     True
@@ -228,7 +229,8 @@ def visible_text(text: str) -> str:
 
 
 def in_ascii(text: str) -> str:
-    """The same text in printable ASCII and line feeds: accents are dropped, other characters become question marks.
+    """The same text in printable ASCII and line feeds: accents are dropped,
+    other characters become question marks.
 
     >>> in_ascii(f"{MINUS}1{NARROW}234{NARROW}ms, p10{RANGE}p90, Gödel\x1b\u202e\u4e2d")
     '-1 234 ms, p10-p90, Godel???'
@@ -243,7 +245,7 @@ def stated(value: float | None, unit: str = "") -> str:
 
     >>> stated(1, "%") == f"1{NARROW}%", stated(0.76), stated(-1000) == f"{MINUS}1{NARROW}000", stated(None) == UNKNOWN
     (True, '0.76', True, True)
-    """
+    """  # noqa: E501
     if value is None:
         return UNKNOWN
     text = f"{value:,g}" if math.isfinite(value) else f"{value:g}".replace("inf", INFINITE)
@@ -251,13 +253,14 @@ def stated(value: float | None, unit: str = "") -> str:
 
 
 def apart(sentence: str) -> str:
-    """A sentence of somebody else, or of an earlier version, with the thousands, signs and units of its numbers as everywhere.
+    """A sentence of somebody else, or of an earlier version, with the thousands,
+    signs and units of its numbers as everywhere.
 
     >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
     True
     >>> apart("-0.3, 18673 bytes, p-0.3") == f"{MINUS}0.3, 18{NARROW}673 bytes, p-0.3", apart("95 % of 9 s") == f"95{NARROW}% of 9{NARROW}s"
     (True, True)
-    """
+    """  # noqa: E501
     return NEGATIVE.sub(MINUS, tied(THOUSANDS.sub(NARROW, sentence)))
 
 
@@ -271,7 +274,8 @@ def tied(sentence: str) -> str:
 
 
 def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] = ()) -> int:
-    """Decimal places that give the largest finite value `digits` significant digits, rounded unless that makes it one of `near`."""
+    """Decimal places that give the largest finite value `digits` significant digits,
+    rounded unless that makes it one of `near`."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not largest:
         return digits - 1
@@ -282,7 +286,8 @@ def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] 
 
 
 def _number_near(value: float, places: int, near: Iterable[float]) -> str:
-    """The number with the least decimal places, `places` or more, that keep it to its side of each number `near` it."""
+    """The number with the least decimal places, `places` or more,
+    that keep it to its side of each number `near` it."""
     for bound in near:
         if math.isfinite(value) and abs(value - bound) > EQUAL:
             while (round(value, places) > bound) != (value > bound) or round(value, places) == bound:

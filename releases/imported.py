@@ -1,7 +1,5 @@
 """Writes a release of observations that no database holds, such as pages that somebody else recorded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,16 +40,15 @@ def write_imported(
     notes: Notes = PAGES,
     version: int | None = None,
     reason: str | None = None,
-    schema_version: int = SCHEMA_VERSION,
     authors: tuple[Author, ...] = (),
     signer: Signer | None = None,
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
 
-    `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum` is that of the
-    imported data, and `notes` say what its columns mean. `version` is by default the newest existing version, or 1; an
-    existing version is compared and never rewritten, and a new one after the first needs a `reason`. By an older
-    `schema_version` a release can be made again as it was published. Raises ReleaseError, after which nothing is left behind.
+    `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum`
+    is that of the imported data, and `notes` say what its columns mean. `version` is by default the newest
+    existing version, or 1; an existing version is compared and never rewritten, and a new one after the first
+    needs a `reason`. Raises ReleaseError, after which nothing is left behind.
     """
     (crawl,) = tables["crawl"]
     name = name_in(crawl)
@@ -62,14 +59,14 @@ def write_imported(
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         rows = write_tables(tables, folder, name.kind, notes)
-        rows |= write_computed(folder, name.kind, schema_version=schema_version)
-        write_dictionary(folder, name.kind, notes, schema_version=schema_version)
+        rows |= write_computed(folder, name.kind)
+        write_dictionary(folder, name.kind, notes)
         text = json.dumps(recording, indent=2, ensure_ascii=False) + "\n"
         (folder / RECORDING).write_text(text, encoding="utf-8")
         manifest = Manifest(
             crawl=name,
             version=chosen,
-            schema_version=schema_version,
+            schema_version=SCHEMA_VERSION,
             method_version=crawl["method_version"],
             commit=crawl["commit"],
             browser=crawl["browser"],
@@ -80,7 +77,7 @@ def write_imported(
             files=sums_now(folder),
             packets=packets_of(folder / "connection.parquet"),
             history=history,
-            public_suffix_list=list_version() if "item" in rows else None,
+            public_suffix_list=list_version(),
             authors=authors,
         )
         return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)

@@ -1,6 +1,7 @@
-"""The items of each measure: every size that a distribution counts, and the visit it belongs to. DuckDB over Parquet."""
+"""The items of each measure: every size that a distribution counts, and the visit it belongs to.
 
-from __future__ import annotations
+DuckDB over Parquet.
+"""
 
 import contextlib
 import itertools
@@ -16,7 +17,6 @@ import pyarrow.parquet as pq
 
 from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
-from schema.released_tables import released_tables
 
 T = TypeVar("T")
 
@@ -45,11 +45,12 @@ MEMORY = "1GB"
 STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 """Visits that the distributions are taken over."""
 
-# Responses that crossed the network: neither answered by a cache nor without any byte. Their size is known or lost.
+# Responses that crossed the network: neither answered by a cache nor without any byte.
+# Their size is known or lost.
 ARRIVED = """
 SELECT visit_id, id, connection_id, position, wire_bytes, is_complete IS NOT FALSE AS is_whole FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
-"""
+"""  # noqa: E501
 
 ITEMS = """
 SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, wire_bytes AS size_bytes,
@@ -75,14 +76,15 @@ UNION ALL
 SELECT 'pages', id, received_bytes, NULL, NULL, NULL FROM visit WHERE id IN (FROM studied)
 UNION ALL
 SELECT measure, visit_id, size_bytes, connection_id, response_id, NULL FROM flight_item
-"""
+"""  # noqa: E501
 
 
 @contextlib.contextmanager
 def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB with the views `visit`, `connection`, `response` and `studied` (visit_id) of a release's folder.
+    """Open a DuckDB with the views `visit`, `connection`,
+    `response` and `studied` (visit_id) of a release's folder.
 
-    `studied` is the query of the visits to study. Columns that are newer than the release are null.
+    `studied` is the query of the visits to study.
     """
     with open_database() as database:
         view_tables(database, folder, studied=studied)
@@ -107,11 +109,7 @@ def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: s
     for table in ("visit", "connection", "response"):
         # The path of a release looks like Hive's partitions, and would add its parts as columns.
         rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
-        held = set(rows.columns)
-        newer = [name for name in released_tables()[table].schema.names if name not in held]
-        rows.project(", ".join(["*", *(f'NULL AS "{name}"' for name in newer)])).create_view(
-            table, replace=True
-        )
+        rows.create_view(table, replace=True)
     database.execute(f"CREATE OR REPLACE VIEW studied AS {studied}")
 
 
@@ -119,8 +117,9 @@ def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: s
 def open_measures(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB with the views of `open_tables` and the view `item` (measure, visit_id, size_bytes).
 
-    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`. First flights and IW-limited responses are derived once, when it is opened. The views read files and one table, so
-    that memory does not grow with the crawl.
+    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`. First
+    flights and IW-limited responses are derived once, when it is opened. The views read files and one table,
+    so that memory does not grow with the crawl.
     """
     with open_tables(folder, studied=studied) as database:
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
@@ -145,7 +144,10 @@ def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
 def _flight_items(
     folder: Path, studied: set[int]
 ) -> Iterator[tuple[str, int, int | None, int | None, int | None]]:
-    """Items that depend on the order of events on a connection. Both files are sorted by visit: one pass over each suffices."""
+    """Items that depend on the order of events on a connection.
+
+    Both files are sorted by visit: one pass over each suffices.
+    """
     by_visit = _by_visit(folder / "response.parquet", ("connection_id", *Response._fields))
     responses_of = _Merge(by_visit)
     for visit_id, rows in _by_visit(folder / "connection.parquet", Connection._fields):
@@ -170,17 +172,13 @@ def _flight_items(
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Rows of a file sorted by visit, grouped by visit, without their visit_id; None in columns that an older file lacks."""
+    """Rows of a file sorted by visit, grouped by visit, without their visit_id."""
     names = ["visit_id", *columns]
     with pq.ParquetFile(path) as file:
-        held = [name for name in names if name in file.schema_arrow.names]
         rows = (
             row
-            for batch in file.iter_batches(BATCH_ROWS, columns=held)
-            for row in zip(
-                *(batch.column(name).to_pylist() if name in held else [None] * len(batch) for name in names),
-                strict=True,
-            )
+            for batch in file.iter_batches(BATCH_ROWS, columns=names)
+            for row in zip(*(batch.column(name).to_pylist() for name in names), strict=True)
         )
         for visit_id, group in itertools.groupby(rows, key=operator.itemgetter(0)):
             yield visit_id, [row[1:] for row in group]

@@ -1,7 +1,5 @@
 """Searches files for the name of a withdrawn site, in Parquet text columns and in plain or gzipped text."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

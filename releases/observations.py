@@ -1,22 +1,16 @@
 """Reads a crawl's observations from PostgreSQL as Arrow, by ADBC, with explicit columns, types and order."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
 import pyarrow as pa
-from sqlalchemy import Text
+from sqlalchemy import Engine, Table, Text
 
 from releases.catalogue import ReleaseError
 from schema.arrow import arrow_schema
 from schema.tables import Base
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine, Table
 
 
 def table_of(model: type[Base]) -> Table:
@@ -30,7 +24,8 @@ def crawl_column(table: Table) -> str:
 
 
 def statement(table: Table, *, crawl_id: int) -> str:
-    """SQL that selects a crawl's rows in bytewise order of their key, independent of the server's collation."""
+    """SQL that selects a crawl's rows in bytewise order of their key,
+    independent of the server's collation."""
     quote = '"{}"'.format
     columns = ", ".join(quote(column.name) for column in table.columns)
     text = [column for column in table.primary_key.columns if isinstance(column.type, Text)]
@@ -46,7 +41,8 @@ def statement(table: Table, *, crawl_id: int) -> str:
 
 @contextlib.contextmanager
 def reading(engine: Engine, model: type[Base], *, crawl_id: int) -> Iterator[Iterator[pa.Table]]:
-    """The rows of `model` that belong to a crawl, in batches as the server sends them, with the declared types."""
+    """The rows of `model` that belong to a crawl, in batches as the server sends them,
+    with the declared types."""
     table = table_of(model)
     schema = arrow_schema(table)
     url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)

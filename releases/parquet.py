@@ -1,6 +1,5 @@
-"""Writes Parquet files whose bytes depend only on their rows: fixed row groups, declared types, no timestamps."""
-
-from __future__ import annotations
+"""Writes Parquet files whose bytes depend only on their rows: fixed row groups, declared types,
+no timestamps."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ GROUP_ROWS = 131_072
 
 
 def regrouped(pieces: Iterable[pa.Table], schema: pa.Schema, *, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
-    """The same rows in pieces of exactly `rows`, except the last; incoming pieces depend on network buffers."""
+    """The same rows in pieces of exactly `rows`, except the last;
+    incoming pieces depend on network buffers."""
     waiting: list[pa.Table] = []
     count = 0
     for piece in pieces:

@@ -1,10 +1,8 @@
 """Copies releases to a public store, an S3 bucket or another folder, and withdraws them from it.
 
-The store has the layout of the data folder. The manifest is written last: a version with a manifest is complete, and is
-never written again unless it is withdrawn. The signature is copied too.
+The store has the layout of the data folder. The manifest is written last: a version with a manifest is
+complete, and is never written again unless it is withdrawn. The signature is copied too.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -37,9 +35,10 @@ class Published:
 def publish(release: Release, url: str, *, progress: Callable[[int], object] = lambda _: None) -> Published:
     """Copy a sound release below `url`, read it back completely, and compare the checksums.
 
-    `url` is a URI for pyarrow's FileSystem.from_uri: `file:///mnt/releases`, or `s3://bucket/prefix?region=...`, with
-    `endpoint_override` for stores other than Amazon's; credentials are taken from where Amazon's own programs look for
-    them. `progress` is called with the number of bytes written or read back.
+    `url` is a URI for pyarrow's FileSystem.from_uri: `file:///mnt/releases`, or
+    `s3://bucket/prefix?region=...`, with `endpoint_override` for stores other than Amazon's; credentials are
+    taken from where Amazon's own programs look for them. `progress` is called with the number of bytes
+    written or read back.
     """
     if broken := broken_sums(release.path):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
@@ -60,8 +59,9 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
         ]
         if wrong and not is_new:
             raise StoreError(
-                f"{shown} has another {release.manifest.crawl} version {release.manifest.version} ({', '.join(wrong)}): "
-                "a published version never changes; build a new one with `firstflight release build --version N --reason TEXT`"
+                f"{shown} has another {release.manifest.crawl} version {release.manifest.version} "
+                f"({', '.join(wrong)}): a published version never changes; build a new one with `firstflight "
+                "release build --version N --reason TEXT`"
             )
         if wrong:
             raise StoreError(
@@ -77,7 +77,10 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
 
 
 def withdraw(url: str, folder: Path, *, place: Path) -> bool:
-    """Replace the version at `place` in the store by the tombstone of `folder`; True if the store had other files there."""
+    """Replace the version at `place` in the store by the tombstone of `folder`.
+
+    True if the store had other files there.
+    """
     shown = _without_options(url)
     try:
         store, root = fs.FileSystem.from_uri(url)

@@ -1,7 +1,5 @@
 """Ranks of a release's sites: strata of popularity, and weights by Zipf's law."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -36,11 +34,12 @@ class Rank:
 
     @property
     def weight(self) -> float:
-        """Visits to the site by Zipf's law, 1 over its rank (Adamic and Huberman 2002); a magnitude's mean over its ranks.
+        """Visits to the site by Zipf's law, 1 over its rank (Adamic and Huberman 2002);
+        a magnitude's mean over its ranks.
 
         >>> round(Rank(4).weight, 3), round(Rank(1, magnitude=1_000).weight, 6), round(Rank(1, magnitude=5_000).weight, 6)
         (0.25, 0.007485, 0.000402)
-        """
+        """  # noqa: E501
         if self.magnitude is None:
             return 1 / self.rank
         below = magnitude_below(self.magnitude)
@@ -59,7 +58,8 @@ def magnitude_below(magnitude: int) -> int:
 
 
 def harmonic(count: int) -> float:
-    """The sum of 1 over each of the first `count` ranks, by Euler's expansion; exact to nine digits from 100 on."""
+    """The sum of 1 over each of the first `count` ranks, by Euler's expansion;
+    exact to nine digits from 100 on."""
     if count == 0:
         return 0.0
     return math.log(count) + EULER + 1 / (2 * count) - 1 / (12 * count**2)
@@ -71,8 +71,9 @@ def ranks_of(release: Release) -> dict[int, Rank]:
         return {}
     with open_tables(release.path) as database:
         found = database.execute(
-            "SELECT visit.id, visit.rank, site.magnitude FROM visit SEMI JOIN studied ON studied.visit_id = visit.id "
-            "LEFT JOIN read_parquet(?, hive_partitioning = false) AS site ON site.rank = visit.rank ORDER BY ALL",
+            "SELECT visit.id, visit.rank, site.magnitude FROM visit SEMI JOIN studied ON studied.visit_id = "
+            "visit.id LEFT JOIN read_parquet(?, hive_partitioning = false) AS site ON site.rank "
+            "= visit.rank ORDER BY ALL",
             [str(release.file("site"))],
         ).fetchall()
     return {visit: Rank(rank, magnitude) for visit, rank, magnitude in found}

@@ -1,6 +1,5 @@
-"""Shares of responses that fit into a window, by three weights: each response, each page, or each page by its rank alike."""
-
-from __future__ import annotations
+"""Shares of responses that fit into a window, by three weights: each response, each page,
+or each page by its rank alike."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,24 +20,16 @@ class PageFits:
     """By window."""
 
 
-def fits_query(
-    *,
-    windows: Sequence[int],
-    mss: int,
-    visit: str = "visit",
-    response: str = "response",
-    knows_complete: bool = True,
-) -> str:
+def fits_query(*, windows: Sequence[int], mss: int, visit: str = "visit", response: str = "response") -> str:
     """The query of each page's complete responses of known size, and of those that fit into each window.
 
-    `visit` and `response` are the tables; a response table that does not know which are complete counts all.
+    `visit` and `response` are the tables.
     """
     counts = ", ".join(f"count(*) FILTER (wire_bytes <= {iw * mss})" for iw in windows)
-    complete = " AND is_complete IS NOT FALSE" if knows_complete else ""
     return (
         f"SELECT visit_id, count(*), {counts} FROM {response} "  # noqa: S608  # numbers, and names of our own
         f"SEMI JOIN (SELECT id AS visit_id FROM {visit} WHERE is_final AND outcome = 'ok') USING (visit_id) "
-        f"WHERE wire_bytes IS NOT NULL{complete} GROUP BY visit_id ORDER BY visit_id"
+        f"WHERE wire_bytes IS NOT NULL AND is_complete IS NOT FALSE GROUP BY visit_id ORDER BY visit_id"
     )
 
 
@@ -52,13 +43,15 @@ def page_fits(release: Release, *, windows: Sequence[int], mss: int) -> list[Pag
 def shares_by_weight(
     pages: Sequence[PageFits], ranks: Mapping[int, Rank], *, windows: Sequence[int]
 ) -> dict[str, list[float | None]]:
-    """Percentages that fit into each window, by weight: "response", "page" and "rank"; None where the weight is unknown.
+    """Percentages that fit into each window, by weight: "response", "page" and "rank".
+
+    None where the weight is unknown.
 
     >>> pages = [PageFits(visit_id=1, responses=10, fitting=(5,)), PageFits(visit_id=2, responses=1, fitting=(1,))]
     >>> found = shares_by_weight(pages, {1: Rank(1), 2: Rank(2)}, windows=[10])
     >>> {name: round(shares[0], 2) for name, shares in found.items()}
     {'response': 54.55, 'page': 75.0, 'rank': 66.67}
-    """
+    """  # noqa: E501
     weights = {
         "response": [float(page.responses) for page in pages],
         "page": [1.0] * len(pages),

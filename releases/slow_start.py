@@ -1,7 +1,5 @@
 """Arithmetic of slow start: the number of flights for a size, without loss and with unlimited bandwidth."""
 
-from __future__ import annotations
-
 MSS = 1460
 """Payload of a full segment: 1500-byte MTU less 40 bytes of IPv4 and TCP headers."""
 
@@ -59,8 +57,9 @@ def arrivals_ms(
 ) -> list[float]:
     """Arrival time of each segment of a response, in ms from when its first segment could begin to arrive.
 
-    Assumes an idle network without loss: segments follow each other at the bottleneck's rate, and each acknowledged
-    segment releases two more (Linux in slow start), so that round trips and serialisation overlap.
+    Assumes an idle network without loss: segments follow each other at the bottleneck's rate, and each
+    acknowledged segment releases two more (Linux in slow start), so that round trips and serialisation
+    overlap.
 
     >>> arrivals_ms(4 * 1448, iw=2, rtt_us=100_000, down_bps=12_112_000)
     [1.0, 2.0, 102.0, 103.0]
@@ -78,8 +77,8 @@ def arrivals_ms(
 def delayed_ack_rounds(count: int, *, iw: int) -> int:
     """Rounds for `count` segments by the model of RFC 6928 §5.1.
 
-    Every second segment is acknowledged, an odd last one waits for a timer that does not fire, and the window grows by
-    one segment per ACK. A window of 1 would wait for ever.
+    Every second segment is acknowledged, an odd last one waits for a timer that does not fire, and the window
+    grows by one segment per ACK. A window of 1 would wait for ever.
 
     >>> delayed_ack_rounds(25, iw=3), delayed_ack_rounds(25, iw=10)
     (5, 2)

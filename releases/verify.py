@@ -1,29 +1,25 @@
 """Verifies a release: a named check with its result for each property, and no exception for damaged files."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlalchemy import Engine
 
 from releases import distributions
 from releases.build import count_rows, detached, packets_of
 from releases.catalogue import Release, ReleaseError
-from releases.descriptions.check import described
-from releases.descriptions.write import DATA_PACKAGE
+from releases.descriptions.write import described
 from releases.strata.items import differing
 from releases.strata.party import list_version
-from schema.computed_tables import DISTRIBUTION, ITEM, ITEMS_SINCE, MEASURES
+from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.http_caching import LIFETIMES
 from schema.recorded import is_recorded, released_schema
 from schema.released_tables import released_tables
-from schema.tables import SCHEMA_VERSION
 from schema.vocabulary import (
     CONSENTS,
     COVERAGE_FLOOR,
@@ -35,9 +31,6 @@ from schema.vocabulary import (
 from storage.crawls import CrawlNotFound, find_crawl
 from storage.integrity import RELATIONS
 from storage.sums import broken_sums
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,18 +47,22 @@ OF_CRAWL = re.compile(r"[a-z.]*crawl_id = :crawl_id")
 """The condition on the crawl in RELATIONS: a release holds a single crawl."""
 
 ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query in RELATIONS.items()} | {
-    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND (page_kind <> 'home' OR load <> 1)",
-    "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit "
-    "UNION ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN crawl ON crawl.id = crawl_id",
+    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND "
+    "(page_kind <> 'home' OR load <> 1)",
+    "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit UNION "
+    "ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN "
+    "crawl ON crawl.id = crawl_id",
     "every outcome is a known one": "FROM visit WHERE NOT list_contains($outcomes, outcome)",
     "every wall and consent platform is a known one": "FROM visit WHERE NOT list_contains($walls, wall) "
     "OR NOT list_contains($consents, consent)",
     "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
     "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
     "an initial window has its first flight, and a known reason if it is not exact": "FROM connection WHERE "
-    "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 OR segment_bytes < 1 "
-    "OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR first_flight_bytes IS NULL OR first_flight_packets IS NULL))",
-    "is_complete is said only of what arrived": "FROM response WHERE is_complete IS NOT NULL AND wire_bytes IS NULL",
+    "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 "
+    "OR segment_bytes < 1 OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR "
+    "first_flight_bytes IS NULL OR first_flight_packets IS NULL))",
+    "is_complete is said only of what arrived": "FROM response WHERE is_complete IS NOT "
+    "NULL AND wire_bytes IS NULL",
     "a header's freshness is known as a whole or not at all": "FROM response WHERE "
     "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
     "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
@@ -82,12 +79,24 @@ ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query 
 }
 """Queries without their SELECT that must find no row in a release, by the name of their check."""
 
-UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
-"""Exceptions that reading a damaged file raises."""
+UNREADABLE = (
+    duckdb.Error,
+    pa.ArrowException,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""Exceptions that reading a damaged file, or using what it holds, raises."""
 
 
 def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
-    """Make every check in turn; the comparison with PostgreSQL is made only with an engine, and for crawls of ours.
+    """Make every check in turn; the comparison with PostgreSQL is made only with an engine,
+    and for crawls of ours.
 
     Raises storage.engine.DatabaseError, which is no fault of the release.
     """
@@ -96,17 +105,14 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
     yield Check("checksums", not broken, ", ".join(f"{name} is not" for name in broken) or held)
     yield _readable("columns", lambda: _columns(release))
     yield _readable("rows are as many as the manifest says", lambda: _rows(release))
-    if release.manifest.packets is not None:
-        yield _readable("the audit by packets is as the manifest says", lambda: _packets(release))
+    yield _readable("the audit by packets is as the manifest says", lambda: _packets(release))
     if is_recorded(release.crawl.kind):
         yield _readable("what it was made from is stated", lambda: _recording(release))
     elif engine is not None:
         yield _against_database(release, engine)
-    if DATA_PACKAGE in release.manifest.files:
-        yield _readable("its descriptions describe it", lambda: described(release))
+    yield _readable("its descriptions describe it", lambda: described(release))
     yield from _row_checks(release)
-    if _has_items(release):
-        yield _readable("items follow from the observations", lambda: _items(release))
+    yield _readable("items follow from the observations", lambda: _items(release))
     yield _readable("distributions follow from the observations", lambda: _recomputed(release))
 
 
@@ -123,18 +129,15 @@ def _first_line(exc: BaseException) -> str:
 
 
 def _columns(release: Release) -> tuple[bool, str]:
-    """Compare columns and types with their declaration; an older schema version may lack columns."""
+    """Compare columns and types with their declaration."""
     kind = release.crawl.kind
     declared = {name: released_schema(name, kind) for name in released_tables()}
     wrong = []
-    computed = {"distribution": DISTRIBUTION} | ({"item": ITEM} if _has_items(release) else {})
-    for table, schema in (declared | computed).items():
+    for table, schema in (declared | {"distribution": DISTRIBUTION, "item": ITEM}).items():
         found = pq.read_schema(release.file(table))
-        wanted = pa.schema([field for field in schema if field.name in found.names])
-        same = found.equals(pa.schema(wanted), check_metadata=False)
+        same = found.equals(schema, check_metadata=False)
         documented = all((field.metadata or {}).get(b"comment") for field in found)
-        complete = release.manifest.schema_version < SCHEMA_VERSION or len(found) == len(schema)
-        if not (same and documented and complete):
+        if not (same and documented):
             wrong.append(table)
     return (
         not wrong,
@@ -149,7 +152,7 @@ def _rows(release: Release) -> tuple[bool, str]:
 
 def _packets(release: Release) -> tuple[bool, str]:
     found = packets_of(release.file("connection"))
-    return _compared(found, release.manifest.packets or {}, "in the file", "in the manifest")
+    return _compared(found, release.manifest.packets, "in the file", "in the manifest")
 
 
 def _recording(release: Release) -> tuple[bool, str]:
@@ -195,7 +198,8 @@ def _against_database(release: Release, engine: Engine) -> Check:
 def _unique_keys() -> dict[str, str]:
     """A query for duplicates of each table's primary key."""
     return {
-        f"keys of {name} are unique": f"FROM (SELECT 1 FROM {name} GROUP BY {', '.join(table.key)} HAVING count(*) > 1)"  # noqa: S608  # names from our own declaration
+        f"keys of {name} are unique": f"FROM (SELECT 1 FROM {name} GROUP BY "  # noqa: S608
+        f"{', '.join(table.key)} HAVING count(*) > 1)"
         for name, table in released_tables().items()
     }
 
@@ -220,23 +224,12 @@ def _row_checks(release: Release) -> Iterator[Check]:
 
 
 def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> None:
-    """Create a view of a file, with null for columns that are newer than the file.
-
-    If the file cannot be opened there is no view, and the checks that need it fail.
-    """
+    """Create a view of a file; if it cannot be opened there is no view, and the checks that need it fail."""
     try:
         rows = database.read_parquet(str(release.file(table)), hive_partitioning=False, file_row_number=True)
     except UNREADABLE:
         return
-    held = set(rows.columns)
-    older = "".join(f', NULL AS "{name}"' for name in _declared(table) if name not in held)
-    rows.project(f"* EXCLUDE (file_row_number), file_row_number AS place{older}").create_view(table)
-
-
-def _declared(table: str) -> list[str]:
-    """Names of the columns that a table has in the current schema."""
-    declared = released_tables().get(table)
-    return [] if declared is None else declared.schema.names
+    rows.project("* EXCLUDE (file_row_number), file_row_number AS place").create_view(table)
 
 
 def _none(
@@ -246,11 +239,6 @@ def _none(
     row = database.execute(f"SELECT count(*) {query}", used).fetchone()
     assert row is not None  # an aggregate always returns a row
     return row[0] == 0, f"{row[0]:,} rows do not hold" if row[0] else "no row against it"
-
-
-def _has_items(release: Release) -> bool:
-    """Return whether the release has the table `item`, as all have since schema version 7."""
-    return "item" in release.manifest.rows or release.manifest.schema_version >= ITEMS_SINCE
 
 
 def _items(release: Release) -> tuple[bool, str]:

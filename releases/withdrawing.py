@@ -1,6 +1,5 @@
-"""Withdraws a site from releases: makes a version without it, and replaces the versions that have it by tombstones."""
-
-from __future__ import annotations
+"""Withdraws a site from releases: makes a version without it,
+and replaces the versions that have it by tombstones."""
 
 import contextlib
 import dataclasses
@@ -14,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases import parquet
-from releases.build import finish, packets_of, write_computed, write_distribution
+from releases.build import finish, packets_of, write_computed
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
 from releases.descriptions.documents import SNAPSHOTS
 from releases.descriptions.history import continued
@@ -42,14 +41,14 @@ def has_site(release: Release, site: Withdrawal) -> bool:
     with _opened() as database:
         return any(
             database.execute(f"SELECT 1 FROM {_file(release, model)} WHERE {condition} LIMIT 1").fetchone()  # noqa: S608  # our own SQL
-            for model, condition in _holding(release, site)
+            for model, condition in _holding(site)
         )
 
 
-def _holding(release: Release, site: Withdrawal) -> Iterator[tuple[type[Base], str]]:
+def _holding(site: Withdrawal) -> Iterator[tuple[type[Base], str]]:
     yield Site, site.is_own("host")
     for model in OBSERVATIONS:
-        yield model, site.is_touched(model.__tablename__, _columns(release, model), matches=MATCHES)
+        yield model, site.is_touched(model.__tablename__, matches=MATCHES)
 
 
 def without_site(
@@ -67,15 +66,13 @@ def without_site(
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
         database.execute(
-            f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit WHERE {site.is_own('host')}"  # noqa: S608  # our own SQL
+            f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit "  # noqa: S608
+            f"WHERE {site.is_own('host')}"
         )
         rows = {}
         for model in RELEASED:
             rows[model.__tablename__] = _rewrite(release, model, site, database, folder, progress)
-        if release.file("item").exists():
-            rows |= write_computed(folder, release.crawl.kind)
-        else:
-            rows["distribution"] = write_distribution(folder)
+        rows |= write_computed(folder, release.crawl.kind)
         for name in ("dictionary.json", RECORDING, *SNAPSHOTS.values()):
             if (release.path / name).exists():
                 (folder / name).write_bytes((release.path / name).read_bytes())
@@ -84,11 +81,10 @@ def without_site(
             version=version,
             rows=rows,
             files=sums_now(folder),
-            public_suffix_list=list_version() if "item" in rows else None,
+            packets=packets_of(folder / "connection.parquet"),
+            public_suffix_list=list_version(),
             history=continued(release.manifest, version=version, reason=SAID),
         )
-        if manifest.packets is not None:
-            manifest = dataclasses.replace(manifest, packets=packets_of(folder / "connection.parquet"))
         return finish(folder, manifest, place, signer=signer).release
 
 
@@ -119,7 +115,7 @@ def _rest_of(release: Release, model: type[Base], site: Withdrawal) -> str:
         return f"SELECT * FROM {file} WHERE NOT {site.is_own('host')}"  # noqa: S608  # our own SQL
     if model not in OBSERVATIONS:
         return f"SELECT * FROM {file}"  # noqa: S608  # our own SQL
-    changes = site.changes(table, _columns(release, model), matches=MATCHES)
+    changes = site.changes(table, matches=MATCHES)
     replaced = ", ".join(f"{value} AS {column}" for column, value in changes.items())
     visit = "id" if model is OBSERVATIONS[0] else "visit_id"
     return f"SELECT * REPLACE ({replaced}) FROM {file} WHERE {visit} NOT IN (FROM own)"  # noqa: S608  # our own SQL
@@ -162,8 +158,3 @@ def _opened() -> Iterator[duckdb.DuckDBPyConnection]:
 def _file(release: Release, model: type[Base]) -> str:
     quoted = str(release.file(model.__tablename__)).replace("'", "''")
     return f"read_parquet('{quoted}', hive_partitioning = false)"
-
-
-def _columns(release: Release, model: type[Base]) -> list[str]:
-    """Columns of the file; older schema versions have fewer."""
-    return list(pq.read_schema(release.file(model.__tablename__)).names)

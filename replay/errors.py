@@ -11,8 +11,6 @@ Errors of a replay:
 The cells of a failed guest state the failure; the run goes on.
 """
 
-from __future__ import annotations
-
 
 class ReplayError(Exception):
     """Base class of the errors that stop a replay."""

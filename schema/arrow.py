@@ -3,8 +3,6 @@
 `python -m schema.arrow` writes `released_tables.json` anew, from which readers of releases take the schemas.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 

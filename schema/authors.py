@@ -1,7 +1,5 @@
 """Authors of releases and reports."""
 
-from __future__ import annotations
-
 import dataclasses
 
 

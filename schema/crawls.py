@@ -31,8 +31,8 @@ class CrawlName:
     def from_text(cls, name: str) -> CrawlName:
         """The crawl that a name means; parts that it leaves out are those of the default variant.
 
-        What it means depends on nothing but the name, so that a later crawl cannot change it. ValueError if a part is
-        empty or there are too many.
+        What it means depends on nothing but the name, so that a later crawl cannot change it. ValueError if a
+        part is empty or there are too many.
 
         >>> str(CrawlName.from_text("2026-11.mobile"))
         '2026-11.mobile.local.tcp.web'

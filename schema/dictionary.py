@@ -1,15 +1,12 @@
 """The data dictionary: the definition of every table and column, generated from their declarations."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import pyarrow as pa
 
 from schema import computed_tables
 from schema.recorded import PAGES, Notes, released_schema
 from schema.released_tables import columns, released_tables
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 COMPUTED: dict[str, tuple[pa.Schema, str]] = {
     "distribution": (
@@ -18,7 +15,8 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
     ),
     "item": (
         computed_tables.ITEM,
-        "One item that a distribution counts, with its site and its strata, from which any distribution and its interval follow.",
+        "One item that a distribution counts, with its site and its strata, "
+        "from which any distribution and its interval follow.",
     ),
     "cell": (computed_tables.CELL, "One page load in the replay lab."),
     "replayed_response": (
@@ -30,7 +28,8 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
 
 
 def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, dict[str, Any]]:
-    """Every released and every computed table by name: `description` and `columns`, as releases of this kind hold them."""
+    """Every released and every computed table by name: `description` and `columns`,
+    as releases of this kind hold them."""
     observed = {
         name: {
             "description": table.description,

@@ -1,10 +1,8 @@
 """Freshness of a response for a private cache (RFC 9111), from its header fields.
 
-Nothing else of the header is stored. As RFC 9111 requires, a lifetime that cannot be parsed counts as expired (§4.2.1),
-and an age that cannot be parsed as absent (§5.1).
+Nothing else of the header is stored. As RFC 9111 requires, a lifetime that cannot be parsed counts as expired
+(§4.2.1), and an age that cannot be parsed as absent (§5.1).
 """
-
-from __future__ import annotations
 
 import dataclasses
 import datetime
@@ -75,7 +73,8 @@ def read(status: int | None, headers: Mapping[str, str]) -> Freshness:
 
 
 def read_directives(text: str) -> dict[str, str]:
-    """Cache-Control directives by lower-case name with their arguments; the first counts if one is repeated (§4.2.1).
+    """Cache-Control directives by lower-case name with their arguments;
+    the first counts if one is repeated (§4.2.1).
 
     >>> read_directives('Max-Age="60", ext="a, no-store", max-age=5')
     {'max-age': '60', 'ext': 'a, no-store'}
@@ -140,7 +139,10 @@ def read_date(text: str | None) -> datetime.datetime | None:
 
 
 def fresh_s(row: Mapping[str, Any]) -> int | None:
-    """Seconds from its arrival for which a response may be reused without revalidation; None if its header is unknown."""
+    """Seconds from its arrival for which a response may be reused without revalidation.
+
+    None if its header is unknown.
+    """
     if row.get("no_store") is None:
         return None
     if row["method"] != "GET" or row["status"] == 206 or row["no_store"] or row["no_cache"]:

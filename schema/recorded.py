@@ -1,15 +1,12 @@
-"""What a release of other people's recordings holds: the tables of a crawl, with null for what no recording tells."""
-
-from __future__ import annotations
+"""What a release of other people's recordings holds: the tables of a crawl,
+with null for what no recording tells."""
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from schema.released_tables import released_tables
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 RECORDED = "recorded"
 """Kind of a crawl whose pages somebody else recorded, and its quality level."""
@@ -45,7 +42,8 @@ NOT_RECORDED: dict[str, dict[str, str]] = {
         "path": "paths were left out with the names",
     },
 }
-"""Columns that are never null in a crawl of ours and may be in a recorded release, by table, with the reason."""
+"""Columns that are never null in a crawl of ours and may be in a recorded release, by table,
+with the reason."""
 
 
 NEVER_RECORDED: dict[str, tuple[str, ...]] = {
@@ -79,7 +77,8 @@ NEVER_RECORDED: dict[str, tuple[str, ...]] = {
     "headers of requests were counted as text, and not as sent": ("response.request_header_bytes",),
     "it hangs on the page's markup, which was not kept": ("response.render_blocking",),
 }
-"""Columns, as table.column, that may be null in a crawl of ours and always are in a recorded release, by the reason."""
+"""Columns, as table.column, that may be null in a crawl of ours and always are in a recorded release,
+by the reason."""
 
 
 OTHERWISE: dict[str, dict[str, str]] = {
@@ -105,21 +104,25 @@ OTHERWISE: dict[str, dict[str, str]] = {
         "connected_us": "since the page's first request",
         "secured_us": "since the page's first request",
         "last_byte_us": "since the page's first request",
-        "round_trip_us": "the longer of the TCP handshake and a round trip of the TLS handshake; of QUIC its handshake",
+        "round_trip_us": "the longer of the TCP handshake and a round trip of the TLS handshake; "
+        "of QUIC its handshake",
     },
     "response": {
         "connection_id": "rebuilt from origins, addresses and connect times",
-        "initiator_id": "inferred, but for what Referer says of style sheets (recording.json counts the rules)",
+        "initiator_id": "inferred, but for what Referer says of style sheets "
+        "(recording.json counts the rules)",
         "host": "made up, one for each scheme, host and port of a page",
         "wire_bytes": "as Chromium counts a response, and the headers of as few frames as may be",
         "header_bytes": "null without Content-Length",
         "body_bytes": "by Content-Length",
         "is_complete": "by Content-Length; null without it",
-        "request_sent_us": "since the page's first request; time in the browser's queue counts as 0 beyond the wait for a connection",
+        "request_sent_us": "since the page's first request; time in the browser's queue counts as 0 "
+        "beyond the wait for a connection",
         "first_byte_us": "since the page's first request",
         "last_byte_us": "since the page's first request",
         "lifetime_by": "max-age, or not_recorded",
-        "round_trip_us": "the shortest handshake with the address (connection.round_trip_us), and no longer than any of its responses was waited for",
+        "round_trip_us": "the shortest handshake with the address (connection.round_trip_us), and no "
+        "longer than any of its responses was waited for",
         "urgency": "inferred from the type where it alone decides, else null",
         "is_incremental": "inferred as urgency",
     },
@@ -159,7 +162,8 @@ def is_recorded(kind: str) -> bool:
 
 
 def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
-    """The Arrow schema of a table in a release of this kind; its comments say what is null in a recorded release."""
+    """The Arrow schema of a table in a release of this kind;
+    its comments say what is null in a recorded release."""
     schema = released_tables()[table].schema
     if not is_recorded(kind):
         return schema

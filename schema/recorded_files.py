@@ -1,6 +1,5 @@
-"""What the columns mean in a release of HAR files or logs of DevTools events, beside what schema/recorded.py says."""
-
-from __future__ import annotations
+"""What the columns mean in a release of HAR files or logs of DevTools events,
+beside what schema/recorded.py says."""
 
 from schema.recorded import NEVER_RECORDED, NOT_RECORDED, Notes
 
@@ -60,11 +59,16 @@ FILES = Notes(
             "round_trip_us": "the TCP handshake as the browser timed it",
         },
         "response": {
-            "connection_id": "as recorded; where recordings name no connections, rebuilt from origins, addresses and connect times",
-            "initiator_id": "as recorded, else by Referer, else the main document (recording.json counts the rules)",
-            "wire_bytes": "header and body as the producer counted them, repaired; Chrome's counts include the headers of frames",
-            "header_bytes": "over HTTP/1.1 the text of the header where it was not counted; null over HTTP/2 and HTTP/3 where header and body were not counted together",
-            "body_bytes": "as counted, or by Content-Length; known for some responses whose wire_bytes are not",
+            "connection_id": "as recorded; where recordings name no connections, rebuilt from origins, "
+            "addresses and connect times",
+            "initiator_id": "as recorded, else by Referer, else the main document "
+            "(recording.json counts the rules)",
+            "wire_bytes": "header and body as the producer counted them, repaired; Chrome's counts "
+            "include the headers of frames",
+            "header_bytes": "over HTTP/1.1 the text of the header where it was not counted; null over "
+            "HTTP/2 and HTTP/3 where header and body were not counted together",
+            "body_bytes": "as counted, or by Content-Length; known for some "
+            "responses whose wire_bytes are not",
             "is_complete": "null in HAR files",
             "request_sent_us": "since the page's first request",
             "first_byte_us": "since the page's first request",

@@ -1,12 +1,11 @@
 """The observation tables that a release holds, as `released_tables.json` describes them.
 
-The file is derived from `schema/tables.py`. Who reads releases takes the tables from here and so needs no SQLAlchemy, which
-would take 20 MB of the service's memory. After a change of the declaration write the file anew:
+The file is derived from `schema/tables.py`. Who reads releases takes the tables from here and so needs no
+SQLAlchemy, which would take 20 MB of the service's memory. After a change of the declaration write the file
+anew:
 
     python -m schema.arrow
 """
-
-from __future__ import annotations
 
 import dataclasses
 import functools

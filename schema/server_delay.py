@@ -1,7 +1,5 @@
 """Server delays: time from request to first byte less the round trip, as far as it is known."""
 
-from __future__ import annotations
-
 import bisect
 import collections
 import itertools
@@ -20,7 +18,8 @@ TCP = (HTTP1, H2)
 
 
 def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
-    """Round trip in microseconds by connection id: the fastest TCP handshake of the visit with the address."""
+    """Round trip in microseconds by connection id: the fastest TCP handshake
+    of the visit with the address."""
     measured = {
         one["id"]: one["connected_us"] - one["opened_us"]
         for one in connections
@@ -30,7 +29,8 @@ def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
 
 
 def fastest(connections: Sequence[Row], measured: Mapping[int, int | None]) -> dict[int, int]:
-    """The shortest of the measured round trips to each address, over TCP and over QUIC apart, by connection id."""
+    """The shortest of the measured round trips to each address, over TCP and over QUIC apart,
+    by connection id."""
     trips: dict[tuple[str, bool], int] = {}
     for one in connections:
         trip = measured.get(one["id"])
@@ -46,11 +46,13 @@ def _path(connection: Row) -> tuple[str, bool]:
 def server_delays(
     connections: Sequence[Row], responses: Sequence[Row], trips: Mapping[int, int]
 ) -> dict[int, int | None]:
-    """Server delay in microseconds by response id: request to first byte, less the round trip in `trips`, at least 0.
+    """Server delay in microseconds by response id: request to first byte, less the round trip in `trips`,
+    at least 0.
 
-    The delay is unknown (None) without a connection, a round trip or both times; for requests of more than one flight;
-    and on an H2 or H3 connection on which another response was arriving, since the response may have been ready and
-    waiting. Waiting in the network or for the crawler's CPU cannot be told apart and counts as server delay.
+    The delay is unknown (None) without a connection, a round trip or both times; for requests of more than
+    one flight; and on an H2 or H3 connection on which another response was arriving, since the response may
+    have been ready and waiting. Waiting in the network or for the crawler's CPU cannot be told apart and
+    counts as server delay.
     """
     multiplexed = {one["id"]: one["protocol"] != HTTP1 for one in connections}
     by_connection: dict[int, list[Row]] = collections.defaultdict(list)
@@ -76,10 +78,14 @@ def server_delays(
 
 
 class Arrivals:
-    """Times at which the responses on one connection were arriving: n log n for n responses, however long they took."""
+    """Times at which the responses on one connection were arriving: n log n for n responses,
+    however long they took."""
 
     def __init__(self, responses: Sequence[Row]) -> None:
-        """Take responses with `first_byte_us` and `last_byte_us`; without a known end a response goes on arriving."""
+        """Take responses with `first_byte_us` and `last_byte_us`.
+
+        Without a known end a response goes on arriving.
+        """
         begun = sorted(
             (one["first_byte_us"], math.inf if one["last_byte_us"] is None else one["last_byte_us"])
             for one in responses

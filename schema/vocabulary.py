@@ -1,23 +1,27 @@
-"""Stable names that releases contain: outcomes, reasons for unknown sizes, bot walls, consent platforms, coverage.
+"""Stable names that releases contain: outcomes, reasons for unknown sizes, bot walls,
+consent platforms, coverage.
 
 Every release stores these names: a rename would break past data.
 """
 
-from __future__ import annotations
-
 OUTCOMES: dict[str, str] = {
-    "ok": "the main document arrived with a status below 400 and the page was recorded until it was quiet, or until ten seconds after its load event",
+    "ok": "the main document arrived with a status below 400 and the page was recorded until it was "
+    "quiet, or until ten seconds after its load event",
     "http_error": "the main document arrived with a status of 400 or more",
     "timeout": "the time budget ran out; what had arrived is kept",
     "dns": "the host name did not resolve",
     "connect": "no TCP connection could be made, or it was reset before a response arrived",
     "tls": "the TLS handshake failed",
     "redirect_loop": "the browser gave up following redirects",
-    "bad_response": "the server sent something other than an HTTP response, closed the connection without sending anything, or broke off the main document",
+    "bad_response": "the server sent something other than an HTTP response, closed the connection "
+    "without sending anything, or broke off the main document",
     "blocked": "the address guard refused the address of the site: it is not on the public internet",
-    "aborted": "the browser abandoned the navigation, or the main document half-way, for another reason, e.g. a download or the page's own script",
+    "aborted": "the browser abandoned the navigation, or the main document half-way, for another reason, "
+    "e.g. a download or the page's own script",
     "network_changed": "the crawling machine's own network changed and the browser dropped requests",
-    "network_down": "the crawler's own network or address guard was down during the visit, or not yet known to be up again: the visit says nothing about its site, is never final and does not count as an attempt",
+    "network_down": "the crawler's own network or address guard was down during the visit, or not yet "
+    "known to be up again: the visit says nothing about its site, "
+    "is never final and does not count as an attempt",
     "crash": "the browser or the page's renderer died",
 }
 
@@ -33,6 +37,10 @@ ANSWERED = frozenset({"ok", "http_error"})
 """Outcomes of sites whose main document arrived."""
 
 NETWORK_DOWN = "network_down"
+
+DISPUTED = " (another resolver knows the name)"
+"""End of visit.error where the outcome is `dns` although another resolver than ours has an address for the
+name."""
 
 OUR_FAULT = frozenset({"crash", "network_changed", NETWORK_DOWN})
 """Outcomes that the crawling machine, rather than the site, may have caused."""
@@ -59,8 +67,10 @@ INITIAL_WINDOW_UNKNOWN: dict[str, str] = {
     "receive_window": "lower bound: the browser's receive window had no room for another segment",
     "loss": "lower bound: packets were lost, or repeated, which changes the window",
     "segment_size": "lower bound: no segment shows the size of a full one",
-    "small_segments": "lower bound: some segments were not full, and nothing shows whether the window counts segments or bytes",
-    "growth": "lower bound: acknowledgments of the TLS flight may have let the window grow before the response",
+    "small_segments": "lower bound: some segments were not full, "
+    "and nothing shows whether the window counts segments or bytes",
+    "growth": "lower bound: acknowledgments of the TLS flight may have let the "
+    "window grow before the response",
 }
 """Values of connection.initial_window_unknown."""
 
@@ -89,11 +99,14 @@ CONSENTS: dict[str, str] = {
 """Values of visit.consent: consent platforms that the page loaded, whether or not they showed a banner."""
 
 COVERAGE_FLOOR = 0.99
-"""Minimum share of received and of decrypted bytes that must be accounted for; below it `visit.is_covered` is false."""
+"""Minimum share of received and of decrypted bytes that must be accounted for;
+below it `visit.is_covered` is false."""
 
 
 def is_covered(*shares: float | None) -> bool | None:
-    """True if every known share is at least COVERAGE_FLOOR; None if no share is known, because nothing was received.
+    """True if every known share is at least COVERAGE_FLOOR.
+
+    None if no share is known, because nothing was received.
 
     >>> is_covered(1.0, 0.98), is_covered(0.99, None), is_covered(None, None)
     (False, True, None)

@@ -1,7 +1,5 @@
 """Backups of the database by PostgreSQL 18's own programs, which also read older servers."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import os
@@ -24,7 +22,8 @@ VARIABLES = {
     "password": "PGPASSWORD",
     "dbname": "PGDATABASE",
 }
-"""libpq's environment variables by connection parameter: every user of the machine could read a password argument."""
+"""libpq's environment variables by connection parameter:
+every user of the machine could read a password argument."""
 
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 
@@ -60,7 +59,10 @@ def copies(folder: Path) -> list[Path]:
 
 
 def restore(url: str, copy: Path) -> None:
-    """Restore a backup into an empty database, whole or not at all; BackupFailed if the database is not empty."""
+    """Restore a backup into an empty database, whole or not at all.
+
+    BackupFailed if the database is not empty.
+    """
     try:
         with psycopg.connect(url) as connection:
             found = connection.execute(TABLES).fetchone()

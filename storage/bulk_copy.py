@@ -1,18 +1,13 @@
 """Writes rows by binary COPY, within the caller's transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psycopg import sql
-from sqlalchemy import ARRAY, BigInteger, Boolean, DateTime, Double, Integer, SmallInteger, Text
+from sqlalchemy import ARRAY, BigInteger, Boolean, Connection, DateTime, Double, Integer, SmallInteger, Text
 
 from schema.tables import Base
 from storage.engine import driver_connection, psycopg_errors
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 POSTGRESQL_TYPES: list[tuple[type, str]] = [
     # Subclasses before their bases: SmallInteger and BigInteger are Integers. Arrays are of Integer.
@@ -25,7 +20,10 @@ POSTGRESQL_TYPES: list[tuple[type, str]] = [
     (Text, "text"),
     (ARRAY, "int4[]"),
 ]
-"""PostgreSQL types by column type. Binary COPY does not convert: the types sent must be those of the columns."""
+"""PostgreSQL types by column type.
+
+Binary COPY does not convert: the types sent must be those of the columns.
+"""
 
 
 def column_names(model: type[Base]) -> tuple[str, ...]:

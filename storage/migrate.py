@@ -1,14 +1,11 @@
 """Upgrades a database to the current schema by the Alembic migrations in schema/migrations."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.dialects.postgresql import insert
 
 from schema import migrations
@@ -16,9 +13,6 @@ from schema.tables import Outcome
 from schema.vocabulary import OUTCOMES
 from storage.engine import DatabaseNewer
 from storage.partitions import is_partition
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 LOCK = 0x66697273
 """Key of the advisory lock that serialises upgrades of a database: "firs" in ASCII."""
@@ -47,7 +41,8 @@ def upgrade(engine: Engine) -> None:
 
 
 def _write_outcomes(connection: Connection) -> None:
-    """Write every outcome of this version; those no longer in the code stay, for visits that refer to them."""
+    """Write every outcome of this version; those no longer in the code stay,
+    for visits that refer to them."""
     rows = [{"id": name, "description": description} for name, description in OUTCOMES.items()]
     statement = insert(Outcome).values(rows)
     changed = statement.excluded.description
@@ -61,5 +56,6 @@ def _write_outcomes(connection: Connection) -> None:
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:
-    """True for everything that Alembic compares with the declaration; partitions are data and are left out."""
+    """True for everything that Alembic compares with the declaration;
+    partitions are data and are left out."""
     return not (kind == "table" and name is not None and is_partition(name))

@@ -1,6 +1,5 @@
-"""Checks and sets modes of folders, so that other users of the machine cannot replace or read their contents."""
-
-from __future__ import annotations
+"""Checks and sets modes of folders, so that other users of the machine cannot
+replace or read their contents."""
 
 import os
 import stat

@@ -1,6 +1,5 @@
-"""The audit of received bytes: what the browser's log counts on a connection, held against its captured packets."""
-
-from __future__ import annotations
+"""The audit of received bytes: what the browser's log counts on a connection,
+held against its captured packets."""
 
 import dataclasses
 
@@ -15,7 +14,8 @@ FROM {source} WHERE packet_bytes IS NOT NULL
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class PacketAudit:
-    """Counts of connections whose packets were captured whole: all of them, and those that agree to the byte."""
+    """Counts of connections whose packets were captured whole: all of them,
+    and those that agree to the byte."""
 
     connections: int = 0
     agreeing_connections: int = 0

@@ -3,22 +3,19 @@
 They exist before the crawl's first row, and none are created in advance for months that may never be crawled.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from schema.tables import OBSERVATIONS
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 PARTITION = re.compile(rf"^({'|'.join(table.__tablename__ for table in OBSERVATIONS)})_[0-9]+$")
 
 DETACHABLE = ("connection", "response")
-"""The large tables, whose partitions may be detached once the crawl is released. Visits stay, to be counted."""
+"""The large tables, whose partitions may be detached once the crawl is released.
+
+Visits stay, to be counted.
+"""
 
 LOCK_TIMEOUT = "10s"
 """Limit of waiting for a lock: meanwhile all readers of the table, in any partition, wait too."""
@@ -38,7 +35,8 @@ def create_partitions(connection: Connection, crawl_id: int) -> None:
     """Create the partitions of a new crawl.
 
     They are created separately and attached, which does not block readers and writers of other crawls as
-    `PARTITION OF` does. It locks `outcome` against changes until the transaction ends, so it is best done last.
+    `PARTITION OF` does. It locks `outcome` against changes until the transaction ends,
+    so it is best done last.
     """
     for table in OBSERVATIONS:
         name = table.__tablename__
@@ -71,9 +69,9 @@ def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
     """The attached partitions of a crawl, by table."""
     found = connection.execute(
         text(
-            "SELECT parent.relname, child.relname FROM pg_inherits "
-            "JOIN pg_class AS parent ON parent.oid = inhparent JOIN pg_class AS child ON child.oid = inhrelid "
-            "WHERE child.relname = ANY(:names) AND child.relnamespace = to_regnamespace(current_schema())::oid"
+            "SELECT parent.relname, child.relname FROM pg_inherits JOIN pg_class AS parent ON parent.oid = "
+            "inhparent JOIN pg_class AS child ON child.oid = inhrelid WHERE child.relname = ANY(:names) AND "
+            "child.relnamespace = to_regnamespace(current_schema())::oid"
         ),
         {"names": [partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS]},
     )

@@ -1,6 +1,5 @@
-"""Progress of running crawls in one file per crawl, written by crawlers and read by the service, which has no database."""
-
-from __future__ import annotations
+"""Progress of running crawls in one file per crawl, written by crawlers and read by the service,
+which has no database."""
 
 import contextlib
 import dataclasses
@@ -44,7 +43,8 @@ def end_progress(folder: Path, crawl: str) -> None:
 
 
 def read_progress(folder: Path) -> list[Progress]:
-    """Progress of all running crawls, sorted by name; damaged files are skipped, since their crawler replaces them."""
+    """Progress of all running crawls, sorted by name; damaged files are skipped,
+    since their crawler replaces them."""
     found = []
     for path in folder.glob("*.json"):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):

@@ -1,26 +1,24 @@
 """Versions of annual reports on disk, and the notices that withdraw them.
 
 reports/2026/v1/              a version: its files, manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
-reports/2026/v1-withdrawn/    the notice that withdraws it: manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
+reports/2026/v1-withdrawn/ the notice that withdraws it: manifest.json, SHA256SUMS,
+and SHA256SUMS.sig if signed
 
-The files of a version never change; what is found out later lies beside them. A notice without its version says that the
-version was erased; its number is not given again. A year's folder that holds the files of a report itself was made by an
-earlier firstflight: readers take it for version 1, and `adopt` moves it to `v1`.
+The files of a version never change; what is found out later lies beside them. A notice without its version
+says that the version was erased; its number is not given again.
 """
 
-from __future__ import annotations
-
 import dataclasses
-import filecmp
 import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from storage.exhaustion import reraise_exhaustion
 from storage.signatures import Signer
-from storage.staging import put_in_place, put_new, sweep
-from storage.sums import MANIFEST, SUMS, broken_sums, checksum_of, manifest_of, seal
+from storage.staging import put_in_place, put_new
+from storage.sums import broken_sums, checksum_of, manifest_of, seal
 
 PAGE = "index.html"
 CONTENT = "report.json"
@@ -96,7 +94,7 @@ class ReportVersion:
 
     @property
     def publication(self) -> Publication:
-        """What its manifest says about it; only its number if the manifest is damaged or older than versions."""
+        """What its manifest says about it; only its number if the manifest is damaged."""
         match _facts(self.folder).get("publication"):
             case {
                 "date": str() | None as date,
@@ -132,7 +130,8 @@ class ReportVersion:
 def _facts(folder: Path) -> dict[str, Any]:
     try:
         return manifest_of(folder)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as exc:
+        reraise_exhaustion(exc)
         return {}
 
 
@@ -152,11 +151,7 @@ def report_versions(folder: Path) -> list[ReportVersion]:
     if not folder.is_dir():
         return []
     numbers = {int(match[1]) for path in folder.iterdir() if (match := FOLDER.fullmatch(path.name))}
-    found = [_version(folder, number) for number in sorted(numbers)]
-    if _is_older(folder):
-        first = dataclasses.replace(_version(folder, 1), folder=folder)
-        return [first, *(one for one in found if one.number != 1)]
-    return found
+    return [_version(folder, number) for number in sorted(numbers)]
 
 
 def _version(folder: Path, number: int) -> ReportVersion:
@@ -168,15 +163,11 @@ def _version(folder: Path, number: int) -> ReportVersion:
     )
 
 
-def _is_older(folder: Path) -> bool:
-    """True if a year's folder holds the files of a report that no version has yet."""
-    return not (folder / "v1").exists() and any(
-        (folder / name).is_file() for name in (PAGE, CONTENT, MANIFEST, SUMS)
-    )
-
-
 def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
-    """The newest version that was not withdrawn; None if there is none. A damaged one is not replaced by an older one."""
+    """The newest version that was not withdrawn; None if there is none.
+
+    A damaged one is not replaced by an older one.
+    """
     return max((one for one in versions if not one.is_withdrawn), key=lambda one: one.number, default=None)
 
 
@@ -195,61 +186,15 @@ def find_version(root: Path, year: int, number: int) -> ReportVersion:
     raise ReportVersionError(f"the report for {year} has no version {number}; there are: {there}")
 
 
-def adopt(folder: Path) -> bool:
-    """Move the report that a year's folder holds itself to `v1`, byte for byte; False if there is none.
-
-    `v1` is whole before a file beside it is removed, so that a kill loses nothing; the next call goes on. A file that differs
-    from its copy in `v1` stays.
-    """
-    sweep(
-        folder.parent
-    )  # a report that a killed process of an earlier firstflight had moved aside comes back
-    first = folder / "v1"
-    is_older = folder.is_dir() and _is_older(folder)
-    if is_older:
-        with put_new(first) as made:
-            for path in _beside_versions(folder):
-                _copy(path, made / path.name)
-    for path in _beside_versions(folder) if first.is_dir() else ():
-        _remove_copied(path, first / path.name)
-    return is_older
-
-
-def _beside_versions(folder: Path) -> list[Path]:
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if not path.name.startswith(".") and not FOLDER.fullmatch(path.name)
-    ]
-
-
-def _copy(path: Path, copy: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.copytree(path, copy, symlinks=True)
-    else:
-        shutil.copy2(path, copy, follow_symlinks=False)
-
-
-def _remove_copied(path: Path, copy: Path) -> None:
-    """Remove the files that have an equal copy, and the folders that are empty then."""
-    if path.is_dir() and not path.is_symlink():
-        for inner in sorted(path.iterdir()):
-            _remove_copied(inner, copy / inner.name)
-        if copy.is_dir() and not any(path.iterdir()):
-            path.rmdir()
-    elif path.is_symlink():
-        if copy.is_symlink() and copy.readlink() == path.readlink():
-            path.unlink()
-    elif copy.is_file() and filecmp.cmp(path, copy, shallow=False):
-        path.unlink()
-
-
 def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
-    """Put a notice beside a version that withdraws it; its files stay. ReportVersionError if it has one already."""
-    version = _adopted(version)
+    """Put a notice beside a version that withdraws it; its files stay.
+
+    ReportVersionError if it has one already.
+    """
     if version.withdrawal is not None:
         raise ReportVersionError(
-            f"version {version.number} of the report for {version.year} is withdrawn already: {version.withdrawal.reason}"
+            f"version {version.number} of the report for {version.year} is withdrawn already: "
+            f"{version.withdrawal.reason}"
         )
     with put_new(version.notice) as made:
         _write_notice(made, version, reason=reason, date=date, is_erased=False)
@@ -259,7 +204,6 @@ def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer |
 
 def erase(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
     """Remove a version's files, and leave a notice in their place, which replaces any earlier notice."""
-    version = _adopted(version)
     with put_in_place(version.notice) as made:
         _write_notice(made, version, reason=reason, date=date, is_erased=True)
         if signer is not None:
@@ -268,15 +212,10 @@ def erase(version: ReportVersion, *, reason: str, date: str, signer: Signer | No
         shutil.rmtree(version.folder)
 
 
-def _adopted(version: ReportVersion) -> ReportVersion:
-    adopt(version.notice.parent)
-    return _version(version.notice.parent, version.number)
-
-
 def _write_notice(made: Path, version: ReportVersion, *, reason: str, date: str, is_erased: bool) -> None:
     try:
         checksum = checksum_of(version.folder)
-    except OSError:  # erased before, or from before checksums
+    except OSError:  # erased before, or damaged
         checksum = None
     facts = {"kind": "withdrawal", "year": int(version.year), "version": version.number, "checksum": checksum}
     seal(made, {**facts, "reason": reason, "date": date, "is_erased": is_erased})

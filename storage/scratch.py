@@ -1,6 +1,5 @@
-"""Temporary folders that are removed when their process ends, or at the latest when another process makes one."""
-
-from __future__ import annotations
+"""Temporary folders that are removed when their process ends,
+or at the latest when another process makes one."""
 
 import contextlib
 import fcntl
@@ -22,10 +21,11 @@ def scratch_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def locked_folder(above: Path, *, prefix: str) -> Iterator[Path]:
-    """A folder in `above` that is removed after the block; folders with this prefix that dead processes left go first.
+    """A folder in `above` that is removed after the block;
+    folders with this prefix that dead processes left go first.
 
-    It is locked (flock(2)) while the process lives, and has another name until it is locked: an unlocked folder with
-    the prefix counts as abandoned.
+    It is locked (flock(2)) while the process lives, and has another name until it is locked: an unlocked
+    folder with the prefix counts as abandoned.
     """
     _sweep(above, prefix)
     made = Path(tempfile.mkdtemp(prefix=f".new{prefix}", dir=above))
@@ -43,7 +43,8 @@ def locked_folder(above: Path, *, prefix: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _temporary(folder: Path) -> Iterator[None]:
-    """Use `folder` for temporary files, here (tempfile.tempdir) and in children (TMPDIR, which Playwright's driver reads)."""
+    """Use `folder` for temporary files, here (tempfile.tempdir) and in children (TMPDIR,
+    which Playwright's driver reads)."""
     kept = os.environ.get("TMPDIR")
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
     try:

@@ -1,11 +1,10 @@
-"""Signatures of releases, replays and reports: `ssh-keygen -Y` over SHA256SUMS, checked against a list of allowed signers.
+"""Signatures of releases, replays and reports: `ssh-keygen -Y` over SHA256SUMS,
+checked against a list of allowed signers.
 
-SHA256SUMS covers every other file of its folder, so its signature covers the whole folder. The private key may be in a
-file, in an agent or on a hardware token. The list of signers suffices to check a signature without this code
-(docs/operations.md).
+SHA256SUMS covers every other file of its folder, so its signature covers the whole folder. The private key
+may be in a file, in an agent or on a hardware token. The list of signers suffices to check a signature
+without this code (docs/operations.md).
 """
-
-from __future__ import annotations
 
 import dataclasses
 import os
@@ -45,7 +44,8 @@ class Signature:
 
 
 def state(folder: Path, allowed_signers: Path) -> Signature:
-    """Check the signature of a folder's SHA256SUMS against `allowed_signers` (ssh-keygen(1), ALLOWED SIGNERS).
+    """Check the signature of a folder's SHA256SUMS against `allowed_signers` (ssh-keygen(1),
+    ALLOWED SIGNERS).
 
     The files that SHA256SUMS lists are not read: storage.sums.broken_sums compares them.
     """
@@ -98,8 +98,8 @@ class Signer:
             found = _judge(folder / SUMS, signature, self.allowed_signers)
             if found.kind != "good":
                 raise SigningFailed(
-                    f"{found.said}; to make {self.key} a signer, add the line `NAME@DOMAIN KEY` with its public key to "
-                    f"{self.allowed_signers}"
+                    f"{found.said}; to make {self.key} a signer, add the line `NAME@DOMAIN KEY` with its "
+                    f"public key to {self.allowed_signers}"
                 )
         return found
 
@@ -113,7 +113,10 @@ class Signer:
         return done.stdout
 
     def check(self) -> None:
-        """Make a test signature; SigningFailed if signing does not work. For the start of work that is signed at its end."""
+        """Make a test signature; SigningFailed if signing does not work.
+
+        For the start of work that is signed at its end.
+        """
         with tempfile.TemporaryDirectory() as above:
             folder = Path(above, "checked")
             folder.mkdir()

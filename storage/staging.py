@@ -1,7 +1,5 @@
 """Writes files and folders whole or not at all, and removes what killed processes left half-made."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl
@@ -18,9 +16,6 @@ from storage.modes import check_above
 PREFIX = ".building-"
 """Name prefix of staging folders; each is hidden, and locked (flock(2)) by the process that uses it."""
 
-HALF_MADE = (f"{PREFIX}*", "*.new")
-"""Name patterns of half-made files and folders; `*.new` are those of earlier versions."""
-
 ABANDONED_S = 600
 """Time without a write after which an unlocked staging folder is removed, in seconds.
 
@@ -32,7 +27,8 @@ NEW, OLD = "new", "old"
 
 @contextlib.contextmanager
 def staging(parent: Path) -> Iterator[Path]:
-    """A hidden folder in `parent`, and so on the same file system; it is removed after the block with all its contents.
+    """A hidden folder in `parent`, and so on the same file system;
+    it is removed after the block with all its contents.
 
     What killed processes left in `parent` is removed first. Raises storage.modes.UnsafeFolder.
     """
@@ -65,7 +61,8 @@ def put_in_place(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def put_new(folder: Path) -> Iterator[Path]:
-    """A new folder that becomes `folder` when the block ends without an exception; FileExistsError if that is there already.
+    """A new folder that becomes `folder` when the block ends without an exception;
+    FileExistsError if that is there already.
 
     The check and the renaming are one step of the file system: of two processes one fails.
     """
@@ -92,8 +89,8 @@ def put_new(folder: Path) -> Iterator[Path]:
 def put_file_in_place(path: Path, *, mode: int = 0o644, beside: Path | None = None) -> Iterator[Path]:
     """A path to write to; the file replaces `path` when the block ends without an exception.
 
-    The file is written in a hidden folder next to `path`, or next to `beside` if the folder of `path` must hold nothing
-    else.
+    The file is written in a hidden folder next to `path`,
+    or next to `beside` if the folder of `path` must hold nothing else.
     """
     with staging((beside or path).parent) as stage:
         half = stage / path.name
@@ -128,11 +125,11 @@ def flush(path: Path) -> None:
 
 
 def sweep(parent: Path) -> None:
-    """Remove from `parent` what killed processes left half-made: it is unlocked and was not written to recently."""
-    for pattern in HALF_MADE:
-        for left in parent.glob(pattern):
-            with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
-                _sweep(left)
+    """Remove from `parent` what killed processes left half-made:
+    it is unlocked and was not written to recently."""
+    for left in parent.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
+            _sweep(left)
 
 
 def _sweep(left: Path) -> None:

@@ -1,17 +1,18 @@
-"""Checksums of folders whose files never change: versions of releases, replays, chunks of replays, and reports.
+"""Checksums of folders whose files never change: versions of releases, replays, chunks of replays,
+and reports.
 
 manifest.json      what the folder is and what it was made from, and the SHA-256 of each of its files
 SHA256SUMS         the SHA-256 of each file including the manifest, in the format of sha256sum(1)
 SHA256SUMS.sig     a signature of SHA256SUMS, where the folder was signed (storage/signatures.py)
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from storage.exhaustion import reraise_exhaustion
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
@@ -35,7 +36,8 @@ def checksum_of(folder: Path) -> str:
 def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Write manifest and SHA256SUMS of a folder that holds all its other files; returns the manifest.
 
-    `facts` are the manifest's fields besides `files`. Keys are sorted, so that equal folders have equal bytes.
+    `facts` are the manifest's fields besides `files`. Keys are sorted,
+    so that equal folders have equal bytes.
     """
     manifest = {**facts, "files": sums_now(folder)}
     text = json.dumps(manifest, indent=2, sort_keys=True) + "\n"
@@ -96,7 +98,11 @@ def _written(sums: Mapping[str, str]) -> str:
 
 def manifest_of(folder: Path) -> dict[str, Any]:
     """The folder's manifest, not compared with its checksum; OSError or ValueError if it cannot be read."""
-    match json.loads((folder / MANIFEST).read_text(encoding="utf-8")):
+    try:
+        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except RecursionError as exc:
+        raise ValueError(f"{folder / MANIFEST} is nested too deeply") from exc
+    match facts:
         case {"files": dict()} as found:
             return dict(found)
     raise ValueError(f"{folder / MANIFEST} is no manifest: it lists no files")
@@ -105,8 +111,9 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 def broken_sums(folder: Path) -> list[str]:
     """Names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
 
-    Reads every file completely. If the list is empty the folder is unchanged or was replaced as a whole, which only a
-    signature can tell apart.
+    Reads every file completely; raises storage.exhaustion.Exhausted if no descriptor is left for one.
+    If the list is empty the folder is unchanged or was replaced as a whole, which only a signature can tell
+    apart.
     """
     wrong = misstated(folder)
     if wrong == [SUMS]:
@@ -120,23 +127,27 @@ def broken_sums(folder: Path) -> list[str]:
 def _is(path: Path, checksum: str) -> bool:
     try:
         return sha256(path) == checksum
-    except OSError:  # the file cannot be read any more
+    except OSError as exc:  # the file cannot be read any more
+        reraise_exhaustion(exc)
         return False
 
 
 def misstated(folder: Path) -> list[str]:
-    """The quick part of `broken_sums`: files that are missing or not listed, or whose stated checksums disagree.
+    """The quick part of `broken_sums`: files that are missing or not listed,
+    or whose stated checksums disagree.
 
     Only the manifest and SHA256SUMS are read.
     """
     try:
         sums = sums_of(folder)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as exc:
+        reraise_exhaustion(exc)
         return [SUMS]
     there = {name for name in _names(folder) if (folder / name).is_file() or name not in sums}
     try:
         files = manifest_of(folder)["files"] | {MANIFEST: sha256(folder / MANIFEST)}
-    except (OSError, ValueError):
+    except (OSError, ValueError) as exc:
+        reraise_exhaustion(exc)
         files = {**sums, MANIFEST: None}
     sound = {name for name, checksum in sums.items() if name in there and files.get(name) == checksum}
     return sorted({*sums, *files, *there} - sound - {*UNSUMMED})

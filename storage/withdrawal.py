@@ -1,14 +1,12 @@
 """SQL for PostgreSQL and DuckDB that finds the rows of a withdrawn site and replaces its name in other rows.
 
-Rows of the site's own visits are deleted. In rows of other sites' visits its name is replaced and the sizes stay, so that
-sums over those pages stay correct.
+Rows of the site's own visits are deleted. In rows of other sites' visits its name is replaced and the sizes
+stay, so that sums over those pages stay correct.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -75,12 +73,12 @@ class Withdrawal:
         """SQL expression: a replacement name, equal for equal names, that does not reveal the original."""
         return f"'erased-' || left(md5('{self.key}' || lower({column})), 16) || '.invalid'"
 
-    def changes(self, table: str, columns: Collection[str], *, matches: str) -> dict[str, str]:
+    def changes(self, table: str, *, matches: str) -> dict[str, str]:
         """SQL expressions of the new values, by column, for rows that stay."""
         host = HOSTS[table]
         hidden = self.is_in(host)
         made = {host: _unless(hidden, self.replaced(host), host)}
-        for column in _others(table, columns):
+        for column in _others(table):
             named = self.is_named(column, matches=matches)
             if column == "remote_address":
                 made[column] = _unless(hidden, self.replaced(column), column)
@@ -90,19 +88,19 @@ class Withdrawal:
                 made[column] = _unless(named, "'erased'", column)
         return made
 
-    def is_touched(self, table: str, columns: Collection[str], *, matches: str) -> str:
+    def is_touched(self, table: str, *, matches: str) -> str:
         """SQL condition: a row of another site's visit names this site in any column."""
-        named = [self.is_named(column, matches=matches) for column in _others(table, columns)]
+        named = [self.is_named(column, matches=matches) for column in _others(table)]
         return f"({' OR '.join([self.is_in(HOSTS[table]), *named])})"
 
 
-def _others(table: str, columns: Collection[str]) -> list[str]:
-    """The text columns among `columns`, without hosts: a visited site's own host is never another site's."""
+def _others(table: str) -> list[str]:
+    """The text columns of a table, without hosts: a visited site's own host is never another site's."""
     hosts = {HOSTS[table], "host"}
     return [
         field.name
         for field in released_tables()[table].schema
-        if field.type == pa.string() and field.name in columns and field.name not in hosts
+        if field.type == pa.string() and field.name not in hosts
     ]
 
 

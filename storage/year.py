@@ -1,17 +1,11 @@
 """The crawls of a year, which a report needs to know before it is made."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
-from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from schema.tables import Crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 SERIES = "desktop.local.tcp.web"
 """Device, vantage, protocol arm and kind, which the crawls of a series share."""
@@ -36,10 +30,14 @@ class Year:
         return [month for month in months(self.year) if month not in self.sealed]
 
     def newest(self) -> str:
-        """The name of the year's newest crawl, which the report is made from; NotReady unless it is sealed."""
+        """The name of the year's newest crawl, which the report is made from.
+
+        NotReady unless it is sealed.
+        """
         if not self.sealed:
             raise NotReady(
-                f"no crawl of {self.series} was planned in {self.year}: `firstflight crawl list` shows what there is"
+                f"no crawl of {self.series} was planned in {self.year}: "
+                "`firstflight crawl list` shows what there is"
             )
         month = max(self.sealed)
         name = f"{month}.{self.series}"

@@ -1,7 +1,5 @@
 """Real PostgreSQL for every test that asks: the embedded 18, and Debian's 15, a fresh database each."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc
@@ -13,16 +11,14 @@ import subprocess
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import hypothesis
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
 from storage import embedded, migrate
 from storage.engine import connect
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
@@ -31,18 +27,24 @@ COSTLY = ["process", "database", "browser", "lab", "slow"]
 """Markers of tests that cost seconds, cheapest first."""
 
 SLOW_BEGIN_BY = 0.7
-"""Share of the files that are not fast before which every slow one has begun, so that none is left alone at the end."""
+"""Share of the files that are not fast before which every slow one has begun,
+so that none is left alone at the end."""
 
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """New objects after which Python looks for garbage among them; usually 700."""
 
-DATABASES = {"server", "embedded_server", "debian_server"}
+# An example that a busy machine holds up is no failure.
+hypothesis.settings.register_profile("firstflight", deadline=None)
+hypothesis.settings.load_profile("firstflight")
+
+DATABASES = {"embedded_server", "debian_server", "empty_database", "database"}
 """Fixtures that start PostgreSQL: a test that needs one of them is marked `database`."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep Python from looking for garbage among all modules and tests, and look less often at what tests leave.
+    """Keep Python from looking for garbage among all modules and tests,
+    and look less often at what tests leave.
 
     Garbage collection took a fifth of the time of many files.
     """
@@ -56,9 +58,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Fast files first: a mistake shows within seconds. Then the slow ones, which mostly wait, evenly among the others.
+    """Fast files first: a mistake shows within seconds.
 
-    A file's tests stay together, for their fixtures.
+    Then the slow ones, which mostly wait, evenly among the others. A file's tests stay together,
+    for their fixtures.
     """
     cost: dict[Path, int] = {}
     for item in items:
@@ -71,7 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def in_order(cost: Mapping[T, int]) -> list[T]:
-    """Return the files by cost, with those of the highest cost spread over the first part of all that are not fast."""
+    """Return the files by cost, with those of the highest cost spread over the first
+    part of all that are not fast."""
     fast = [path for path in cost if not cost[path]]
     slow = [path for path in cost if cost[path] == len(COSTLY)]
     others = sorted((path for path in cost if 0 < cost[path] < len(COSTLY)), key=lambda path: cost[path])
@@ -125,22 +129,19 @@ def debian_server(server_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(params=["embedded_server", "debian_server"], ids=["embedded-18", "debian-15"])
-def server(request: pytest.FixtureRequest) -> str:
-    """URL of each PostgreSQL in turn."""
-    url: str = request.getfixturevalue(request.param)
-    return url
-
-
-@pytest.fixture
-def empty_database(server: str) -> Iterator[str]:
-    """URL of a database without any table."""
-    with new_database(server) as url:
+def empty_database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """URL of a database without any table, on each PostgreSQL in turn."""
+    with new_database(request.getfixturevalue(request.param)) as url:
         yield url
 
 
-@pytest.fixture
-def database(server: str) -> Iterator[Engine]:
-    """A database with our tables, on each PostgreSQL."""
+@pytest.fixture(
+    params=["embedded_server", pytest.param("debian_server", marks=pytest.mark.thorough)],
+    ids=["embedded-18", "debian-15"],
+)
+def database(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """A database with our tables; `scripts/test --all` takes each PostgreSQL."""
+    server: str = request.getfixturevalue(request.param)
     with with_tables(server) as engine:
         yield engine
 

@@ -1,7 +1,5 @@
 """Files run in an order in which mistakes show early and slow ones overlap with others."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,4 +1,5 @@
-"""The page of a figure of a report: the figure, its data, the query that they are from, and how they are computed again."""
+"""The page of a figure of a report: the figure, its data, the query that they are from,
+and how they are computed again."""
 
 import csv
 import io
@@ -88,7 +89,10 @@ def recompute(request: Request, report: Report, figure: str) -> str:
 
 
 def first_rows(request: Request, report: Report, name: str) -> dict[str, Any]:
-    """Names of the columns, the first rows and the number of rows of the figure's data; empty if the report has no such file."""
+    """Names of the columns, the first rows and the number of rows of the figure's data.
+
+    Empty if the report has no such file.
+    """
     if name not in report.files:
         return {"columns": [], "rows": [], "count": 0}
     path, _ = request.app.state.library.file(report, name)

@@ -1,4 +1,5 @@
-"""The page of a measure of a release: its definition, shares with their intervals, figure, data and citation."""
+"""The page of a measure of a release: its definition, shares with their intervals, figure,
+data and citation."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -16,7 +17,6 @@ from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
 from api.routes.strata import EVERYTHING
 from api.routes.works import release_metadata
-from api.stored.held_items import HeldSample
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
@@ -60,12 +60,7 @@ def measure_page(
 
 
 def whole(request: Request, version: Version, measure: str) -> Distribution:
-    """The distribution of every item of a measure, with intervals where the release has the sites of its items."""
+    """The distribution of every item of a measure."""
     subject = EVERYTHING.subject(request, version, measure)
-    held, samples = (
-        (subject.held, {measure: subject.sample}) if isinstance(subject, HeldSample) else (subject, {})
-    )
-    (found,) = distributions(
-        {measure: held}, measures=[measure], windows=WINDOWS, mss=MSS_FIG1, points=2, samples=samples
-    )
+    (found,) = distributions({measure: subject}, windows=WINDOWS, mss=MSS_FIG1, points=2)
     return found

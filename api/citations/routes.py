@@ -1,4 +1,5 @@
-"""Citations of releases, measures, reports, figures and documents, in the forms that reference managers, archives and drafts read."""
+"""Citations of releases, measures, reports, figures and documents,
+in the forms that reference managers, archives and drafts read."""
 
 from typing import Annotated, Any
 
@@ -83,7 +84,10 @@ def cite_report(
     form: FormPath,
     figure: FigureQuery = None,
 ) -> Response:
-    """A citation of one version of a year's report, or of one of its figures. Illustrative reports have none."""
+    """A citation of one version of a year's report, or of one of its figures.
+
+    Illustrative reports have none.
+    """
     report = present(shelf, year, version)
     check_figure(request, report, figure)
     named = {"year": year, "version": version}

@@ -1,24 +1,19 @@
 """Markdown as HTML: headings with anchors, links between documents, and tables that scroll by themselves."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 from mdit_py_plugins.anchors import anchors_plugin
 
 from api.documents.shelved import address
 from releases.formatting import apart
-
-if TYPE_CHECKING:
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.token import Token
-    from markdown_it.utils import EnvType, OptionsDict
 
 ANCHORED = 4
 """Deepest level of headings that have an anchor."""
@@ -31,7 +26,8 @@ KEPT = 8
 
 WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
 DRAWING = '<span class="wide drawing" tabindex="0" role="group" aria-label="Figure">'
-"""What a drawing scrolls in, which would have letters too small to read if it were made as narrow as a phone."""
+"""What a drawing scrolls in, which would have letters too small to read if it
+were made as narrow as a phone."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +43,8 @@ class Rendered:
 
 @functools.lru_cache(KEPT)
 def render(text: str, *, source: str, base: str) -> Rendered:
-    """A document in Markdown that begins with its title; it is the file `source` of docs, and documents are below `base`.
+    """A document in Markdown that begins with its title; it is the file `source` of docs,
+    and documents are below `base`.
 
     HTML is shown as it is written, except comments, which are left out.
     """

@@ -1,6 +1,5 @@
-"""The documents of the package docs by the names of their pages, and where a link between their files leads."""
-
-from __future__ import annotations
+"""The documents of the package docs by the names of their pages,
+and where a link between their files leads."""
 
 import functools
 import importlib.resources
@@ -8,9 +7,6 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from importlib.resources.abc import Traversable
 from urllib.parse import unquote, urlsplit
-
-PUBLISHED = "edition-"
-"""Beginning of the names of folders with published reports, which are no documents."""
 
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 """Files outside docs that documents link to, by their name in docs."""
@@ -21,11 +17,12 @@ IMAGES = "images"
 
 @functools.cache
 def sources() -> Mapping[str, str]:
-    """Path within docs of every document, by the name of its page; that of a folder's README.md is the folder's.
+    """Path within docs of every document, by the name of its page;
+    that of a folder's README.md is the folder's.
 
     >>> [sources()[name] for name in ("", "methods", "decisions", "decisions/replay/0002-replay-in-virtual-time")]
     ['README.md', 'methods.md', 'decisions/README.md', 'decisions/replay/0002-replay-in-virtual-time.md']
-    """
+    """  # noqa: E501
     return {name_of(path): path for path in sorted(_markdown(importlib.resources.files("docs"), ""))}
 
 
@@ -40,7 +37,7 @@ def name_of(path: str) -> str:
 
 def _markdown(folder: Traversable, below: str) -> Iterator[str]:
     for entry in folder.iterdir():
-        if entry.is_dir() and not entry.name.startswith(PUBLISHED):
+        if entry.is_dir():
             yield from _markdown(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(".md"):
             yield below + entry.name
@@ -88,7 +85,7 @@ def address(target: str, *, source: str, base: str) -> str | None:
     >>> address("#sizes", source="methods.md", base="/documents"), address("https://a.test/", source="x.md", base="")
     ('#sizes', 'https://a.test/')
     >>> address("../schema/tables.py", source="methods.md", base="/documents")
-    """
+    """  # noqa: E501
     parts = urlsplit(target)
     if parts.scheme or not parts.path:
         return target

@@ -1,24 +1,20 @@
 """Distributions of several releases on common axes: the content of the explorer's figure, table and files."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from api.axes import decades
 from api.routes.charts import drawn_band
 from api.routes.distributions import share_band
-from api.stored.held_cdfs import HeldCdf
-from api.stored.held_items import HeldSample
-from releases.strata.sample import Sample
+from api.stored.held import HeldCdf, HeldSample
 from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import MEASURES
 
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
 
-Subject = HeldCdf | HeldSample | str
-"""What a curve is drawn of: a CDF alone, a sample, from whose sites intervals follow, or the sentence that says why neither is known."""
+Subject = HeldSample | str
+"""What a curve is drawn of: a sample, or the sentence that says why it is not known."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,13 +33,15 @@ class Curve:
     p95: Estimate
     """95th percentile."""
     steps: tuple[tuple[int, float], ...]
-    """Size in bytes and share of items of at most that size, exact at each window; empty if the shares are unknown."""
+    """Size in bytes and share of items of at most that size, exact at each window;
+    empty if the shares are unknown."""
     band: tuple[tuple[float, float], ...]
     """Confidence interval of the share at each of `steps`; empty if the intervals are unknown."""
 
     @property
     def drawn_band(self) -> list[tuple[int, float, float]]:
-        """Sizes with the ends of the share's interval, up to the smallest size that every item fits; what is beyond is certain."""
+        """Sizes with the ends of the share's interval, up to the smallest size that every item fits;
+        what is beyond is certain."""
         return drawn_band(self.steps, self.band)
 
     @property
@@ -114,7 +112,8 @@ def compare(
     mss: int,
     stratum: str = "",
 ) -> Comparison:
-    """The `measures` of releases, whose subjects are given by the releases' names, compared with `windows` in segments."""
+    """The `measures` of releases, whose subjects are given by the releases' names,
+    compared with `windows` in segments."""
     ordered = sorted(set(windows))
     return Comparison(
         releases=tuple(subjects),
@@ -162,10 +161,7 @@ def _nothing(why: str, *, release: str, measure: str, windows: Sequence[int]) ->
 def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
     if isinstance(subject, str):
         return _nothing(subject, release=release, measure=measure, windows=windows)
-    held, found = (
-        (subject.held, subject.sample) if isinstance(subject, HeldSample) else (subject, subject.cdf)
-    )
-    cdf = held.cdf
+    held, found, cdf = subject.held, subject.sample, subject.held.cdf
     shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), found) for iw in windows)
     median, p95 = (
         estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), found) for percent in (50, 95)
@@ -180,9 +176,7 @@ def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[in
         median=median,
         p95=p95,
         steps=steps,
-        band=share_band(found, [size for size, _ in steps])
-        if isinstance(found, Sample) and median.interval_unknown is None
-        else (),
+        band=share_band(found, [size for size, _ in steps]) if median.interval_unknown is None else (),
     )
 
 

@@ -1,6 +1,7 @@
-"""Coordinates of the explorer's figure: panels in a grid, which share their axes. The template figure.svg only writes them."""
+"""Coordinates of the explorer's figure: panels in a grid, which share their axes.
 
-from __future__ import annotations
+The template figure.svg only writes them.
+"""
 
 import dataclasses
 import math
@@ -19,7 +20,8 @@ PANEL_WIDTH = 300
 """Least width of a panel beside another one."""
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 24, 64, 34
-"""Margins of a panel, in CSS pixels: for shares, for the end of the axis, for title and two rows of windows, and for sizes."""
+"""Margins of a panel, in CSS pixels: for shares, for the end of the axis,
+for title and two rows of windows, and for sizes."""
 
 PLOT_HEIGHT = 230
 LARGE_PLOT_HEIGHT = 340
@@ -40,8 +42,8 @@ STYLES = (
     ("#6a6d00", "#d6cf3a", "4 4"),
     ("#3f444a", "#b4bac1", "1 3"),
 )
-"""Colour on light ground, colour on dark ground, and dashes of each curve: dashes tell curves apart in print and for
-colour-blind readers. Hues of Okabe and Ito, with a contrast of at least 3:1 with the ground."""
+"""Colour on light ground, colour on dark ground, and dashes of each curve: dashes tell curves apart in print
+and for colour-blind readers. Hues of Okabe and Ito, with a contrast of at least 3:1 with the ground."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +56,8 @@ class Drawn:
     paths: tuple[tuple[int, str], ...]
     """Number of the curve's style and its SVG path, for each curve with an item of known size."""
     bands: tuple[tuple[int, str], ...]
-    """Number of the curve's style and the outline of its confidence intervals, for each curve that has them."""
+    """Number of the curve's style and the outline of its confidence intervals,
+    for each curve that has them."""
     said: tuple[str, ...]
     """Lines that say why there is no curve; empty if there is one."""
 

@@ -1,7 +1,5 @@
 """The explorer's figure as PNG, and its points as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 
@@ -24,8 +22,9 @@ def png(svg: str) -> bytes:
 def as_csv(comparison: Comparison) -> str:
     """The drawn steps of every CDF as CSV (RFC 4180).
 
-    `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its confidence interval where it is
-    known. In the rows of the windows, `iw` is the window in segments. `stratum` has the values that all items have. A release without a known share has no row.
+    `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its
+    confidence interval where it is known. In the rows of the windows, `iw` is the window in segments.
+    `stratum` has the values that all items have. A release without a known share has no row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)

@@ -1,4 +1,5 @@
-"""`/v1/first-flight`: the share that fits into one window, at an address that stays, as numbers and as a figure."""
+"""`/v1/first-flight`: the share that fits into one window, at an address that stays,
+as numbers and as a figure."""
 
 import dataclasses
 from collections.abc import Callable
@@ -103,11 +104,12 @@ def _content(*formats: Format) -> dict[int | str, dict[str, Any]]:
     responses=_content(JSON, CSV, SVG, PNG),
 )
 async def by_header(request: Request, found: FoundDep) -> FirstFlightAnswer | Response:
-    """The share that fits into a window of `iw` segments of `mss` bytes, with its confidence interval over sites.
+    """The share that fits into a window of `iw` segments of `mss` bytes,
+    with its confidence interval over sites.
 
-    In JSON, unless the Accept header prefers the figure (`image/svg+xml`, `image/png`) or its data (`text/csv`). The same
-    address with `.json`, `.csv`, `.svg`, `.png` or `.vl.json` (Vega-Lite) after `first-flight` is in that format. What is
-    not offered has status 406.
+    In JSON, unless the Accept header prefers the figure (`image/svg+xml`, `image/png`) or its data
+    (`text/csv`). The same address with `.json`, `.csv`, `.svg`, `.png` or `.vl.json` (Vega-Lite) after
+    `first-flight` is in that format. What is not offered has status 406.
     """
     drawn = FIGURES.get(choose(request.scope) or JSON)
     if drawn is None:
@@ -118,7 +120,8 @@ async def by_header(request: Request, found: FoundDep) -> FirstFlightAnswer | Re
 
 @router.get("/first-flight.json", name="first_flight_json")
 async def as_json(request: Request, found: FoundDep) -> FirstFlightAnswer:
-    """The share that fits into the window, with its confidence interval over sites, whatever the Accept header says."""
+    """The share that fits into the window, with its confidence interval over sites,
+    whatever the Accept header says."""
     return in_numbers(request, found)
 
 

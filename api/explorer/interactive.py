@@ -1,7 +1,5 @@
 """The explorer's figure as Vega-Lite, by Altair, and the script that shows it in a browser, by vl-convert."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -81,7 +79,8 @@ def vega_lite(comparison: Comparison, *, labels: Mapping[str, str], width: int) 
 
 
 def _values(comparison: Comparison, labels: Mapping[str, str], *, end: int) -> list[dict[str, object]]:
-    """The data of a comparison: the steps of its curves up to the size `end`, the intervals of their shares, and the windows."""
+    """The data of a comparison: the steps of its curves up to the size `end`,
+    the intervals of their shares, and the windows."""
     rows: list[dict[str, object]] = [
         {"release": curve.release, "measure": labels[curve.measure], "size_bytes": max(size, 1), "cdf": share}
         for panel in comparison.panels

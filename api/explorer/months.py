@@ -1,7 +1,5 @@
 """The share that fits into each window over the months of crawls, beside each other on the same axes."""
 
-from __future__ import annotations
-
 import dataclasses
 from urllib.parse import urlencode
 

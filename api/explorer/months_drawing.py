@@ -1,6 +1,7 @@
-"""Coordinates of the figure of shares over months: a panel for each crawl, on the same axes. The template months.svg only writes them."""
+"""Coordinates of the figure of shares over months: a panel for each crawl, on the same axes.
 
-from __future__ import annotations
+The template months.svg only writes them.
+"""
 
 import dataclasses
 import math

@@ -1,8 +1,12 @@
-"""The explorer: distributions of chosen releases beside each other, as a page and as files. The choice is the URL."""
+"""The explorer: distributions of chosen releases beside each other, as a page and as files.
+
+The choice is the URL.
+"""
 
 import contextlib
 import dataclasses
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -11,7 +15,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, Response
 from pydantic import AfterValidator, Field
 
-from api.explorer.choice import beside, releases, windows
 from api.explorer.comparison import Comparison, Subject, compare
 from api.explorer.drawing import NARROW, STYLES, WIDE, draw
 from api.explorer.files import as_csv, png
@@ -28,7 +31,7 @@ from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.statistics.series import series
 from api.stored.months import Variant
-from api.stored.shelf import Shelf, Version
+from api.stored.shelf import NAMED, Shelf, Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
@@ -44,11 +47,21 @@ SEGMENTS = (1220, 1360, 1430, 1448, 1460)
 LEAST_MONTHS = 2
 """Months of which a series is shown."""
 
-POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 """Content-Security-Policy of the page: the service's own script, which asks the service alone."""
 
 FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Content-Security-Policy of an SVG, whose styles are within it; other sites may show it."""
+
+MOST_RELEASES = len(STYLES)
+"""Releases in one figure: as many as can be told apart."""
+
+MOST_WINDOWS = 8
+
+MOST_SEGMENTS = 1000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +82,8 @@ class Choice:
         return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
 
     def among(self, *releases: Version) -> str:
-        """The choice with `releases` in place of its own as a query, which pins them, and takes the newest of each month."""
+        """The choice with `releases` in place of its own as a query, which pins them,
+        and takes the newest of each month."""
         return urlencode(
             [
                 *(("crawl", one.name) for one in releases),
@@ -126,7 +140,8 @@ def _newest(request: Request, shelf: Shelf) -> list[Version]:
 
 
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
-    """Those of the default measures that have the stratum, and whose shares the first release states; if there is none, all that have it."""
+    """Those of the default measures that have the stratum, and whose shares the first release states; if
+    there is none, all that have it."""
     held = request.app.state.cdfs.of(chosen[0]) if chosen else {}
     measures = [one for one in DEFAULT_MEASURES if stratum.is_of(one)]
     return [one for one in measures if held and held[one].cdf.is_stated] or measures
@@ -154,7 +169,10 @@ def _subject(request: Request, stratum: Asked, version: Version, measure: str) -
 
 
 async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep) -> SideBySide | None:
-    """The first measure that was chosen over the months of each crawl that was chosen; None if it lacks the stratum, or if all have one month alone."""
+    """The first measure that was chosen over the months of each crawl that was chosen.
+
+    None if it lacks the stratum, or if all have one month alone.
+    """
     measure = next((one for one in chosen.measures if chosen.stratum.is_of(one)), None)
     if measure is None or all(len(months) < LEAST_MONTHS for months in chosen.months.values()):
         return None
@@ -279,3 +297,57 @@ def _listed(words: Sequence[str]) -> str:
     ('pages', 'hosts and pages')
     """
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def windows(given: Iterable[str]) -> list[int]:
+    """The windows in segments that a form or a link names, with commas or spaces between.
+
+    Problem if a name is no window.
+
+    >>> windows(["3, 10", "16"]), windows([""])
+    ([3, 10, 16], [])
+    """
+    words = [word for text in given for word in re.split(r"[,\s]+", text) if word]
+    wrong = [
+        word
+        for word in words
+        if not (word.isascii() and word.isdecimal() and 1 <= int(word[:5]) <= MOST_SEGMENTS)
+    ]
+    if wrong:
+        raise Problem(
+            "bad-parameter", f"iw: {wrong[0][:20]!r} is no window from 1 to {MOST_SEGMENTS} segments"
+        )
+    if len(set(words)) > MOST_WINDOWS:
+        raise Problem("bad-parameter", f"iw: a figure has at most {MOST_WINDOWS} windows")
+    return sorted({int(word) for word in words})
+
+
+def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
+    """The releases that a form or a link names, by crawl or by crawl and version.
+
+    Problem if one is not there.
+    """
+    if len(set(given)) > MOST_RELEASES:
+        raise Problem("bad-parameter", f"crawl: a figure has at most {MOST_RELEASES} releases")
+    return [_release(shelf, name) for name in dict.fromkeys(given)]
+
+
+def _release(shelf: Shelf, name: str) -> Version:
+    return shelf.named(name) if NAMED.fullmatch(name) else shelf.newest(name)
+
+
+def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
+    """Releases to set beside the first that was chosen, with what they are: a year before,
+    and other devices."""
+    if not chosen:
+        return
+    crawl = chosen[0].crawl
+    wanted = {str(crawl.year_before): "a year before"}
+    for version in shelf.versions:
+        other = version.crawl
+        if other.device != crawl.device and dataclasses.replace(other, device=crawl.device) == crawl:
+            wanted[str(other)] = other.device
+    taken = {str(one.crawl) for one in chosen}
+    for name, what in wanted.items():
+        if name in shelf.crawls and name not in taken and shelf.newest(name).is_sound:
+            yield what, shelf.newest(name)

@@ -1,7 +1,5 @@
 """Strata as choices of the explorer's form, whose empty fields choose nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Annotated, get_args
 

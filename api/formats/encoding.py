@@ -1,7 +1,5 @@
 """Encodes batches of rows as the bytes of a format, piece by piece, so that no answer is held whole."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable, Iterator
@@ -17,7 +15,8 @@ LINE = "line"
 """The one column of batches whose rows already are JSON."""
 
 CUT = "stream_cut"
-"""Name of the only member of the last line of a stream that was cut, in NDJSON; in CSV that line is one text which begins with it."""
+"""Name of the only member of the last line of a stream that was cut, in NDJSON;
+in CSV that line is one text which begins with it."""
 
 
 def encoded(wanted: Format, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[bytes]:
@@ -32,7 +31,10 @@ def json_rows(batches: Iterable[pa.RecordBatch]) -> list[str]:
 
 
 def cut_line(wanted: Format, problem: Problem) -> bytes:
-    """The last line of a stream that was cut, which says why; empty in a binary format, which then lacks its end."""
+    """The last line of a stream that was cut, which says why.
+
+    Empty in a binary format, which then lacks its end.
+    """
     if wanted == NDJSON:
         said = {"type": f"/problems#{problem.kind.id}", "detail": problem.detail}
         return json.dumps({CUT: said}).encode() + b"\n"

@@ -1,6 +1,5 @@
-"""The formats of answers that are cached, and the choice among them by the Accept header (RFC 9110 §12.5.1)."""
-
-from __future__ import annotations
+"""The formats of answers that are cached, and the choice among them by the
+Accept header (RFC 9110 §12.5.1)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +13,8 @@ VEGA_LITE = Format(
     suffix="vl.json", media_type=JSON.media_type, is_bulk=False, means="the figure for Vega-Lite"
 )
 FIRST_FLIGHT = {one.suffix: one for one in (JSON, CSV, SVG, PNG, VEGA_LITE)}
-"""Formats of a first flight by suffix, the preferred first: JSON by its media type is the answer in numbers."""
+"""Formats of a first flight by suffix, the preferred first:
+JSON by its media type is the answer in numbers."""
 SERIES = {one.suffix: one for one in (JSON, CSV)}
 JSON_ALONE = {JSON.suffix: JSON}
 
@@ -47,7 +47,10 @@ def accepted(scope: Mapping[str, Any]) -> str:
 
 
 def choose(scope: Mapping[str, Any]) -> Format | None:
-    """The format that the Accept header chooses, None where it has no choice; Problem if it accepts none that is offered."""
+    """The format that the Accept header chooses, None where it has no choice.
+
+    Problem if it accepts none that is offered.
+    """
     among = offered(scope["path"])
     return None if among is None else by_accept(accepted(scope), among)
 

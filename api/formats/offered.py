@@ -1,6 +1,5 @@
-"""The formats in which rows and first flights are offered, and the choice by suffix or Accept header (RFC 9110 §12.5.1)."""
-
-from __future__ import annotations
+"""The formats in which rows and first flights are offered,
+and the choice by suffix or Accept header (RFC 9110 §12.5.1)."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -29,7 +28,8 @@ CSV = Format(
     suffix="csv",
     media_type="text/csv",
     is_bulk=True,
-    means="RFC 4180; an unknown value is empty, text is quoted",
+    means="RFC 4180; an unknown value is empty, text is quoted; texts of sites stay as they are, also one "
+    "that a spreadsheet would take for a formula: import them as text",
 )
 ARROW = Format(
     suffix="arrow",

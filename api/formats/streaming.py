@@ -1,16 +1,12 @@
-"""Streams an answer piece by piece, and ends with its client: who hangs up or takes nothing leaves nothing open."""
-
-from __future__ import annotations
+"""Streams an answer piece by piece, and ends with its client:
+who hangs up or takes nothing leaves nothing open."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from typing import TYPE_CHECKING
 
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
-
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 PIECE_BYTES = 64 * 1024
 """Maximum size of what is handed to the server at once."""
@@ -22,7 +18,8 @@ Pieces = Generator[bytes, None, None]
 
 
 class StreamBroken(Exception):
-    """A stream ends early: the connection is closed before the end of the body, so that nobody takes it for whole."""
+    """A stream ends early: the connection is closed before the end of the body,
+    so that nobody takes it for whole."""
 
 
 class Stream(Response):

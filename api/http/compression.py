@@ -1,7 +1,5 @@
 """Compression of documents and reports by gzip (RFC 9110 §8.4.1.3), for clients that accept it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping
@@ -15,7 +13,8 @@ COMPRESSED = frozenset({"text/html", "image/svg+xml"})
 """Media types that are compressed."""
 
 FOLDERS = ("/documents", "/reports")
-"""Paths below which pages are compressed: documents grow with what we write, and reports contain their figures."""
+"""Paths below which pages are compressed: documents grow with what we write,
+and reports contain their figures."""
 
 LEVEL = 6
 """Level of gzip: higher ones save a hundredth more."""
@@ -28,7 +27,7 @@ def accepts_gzip(accepted: str) -> bool:
 
     >>> accepts_gzip("br, gzip;q=0.5"), accepts_gzip("gzip;q=0, br"), accepts_gzip("identity"), accepts_gzip("")
     (True, False, False, False)
-    """
+    """  # noqa: E501
     codings = (coding.partition(";") for coding in accepted.split(","))
     return any(
         name.strip().lower() == CODING and not REFUSED.fullmatch(weight) for name, _, weight in codings
@@ -40,7 +39,7 @@ def is_negotiated(path: str) -> bool:
 
     >>> is_negotiated("/documents/methods"), is_negotiated("/documents"), is_negotiated("/documentsx"), is_negotiated("/")
     (True, True, False, False)
-    """
+    """  # noqa: E501
     return any(f"{path}/".startswith(f"{folder}/") for folder in FOLDERS)
 
 

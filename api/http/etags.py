@@ -1,7 +1,5 @@
 """Conditional requests (RFC 9110 §13)."""
 
-from __future__ import annotations
-
 from fastapi import Response
 
 CACHE_CONTROL = "public, no-cache"

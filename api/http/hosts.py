@@ -1,25 +1,24 @@
-"""Refuses requests whose host or whose length is ambiguous, and finds the base URL of the links in their answers."""
-
-from __future__ import annotations
+"""Refuses requests whose host or whose length is ambiguous,
+and finds the base URL of the links in their answers."""
 
 import dataclasses
 import functools
 import ipaddress
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from api.http.problems import Problem, problem_response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+from api.http.problems import Problem, problem_response
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of requests from the machine itself, such as health checks or tunnels."""
 
 
 def trusted_names(base_url: str, hosts: Iterable[str]) -> frozenset[str]:
-    """Host names that requests may use: `hosts`, the base URL's and loopback. Without the first two, empty: any host.
+    """Host names that requests may use: `hosts`, the base URL's and loopback.
+
+    Without the first two, empty: any host.
 
     >>> sorted(trusted_names("https://sizes.example/", []))
     ['127.0.0.1', '[::1]', 'localhost', 'sizes.example']
@@ -56,7 +55,8 @@ class Hosts:
 def base_of(hosts: Hosts, host: str) -> str:
     """What the links of an answer begin with, for a request with this Host header.
 
-    Only a Host that leads no reader to a stranger is repeated: a trusted name, loopback, or an address of a private network.
+    Only a Host that leads no reader to a stranger is repeated: a trusted name, loopback,
+    or an address of a private network.
 
     >>> base_of(Hosts(base_url="https://sizes.example/"), "localhost:8750")
     'https://sizes.example'
@@ -105,8 +105,8 @@ class PlainRequests:
     def _checked(self, headers: list[tuple[bytes, bytes]]) -> str:
         """The Host header; Problem if the request is refused."""
         if any(name == b"transfer-encoding" for name, _ in headers):
-            # Only the lab's form has a body, and browsers state its length. RFC 9112 §6.1: a proxy in front may have found
-            # the body's end elsewhere.
+            # Only the lab's form has a body, and browsers state its length. RFC 9112 §6.1: a proxy in front
+            # may have found the body's end elsewhere.
             raise Problem(
                 "bad-request",
                 "Transfer-Encoding is refused: a body has a Content-Length",

@@ -1,4 +1,5 @@
-"""Links to the service's own pages and files, below the base URL of the request (`api.http.hosts.base_of`)."""
+"""Links to the service's own pages and files, below the base URL of the
+request (`api.http.hosts.base_of`)."""
 
 from __future__ import annotations
 
@@ -29,17 +30,25 @@ def _based(request: Request, path: str) -> str:
 
 
 def relate(request: Request, relation: str, target: str, **attributes: str) -> None:
-    """Add a link to the answer's Link header (RFC 8288); it takes the place of the default for its relation."""
+    """Add a link to the answer's Link header (RFC 8288);
+    it takes the place of the default for its relation."""
     if not hasattr(request.state, "related"):
         request.state.related = []
     request.state.related.append((relation, target, attributes))
 
 
+def relate_help_with_csv(request: Request) -> None:
+    """Link to what a reader of CSV should know: texts of sites stay as they are, and a spreadsheet may
+    take one for a formula."""
+    page = link(request, "document", name="recipes")
+    relate(request, "help", f"{page}#csv-in-a-spreadsheet", type="text/html")
+
+
 def link_header(request: Request) -> str:
     """The value of the answer's Link header: what `relate` was told, and the defaults for what it was not.
 
-    By default an answer is canonical and cited at its own URL, under the licence of the data, and described by the
-    documentation of the API.
+    By default an answer is canonical and cited at its own URL, under the licence of the data, and described
+    by the documentation of the API.
     """
     related = list(getattr(request.state, "related", []))
     told = {relation for relation, *_ in related}

@@ -1,23 +1,26 @@
-"""Errors of the service as problem details (RFC 9457): their kinds, and the handler that answers with them."""
-
-from __future__ import annotations
+"""Errors of the service as problem details (RFC 9457): their kinds,
+and the handler that answers with them."""
 
 import dataclasses
 import http
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from api.http.middleware import HEADERS
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI, Request
+from storage.exhaustion import is_exhaustion
 
 MEDIA_TYPE = "application/problem+json"
+
+RETRY_AFTER_S = "5"
+"""Value of Retry-After where no descriptor is left: about the time until idle connections are closed."""
+
+NO_DESCRIPTOR = "the service has too many files and connections open: try again in a few seconds"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,12 +86,15 @@ class Problem(Exception):
 
 
 def _parameter(location: Sequence[Any]) -> str:
-    """Name of the parameter that a validation error is about; the first part of `location` is query or path."""
+    """Name of the parameter that a validation error is about;
+    the first part of `location` is query or path."""
     return ".".join(str(part) for part in location[1:]) or str(location[0])
 
 
 def from_exception(exc: Exception) -> Problem:
     """The problem for an exception; that of an unexpected one reveals nothing about the service."""
+    if is_exhaustion(exc):  # whatever was made of it on its way: nothing is known about the file
+        return Problem("busy", NO_DESCRIPTOR, headers={"Retry-After": RETRY_AFTER_S})
     if isinstance(exc, Problem):
         return exc
     if isinstance(exc, RequestValidationError):

@@ -1,13 +1,7 @@
 """Redirects to what an address means at the moment; caches never keep them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI, Request
 
 
 class Elsewhere(Exception):
@@ -20,7 +14,8 @@ class Elsewhere(Exception):
 
 
 def redirect(location: str) -> RedirectResponse:
-    """Redirect temporarily (307): the address may mean something else tomorrow, so that no cache may keep it."""
+    """Redirect temporarily (307): the address may mean something else tomorrow,
+    so that no cache may keep it."""
     return RedirectResponse(location, status_code=307, headers={"Cache-Control": "no-store"})
 
 

@@ -1,7 +1,5 @@
 """Coordinates of a replayed page's waterfalls, one for each initial window, on one axis for each network."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The networks that the lab offers: a few that stand for the bundled population of today's networks."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Sequence

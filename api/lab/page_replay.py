@@ -1,13 +1,12 @@
 """What a replay of one page yields, as its process tells the service."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from pydantic import TypeAdapter
 
 WINDOWS = (3, 10, 16, 30)
-"""Initial windows that are set beside each other, in segments: before RFC 6928, since, and two that are proposed or in use."""
+"""Initial windows that are set beside each other, in segments: before RFC 6928, since,
+and two that are proposed or in use."""
 
 SEEDS = 3
 """Loads of the page at each window over each network; the first is drawn."""
@@ -53,7 +52,8 @@ class Loads:
     sent_again_bytes: int
     """Payload that the servers sent again in these loads together."""
     responses: tuple[ResponseTimes, ...]
-    """The responses of the first load in the order of PageReplay.responses; none if that load was not done."""
+    """The responses of the first load in the order of PageReplay.responses;
+    none if that load was not done."""
     reason: str | None = None
     """Why a load was not done; None if all were."""
 

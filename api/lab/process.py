@@ -1,7 +1,5 @@
 """Replays a page in a process of its own, which ends with its guest when nobody waits for it any more."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys
@@ -25,7 +23,8 @@ async def replay_in_process(
 ) -> PageReplay:
     """Replay the first page of a HAR file; `progress` takes how many loads are done and planned.
 
-    Raises Problem if the file cannot be replayed or the lab fails. A cancellation ends the process and its guest.
+    Raises Problem if the file cannot be replayed or the lab fails.
+    A cancellation ends the process and its guest.
     """
     async with started(cache, networks) as process:
         sending = asyncio.ensure_future(send(process, content))
@@ -39,7 +38,10 @@ async def replay_in_process(
 
 @contextlib.asynccontextmanager
 async def started(cache: Path, networks: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The process, for the length of the block. Its complaints are not logged: they could have names of hosts."""
+    """The process, for the length of the block.
+
+    Its complaints are not logged: they could have names of hosts.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *(*END_WITH_PARENT, sys.executable, "-m", "api.lab.program", str(cache), *networks),

@@ -1,11 +1,10 @@
-"""The program that replays one page: python -m api.lab.program CACHE NETWORK... with a HAR file on standard input.
+"""The program that replays one page: python -m api.lab.program CACHE NETWORK...
+with a HAR file on standard input.
 
-It is a process of its own, so that reading a hostile file and the guest's work neither delay the service nor outlive it. It writes
-no file but the guest's own, which has numbers alone and is removed at the end, also on SIGTERM. Each line of its output is a
-`page_replay.Told`.
+It is a process of its own, so that reading a hostile file and the guest's work neither delay the service nor
+outlive it. It writes no file but the guest's own, which has numbers alone and is removed at the end, also on
+SIGTERM. Each line of its output is a `page_replay.Told`.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -77,7 +76,8 @@ def main(arguments: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def bounded_memory() -> Iterator[None]:
-    """Bound the memory of this process inside the block; the guest, which is started later, has its own bound."""
+    """Bound the memory of this process inside the block; the guest, which is started later,
+    has its own bound."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY_BYTES, hard))
     try:
@@ -87,7 +87,8 @@ def bounded_memory() -> Iterator[None]:
 
 
 def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
-    """The exchanges of a HAR's first page that crossed the network, and its recipe; Refused with the reason if there is none."""
+    """The exchanges of a HAR's first page that crossed the network, and its recipe;
+    Refused with the reason if there is none."""
     try:
         found = read_content(content, HAR)
     except (MemoryError, *NOT_A_RECORDING) as exc:
@@ -109,8 +110,9 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
 def reason(exc: BaseException) -> str:
     """A sentence that says why a file is no HAR.
 
-    >>> reason(KeyError("log"))
-    'the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing, or a part of an entry'
+    >>> print(reason(KeyError("log")))  # doctest: +NORMALIZE_WHITESPACE
+    the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing,
+    or a part of an entry
     """
     if isinstance(exc, json.JSONDecodeError | UnicodeDecodeError):
         return "the file is no HAR: it is not JSON"

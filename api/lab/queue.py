@@ -1,7 +1,5 @@
 """The lab's queue: one replay at a time, few waiting, and results in memory for a while."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib
@@ -17,7 +15,10 @@ LIMIT_S = 60.0
 """Wall time of a replay after which it is given up."""
 
 MOST_WAITING = 5
-"""Most pages that wait while another is replayed, those included that are still being uploaded."""
+"""Most pages that wait while another is replayed."""
+
+MOST_UPLOADED_BYTES = 100_000_000
+"""Most bytes of all files that are being uploaded; an upload that would exceed it is refused."""
 
 KEPT_S = 900.0
 """Seconds for which a result is kept after its replay ended."""
@@ -29,7 +30,8 @@ SHORTER = "choose fewer or faster networks, or a smaller page"
 """What to do about a replay that takes too long."""
 
 Replayer = Callable[[bytes, Sequence[str], Callable[[int, int], None]], Awaitable[PageReplay]]
-"""Replays the page of a HAR file over networks, by their ids, and tells how many loads are done; raises Problem."""
+"""Replays the page of a HAR file over networks, by their ids, and tells how many loads are done;
+raises Problem."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)
@@ -64,29 +66,41 @@ class Queue:
         self._replayer = replayer
         self._limit_s = limit_s
         self._clock = clock
-        self._uploads = 0
+        self._uploaded_bytes = 0
         self._waiting: collections.deque[Job] = collections.deque()
         self._running: Job | None = None
         self._ended: collections.deque[Job] = collections.deque()
         self._work: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
-    def place(self) -> Iterator[None]:
-        """Hold a place while a file is uploaded; Problem if all are taken."""
-        if self._uploads + len(self._waiting) >= MOST_WAITING:
-            raise Problem(
-                "busy",
-                f"{MOST_WAITING} pages wait for the lab already; try again in a minute",
-                headers={"Retry-After": f"{LIMIT_S:.0f}"},
-            )
-        self._uploads += 1
+    def upload(self) -> Iterator[Callable[[int], None]]:
+        """Yield a function that counts an upload's bytes; Problem if all places are taken, or all room for
+        uploads is.
+
+        An upload holds no place: whoever sends nothing keeps nobody out.
+        """
+        self._check_places()
+        arrived = 0
+
+        def count(number: int) -> None:
+            nonlocal arrived
+            if self._uploaded_bytes + number > MOST_UPLOADED_BYTES:
+                raise _busy("too many files are being uploaded to the lab")
+            arrived += number
+            self._uploaded_bytes += number
+
         try:
-            yield
+            yield count
         finally:
-            self._uploads -= 1
+            self._uploaded_bytes -= arrived
+
+    def _check_places(self) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            raise _busy(f"{MOST_WAITING} pages wait for the lab already")
 
     def add(self, content: bytes, networks: Sequence[str]) -> Job:
-        """Put a page at the end of the queue, whose place is held by `place`."""
+        """Put a page at the end of the queue; Problem if all places were taken while it was uploaded."""
+        self._check_places()
         job = Job(id=secrets.token_urlsafe(16), networks=tuple(networks), content=content)
         self._waiting.append(job)
         self._begin()
@@ -150,6 +164,11 @@ class Queue:
             job.problem = ("replay-too-long", f"the replay took longer than {self._limit_s:.0f} s: {SHORTER}")
         except Problem as problem:
             job.problem = (problem.kind.id, problem.detail)
+
+
+def _busy(why: str) -> Problem:
+    headers = {"Retry-After": f"{LIMIT_S:.0f}", "Connection": "close"}
+    return Problem("busy", f"{why}; try again in a minute", headers=headers)
 
 
 def outcome(job: Job) -> PageReplay | None:

@@ -37,7 +37,8 @@ async def queue(request: Request) -> Queue:
     if found is None:
         raise Problem(
             "lab-off",
-            "the lab is off: the operator turns it on by FIRSTFLIGHT_LAB=1 in the environment of `firstflight serve`",
+            "the lab is off: the operator turns it on by FIRSTFLIGHT_LAB=1 in the "
+            "environment of `firstflight serve`",
         )
     return found
 
@@ -64,7 +65,8 @@ def lab(request: Request, _queue: QueueDep) -> Response:
             kept_s=KEPT_S,
         )
     )
-    # With no-referrer a browser would not state the origin of the form, by which forms of other sites are told.
+    # With no-referrer a browser would not state the origin of the form,
+    # by which forms of other sites are told.
     answer.headers["Referrer-Policy"] = "same-origin"
     return answer
 
@@ -73,8 +75,8 @@ def lab(request: Request, _queue: QueueDep) -> Response:
 async def lab_form(request: Request, queue: QueueDep) -> Response:
     """Take the form into the queue, and lead to the page of its replay."""
     refuse_other_sites(request)
-    with queue.place():
-        upload = await read_upload(request)
+    with queue.upload() as count:
+        upload = await read_upload(request, count)
         job = queue.add(upload.content, upload.networks)
     where = request.app.url_path_for("lab_replay", id=job.id)
     return RedirectResponse(where, HTTP_303_SEE_OTHER, headers=HEADERS)

@@ -1,23 +1,17 @@
 """Reads the lab's form: a HAR file of bounded size, in memory alone, and the networks that were chosen."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
-from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Callable
 from urllib.parse import urlsplit
 
-from starlette.datastructures import UploadFile
+from fastapi import Request
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
-
-if TYPE_CHECKING:
-    from fastapi import Request
-    from starlette.datastructures import FormData
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""
@@ -26,7 +20,10 @@ ROOM_BYTES = 20_000
 """Room of a form around its file."""
 
 UPLOAD_S = 120.0
-"""Seconds in which a form must have arrived, since it holds a place in the queue."""
+"""Seconds in which a form must have arrived."""
+
+PIECE_BYTES, PIECE_S = 160_000, 5.0
+"""Least rate of an upload: so many bytes in so many seconds, 256 kbit/s, until it ends."""
 
 HAR_FIELD, NETWORK_FIELD = "har", "network"
 
@@ -62,7 +59,8 @@ class InMemory(MultiPartParser):
 def refuse_other_sites(request: Request) -> None:
     """Refuse a form that a page of another site sends, in the name of a reader who does not know of it.
 
-    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone. Programs state neither.
+    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone.
+    Programs state neither.
     """
     relation = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
@@ -76,13 +74,17 @@ def refuse_other_sites(request: Request) -> None:
         )
 
 
-async def read_upload(request: Request, *, within_s: float = UPLOAD_S) -> Upload:
-    """The form; Problem if it is too large, too slow, malformed, or lacks a part."""
+async def read_upload(
+    request: Request, count: Callable[[int], None], *, within_s: float = UPLOAD_S, piece_s: float = PIECE_S
+) -> Upload:
+    """The form; Problem if it is too large, too slow, malformed, or lacks a part. `count` is told of each
+    piece's bytes."""
     if int(request.headers.get("content-length") or 0) > MOST_BYTES + ROOM_BYTES:
         raise too_large()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise malformed("it is no multipart/form-data")
-    parser = InMemory(request.headers, bounded(request), max_files=1, max_fields=20, max_part_size=1000)
+    body = bounded(request, count, piece_s)
+    parser = InMemory(request.headers, body, max_files=1, max_fields=20, max_part_size=1000)
     try:
         async with asyncio.timeout(within_s):
             return await checked(await parser.parse())
@@ -91,18 +93,32 @@ async def read_upload(request: Request, *, within_s: float = UPLOAD_S) -> Upload
     except ClientDisconnect as exc:
         raise malformed("it was broken off") from exc
     except TimeoutError as exc:
-        raise malformed(f"it did not arrive within {within_s:.0f} s") from exc
+        least_kbps = 8 * PIECE_BYTES / piece_s / 1000
+        raise malformed(
+            f"it did not arrive within {within_s:.0f} s, or slower than {least_kbps:.0f} kbit/s"
+        ) from exc
     finally:
         parser.close()
 
 
-async def bounded(request: Request) -> AsyncGenerator[bytes, None]:
-    """The request's body, piece by piece; Problem as soon as it is larger than a form may be."""
-    size = 0
-    async for piece in request.stream():
+async def bounded(
+    request: Request, count: Callable[[int], None], piece_s: float
+) -> AsyncGenerator[bytes, None]:
+    """The request's body, piece by piece; Problem as soon as it is larger than a form may be, TimeoutError
+    if it is too slow."""
+    clock = asyncio.get_running_loop().time
+    body, size, due, due_at = request.stream(), 0, PIECE_BYTES, clock() + piece_s
+    while True:
+        async with asyncio.timeout_at(due_at):
+            piece = await anext(body, None)
+        if piece is None:
+            return
         size += len(piece)
         if size > MOST_BYTES + ROOM_BYTES:
             raise too_large()
+        count(len(piece))
+        if size >= due:
+            due, due_at = size + PIECE_BYTES, clock() + piece_s
         yield piece
 
 
@@ -123,7 +139,10 @@ async def checked(form: FormData) -> Upload:
 
 
 def plain(content: bytes) -> bytes:
-    """The content of a file that may be a HAR; Problem for one that is empty, compressed, or no object of JSON."""
+    """The content of a file that may be a HAR.
+
+    Problem for one that is empty, compressed, or no object of JSON.
+    """
     for magic, name in COMPRESSED.items():
         if content.startswith(magic):
             raise Problem("not-a-recording", f"the file is compressed ({name}): give the HAR itself")

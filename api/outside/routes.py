@@ -70,7 +70,8 @@ def chosen(request: Request, series: str | None, client: str | None) -> list[Poi
 
 
 def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
-    """State in the Link header the licences of the series that the points are of, and the page that describes them."""
+    """State in the Link header the licences of the series that the points are of,
+    and the page that describes them."""
     held = {one.series for one in points}
     for licence in sorted({kind.spdx for kind in KINDS.values() if kind.id in held}):
         relate(request, "license", licence_page(licence))
@@ -114,8 +115,8 @@ async def read_outside_series(
 ) -> OutsideAnswer | Response:
     """What others counted: HTTP Archive's weights of pages since 2010, with the breaks that it states itself.
 
-    These count other things, by other methods, than releases do: they stand apart from `/v1/series`, and are never joined to it.
-    In JSON, unless the Accept header prefers `text/csv`.
+    These count other things, by other methods, than releases do: they stand apart from `/v1/series`, and are
+    never joined to it. In JSON, unless the Accept header prefers `text/csv`.
     """
     points = chosen(request, series, client)
     relate_to_publisher(request, points)
@@ -135,7 +136,8 @@ async def read_outside_series(
 async def read_outside_series_csv(
     request: Request, series: OutsideQuery = None, client: ClientQuery = None
 ) -> Response:
-    """The same points as CSV: series, date, client, scope, p10, p25, p50, p75, p90, share; an unknown value is empty."""
+    """The same points as CSV: series, date, client, scope, p10, p25, p50, p75, p90, share;
+    an unknown value is empty."""
     points = chosen(request, series, client)
     relate_to_publisher(request, points)
     return as_csv(points)

@@ -1,6 +1,5 @@
-"""Coordinates of charts of outside series over the years in SVG, computed here so that the template needs no arithmetic."""
-
-from __future__ import annotations
+"""Coordinates of charts of outside series over the years in SVG,
+computed here so that the template needs no arithmetic."""
 
 import dataclasses
 import math
@@ -84,7 +83,8 @@ DRAWN: tuple[tuple[tuple[str, ...], Statistic, str, str], ...] = (
         ("page-weight", "almanac-page_bytes"),
         "p50",
         "Weight of the median page",
-        "Lines: HTTP Archive's reports, home pages. Dots: the Web Almanac, rounded; home pages until 2022, then as labelled.",
+        "Lines: HTTP Archive's reports, home pages. Dots: the Web Almanac, rounded; "
+        "home pages until 2022, then as labelled.",
     ),
     (("javascript-bytes",), "p50", "JavaScript of the median page", "HTTP Archive's reports, home pages."),
     (
@@ -97,7 +97,8 @@ DRAWN: tuple[tuple[tuple[str, ...], Statistic, str, str], ...] = (
         ("pervasive-sizes",),
         "share",
         "Share of pervasive resources of at most 14,600 bytes",
-        "Scripts and styles on more than 20,000 pages a month, by how often they occur: ten segments of 1,460 bytes hold one.",
+        "Scripts and styles on more than 20,000 pages a month, by how often they occur: "
+        "ten segments of 1,460 bytes hold one.",
     ),
 )
 """Series of each chart, the statistic that it shows, its title, and what it draws."""
@@ -173,11 +174,12 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
 
 
 def in_unit(value: float, unit: str) -> str:
-    """A value as the other pages write it: sizes and HTTP Archive's KB with their unit, shares in percent, other numbers alone.
+    """A value as the other pages write it: sizes and HTTP Archive's KB with their unit,
+    shares in percent, other numbers alone.
 
     >>> [in_unit(*one).replace(NARROW, " ") for one in ((0.5, "share"), (12, "requests"), (400_000, "bytes"), (2000, "KB"))]
     ['50 %', '12', '400 kB', '2 000 KB']
-    """
+    """  # noqa: E501
     if unit == "share":
         return stated(round(100 * value), "%")
     if unit == "bytes":

@@ -29,7 +29,8 @@ class Asked:
 
 
 async def ask(request: Request, address: str) -> Asked:
-    """The answer to GET of `address`, a path with its query, with links as an answer to the request itself has them.
+    """The answer to GET of `address`, a path with its query,
+    with links as an answer to the request itself has them.
 
     It is computed at once, without waiting for its turn: who asks already has one, and would wait for itself.
     """

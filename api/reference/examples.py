@@ -1,6 +1,5 @@
-"""Example calls of the API's endpoints: their addresses, code that makes the call, and their answers, shortened."""
-
-from __future__ import annotations
+"""Example calls of the API's endpoints: their addresses, code that makes the call,
+and their answers, shortened."""
 
 import http
 import json
@@ -34,7 +33,10 @@ SUFFIXES = ("_at_least", "_at_most", "_is_null")
 
 
 def address(path: str, operation: Mapping[str, Any], facts: Mapping[str, str]) -> str | None:
-    """The address of an example call; None if a parameter that it needs is neither in `facts` nor one of few values."""
+    """The address of an example call.
+
+    None if a parameter that it needs is neither in `facts` nor one of few values.
+    """
     inside: dict[str, str] = {}
     query: dict[str, str] = {}
     for parameter in operation.get("parameters", []):
@@ -53,7 +55,8 @@ def address(path: str, operation: Mapping[str, Any], facts: Mapping[str, str]) -
 
 
 CHOSEN = ("device", "vantage", "arm", "kind", "figure")
-"""Optional parameters with a value in examples: the defaults of those that choose a series may have no release."""
+"""Optional parameters with a value in examples: the defaults of those that
+choose a series may have no release."""
 
 
 def code(url: str, answer: Asked) -> Iterator[tuple[str, str]]:
@@ -139,7 +142,8 @@ def shortened(value: Any) -> Any:  # noqa: ANN401  # JSON
 
 
 def filtered(names: list[str]) -> list[str]:
-    """Columns that parameters filter by in more ways than one: those with a parameter that ends in one of SUFFIXES.
+    """Columns that parameters filter by in more ways than one:
+    those with a parameter that ends in one of SUFFIXES.
 
     >>> filtered(["fields", "limit", "rank", "rank_at_least", "host_is_null"])
     ['rank', 'host']

@@ -1,4 +1,5 @@
-"""Links of the OpenAPI document: the calls that an answer of the API leads to, and the parameters that it has for them."""
+"""Links of the OpenAPI document: the calls that an answer of the API leads to,
+and the parameters that it has for them."""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ LINKS = (
         parameters=REPORT | {"form": "bib"},
     ),
 )
-"""The way through the data: from crawls to releases, distributions, series and rows, from rows to page loads and sites."""
+"""The way through the data: from crawls to releases, distributions, series and rows,
+from rows to page loads and sites."""
 
 
 def described(app: FastAPI) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""`/docs`: every endpoint of the API with its parameters, an example call, and the service's own answer; `/openapi.json`."""
+"""`/docs`: every endpoint of the API with its parameters, an example call,
+and the service's own answer; `/openapi.json`."""
 
 import http
+import json
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -8,11 +10,13 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from api.reference.asking import ask
 from api.reference.examples import address, code, filtered, shown
-from api.reference.facts import facts_of_releases, facts_of_reports
 from api.reference.links import described, targets
 from api.routes.pages import page
 from api.routes.parameters import ShelfDep
+from api.routes.provenance import quality
 from api.routes.remembered import Remembered
+from api.routes.works import figures_of, stated
+from api.stored.shelf import Shelf
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -25,6 +29,12 @@ LARGEST = 2**31 - 1
 FEW = 20
 """Most parameters that are listed one by one where an endpoint filters by columns."""
 
+DOCUMENT = "methods"
+"""Document that an example cites."""
+
+ORDER = ("observed", "recorded", "illustrative")
+"""Quality levels, the best first."""
+
 
 @router.get("/openapi.json", name="openapi")
 def openapi(request: Request) -> JSONResponse:
@@ -36,7 +46,7 @@ def openapi(request: Request) -> JSONResponse:
 async def docs(request: Request, shelf: ShelfDep) -> Response:
     """The documentation of the API, from its OpenAPI document and the service's own answers."""
     document = request.app.openapi()
-    of_releases, of_reports = await facts_of_releases(request, shelf), facts_of_reports(request, shelf)
+    of_releases, of_reports = await _facts_of_releases(request, shelf), _facts_of_reports(request, shelf)
     endpoints = [
         await _endpoint(request, path, operation, of_reports if path.startswith("/reports/") else of_releases)
         for path, operations in document["paths"].items()
@@ -77,7 +87,8 @@ async def _endpoint(
 
 
 def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
-    """What the page shows of a parameter: its values where they are a list, its default, and the largest value."""
+    """What the page shows of a parameter: its values where they are a list, its default,
+    and the largest value."""
     schema = parameter["schema"]
     # One that may be omitted is described as null or something else, one that may be repeated as items.
     kinds = [schema, *schema.get("anyOf", []), schema.get("items", {})]
@@ -99,3 +110,31 @@ def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
 
 ALWAYS = ("crawl", "version", "fields", "limit", "cursor")
 """Parameters that are listed even where an endpoint filters by columns."""
+
+
+async def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, str]:
+    """Values by parameter: a document, and the best release that can be read, with one of its page loads."""
+    sound = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
+    facts = {"document": DOCUMENT, "suffix": "csv"}
+    if not sound:
+        return facts
+    first = min(sound, key=lambda one: ORDER.index(quality(one.crawl)))
+    crawl = first.crawl
+    facts |= {"crawl": str(crawl), "version": str(first.version), "name": "distribution.parquet"}
+    facts |= {"device": crawl.device, "vantage": crawl.vantage, "arm": crawl.arm, "kind": crawl.kind}
+    visits = await ask(request, f"/v1/visits.ndjson?crawl={crawl}&limit=1&fields=id,host")
+    row = json.loads(visits.body.partition(b"\n")[0] or b"{}") if visits.status == http.HTTPStatus.OK else {}
+    if "id" in row:
+        facts |= {"visit": str(row["id"]), "host": str(row["host"])}
+    return facts
+
+
+def _facts_of_reports(request: Request, shelf: Shelf) -> dict[str, str]:
+    """Values by parameter: the last year's report, with a figure and a short file of it;
+    none without a report."""
+    if not shelf.years:
+        return {}
+    report = shelf.report(next(iter(shelf.years)))
+    facts = {"year": report.year, "version": str(report.version), "name": "summary.txt"}
+    figures = figures_of(stated(request, report))
+    return facts | ({"figure": next(iter(figures))} if figures else {})

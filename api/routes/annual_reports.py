@@ -1,12 +1,16 @@
 """Annual reports: each version's pages and files, the way to the newest, and the errata.
 
-A version's files never change, and `files/` has them as they were published, as SHA256SUMS lists them. At a version's own
-address its HTML pages have a line on top that says whether the version is the newest, superseded or withdrawn; its texts
-have a notice on top unless it is the newest; any other file of a withdrawn version answers 410.
+A version's files never change, and `files/` has them as they were published, as SHA256SUMS lists them. At a
+version's own address its HTML pages have a line on top that says whether the version is the newest,
+superseded or withdrawn; its texts have a notice on top unless it is the newest; any other file of a withdrawn
+version answers 410.
 """
 
 import hashlib
 import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -21,9 +25,9 @@ from api.routes.pages import TEMPLATES, page
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
-from api.routes.report_notices import bears_notice, notice, saved_name
 from api.routes.works import figures_of, report_metadata, stated
 from api.stored.shelf import Report, Shelf
+from releases.formatting import in_ascii
 from storage.report_versions import PAGE
 
 published = APIRouter()
@@ -32,14 +36,24 @@ others = APIRouter()
 ROUTERS = (published, pages, others)
 """Routers in the order in which they are asked: the paths of a later one include those of an earlier one."""
 
-POLICY = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 """Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
 
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
 
+NOTICE_WIDTH = 72
+"""Columns of a notice, as of the text below it."""
+
+NOTICE_INDENT = "    "
+"""What begins each line: Markdown takes such lines as they are, so that nothing in a reason can act."""
+
 
 def relate_to_report(request: Request, report: Report, name: str, *, page: str = "") -> None:
-    """State in the Link header of a version's file its lasting address, how to cite it, its licence (RFC 8574, RFC 5829).
+    """State in the Link header of a version's file its lasting address, how to cite it,
+    its licence (RFC 8574, RFC 5829).
 
     `page` is the address of a page about a part of the version, which is cited by it.
     """
@@ -84,7 +98,8 @@ def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
 
 @pages.get("/reports/{year}/errata", name="report_errata", response_class=HTMLResponse)
 def errata(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
-    """The versions of a year's report as a page: why each was made, what it corrects, and which were withdrawn."""
+    """The versions of a year's report as a page: why each was made, what it corrects,
+    and which were withdrawn."""
     versions = shelf.report_versions(year)
     return page(
         request,
@@ -106,7 +121,8 @@ def without_slash(shelf: ShelfDep, year: YearPath, version: ReportVersionPath) -
 
 @pages.get("/reports/{year}/v{version:version}/", name="report_page", response_class=HTMLResponse)
 def report_page(request: Request, shelf: ShelfDep, year: YearPath, version: ReportVersionPath) -> Response:
-    """One version of a year's report, with a line that says whether it is the newest, superseded or withdrawn."""
+    """One version of a year's report, with a line that says whether it is the newest,
+    superseded or withdrawn."""
     return shown(request, shelf, present(shelf, year, version), PAGE)
 
 
@@ -131,7 +147,7 @@ def published_file(request: Request, shelf: Shelf, report: Report, name: str, *,
         report,
         name,
         Cache_Control=cached,
-        Content_Disposition=f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+        Content_Disposition=f"inline; filename*=utf-8''{quote(_saved_name(shelf, report, name))}",
         Content_Security_Policy=POLICY,
     )
 
@@ -159,19 +175,19 @@ def report_file(
 ) -> Response:
     """One file of a version: report.json, summary.txt, a figure.
 
-    A text of a version that is not the newest begins with a notice that says so. Any other file of a withdrawn version
-    answers 410, which says where its own bytes are.
+    A text of a version that is not the newest begins with a notice that says so. Any other file of a
+    withdrawn version answers 410, which says where its own bytes are.
     """
     report = present(shelf, year, version)
     stands = standing(shelf, report)
-    if stands != "newest" and bears_notice(name):
+    if stands != "newest" and _bears_notice(name):
         return with_notice(request, shelf, report, name)
     if report.withdrawal is not None and name in report.files:
         exactly = request.app.url_path_for("report_exact", year=year, version=version, name=quote(name))
         raise Problem(
             "withdrawn",
-            f"version {version} of the report for {year} was withdrawn: {report.withdrawal.reason.rstrip('. ')}; "
-            f"the file as it was published is at {exactly}",
+            f"version {version} of the report for {year} was withdrawn: "
+            f"{report.withdrawal.reason.rstrip('. ')}; the file as it was published is at {exactly}",
             see=f"/reports/{year}/errata",
         )
     return published_file(request, shelf, report, name, cached=CACHE_CONTROL)
@@ -192,7 +208,7 @@ def with_notice(request: Request, shelf: Shelf, report: Report, name: str) -> Re
             "ETag": etag,
             "Cache-Control": CACHE_CONTROL,
             "Content-Security-Policy": POLICY,
-            "Content-Disposition": f"inline; filename*=utf-8''{quote(saved_name(shelf, report, name))}",
+            "Content-Disposition": f"inline; filename*=utf-8''{quote(_saved_name(shelf, report, name))}",
             "Link": link_header(request),
         },
     )
@@ -234,3 +250,55 @@ def on_top(document: bytes, line: bytes) -> bytes:
     body = BODY.search(document)
     at = body.end() if body else 0
     return document[:at] + line + document[at:]
+
+
+def _bears_notice(name: str) -> bool:
+    """True for a text that may have a notice on top: not a draft's source, whose beginning is for its tools.
+
+    >>> [_bears_notice(f"forms/{name}") for name in ("report.md", "draft/draft-you-00.md", "report.json")]
+    [True, False, False]
+    """
+    path = PurePosixPath(name)
+    return path.suffix in {".txt", ".md"} and "draft" not in path.parts
+
+
+def notice(shelf: Shelf, report: Report) -> str:
+    """ASCII lines that say how a version stands that is not the newest, and a blank line."""
+    lines = (
+        line
+        for sentence in _sentences(shelf, report)
+        for line in textwrap.wrap(sentence, NOTICE_WIDTH - len(NOTICE_INDENT))
+    )
+    return "".join(f"{NOTICE_INDENT}{in_ascii(line)}\n" for line in lines) + "\n"
+
+
+def _sentences(shelf: Shelf, report: Report) -> Iterator[str]:
+    which = f"version {report.version} of the report for {report.year}"
+    newest = shelf.report(report.year)
+    if report.withdrawal is not None:
+        day = f" ON {report.withdrawal.date}" if report.withdrawal.date else ""
+        yield f"WITHDRAWN{day}: {report.withdrawal.reason.rstrip('. ')}."
+        yield f"Do not use {which}."
+    else:
+        yield f"SUPERSEDED: this is {which}."
+    if newest.withdrawal is None:
+        yield f"The newest is version {newest.version}: /reports/{report.year}/v{newest.version}/"
+    for one in reversed(shelf.report_versions(report.year)):
+        if one.version > report.version and one.publication.reason and one.withdrawal is None:
+            made = one.publication.reason.rstrip(". ")
+            yield (
+                f"Version {one.version} was made because: {made}. It corrects: "
+                f"{(one.publication.corrects or 'unknown').rstrip('. ')}."
+            )
+    yield f"All versions: /reports/{report.year}/errata"
+
+
+def _saved_name(shelf: Shelf, report: Report, name: str) -> str:
+    """Name under which a browser saves a file of a version: it says which version,
+    and how the version stands.
+
+    The name is the one thing about a published file that can change, and goes with the copy.
+    """
+    stands = standing(shelf, report)
+    prefix = "" if stands == "newest" else f"{stands}-"
+    return f"{prefix}{report.year}-v{report.version}-{PurePosixPath(name).name}"

@@ -1,6 +1,7 @@
-"""Models of the JSON answers, from which OpenAPI is generated. No answer is a bare array, so that fields can be added."""
+"""Models of the JSON answers, from which OpenAPI is generated.
 
-from __future__ import annotations
+No answer is a bare array, so that fields can be added.
+"""
 
 import datetime  # pydantic reads the annotation
 from typing import Any, Literal
@@ -26,10 +27,12 @@ class Provenance(BaseModel):
     )
     signed_by: str | None = Field(description="name of the signer; null unless the signature is good")
     is_checked: bool = Field(
-        description="true if every file has been compared with its checksum; a file is never served before it has been compared"
+        description="true if every file has been compared with its checksum; a file is never served "
+        "before it has been compared"
     )
     quality: str = Field(
-        description="quality level: observed, recorded (pages that somebody else recorded), or illustrative, which is no evidence about the live web"
+        description="quality level: observed, recorded (pages that somebody else recorded), or "
+        "illustrative, which is no evidence about the live web"
     )
     quality_means: str = Field(description="meaning of the quality level")
     licence: str = Field(description="licence of the data")
@@ -37,7 +40,8 @@ class Provenance(BaseModel):
     url: str = Field(description="page of the release")
     errata: list[str] = Field(
         default_factory=list,
-        description="addresses of what was found wrong in the release after its publication, the newest first",
+        description="addresses of what was found wrong in the release after its publication, "
+        "the newest first",
     )
 
 
@@ -55,7 +59,8 @@ class CrawlAnswer(BaseModel):
 
 
 class DamagedAnswer(BaseModel):
-    """A version of a release whose files are not the published ones; it is in no other list until it is restored."""
+    """A version of a release whose files are not the published ones;
+    it is in no other list until it is restored."""
 
     crawl: str
     version: int
@@ -94,7 +99,8 @@ class ErratumAnswer(BaseModel):
     wrong: str = Field(description="what is wrong")
     advice: str = Field(description="what readers should do")
     columns: list[str] = Field(
-        description="columns that are wrong, as response.header_bytes; empty if it is about no particular column"
+        description="columns that are wrong, as response.header_bytes; "
+        "empty if it is about no particular column"
     )
     since: str | None = Field(
         description="first month or day whose observations are wrong; null for all of them"
@@ -146,7 +152,7 @@ class FileAnswer(BaseModel):
     name: str
     url: str
     bytes: int
-    sha256: str | None = Field(description="null in a report that is older than checksums of reports")
+    sha256: str
 
 
 class ReleaseAnswer(BaseModel):
@@ -158,7 +164,8 @@ class ReleaseAnswer(BaseModel):
 
 
 class ReleasesAnswer(VersionsAside):
-    """A page of releases, the newest month and its highest version first; all that are not served stand on every page."""
+    """A page of releases, the newest month and its highest version first;
+    all that are not served stand on every page."""
 
     releases: list[ReleaseAnswer]
     next: str | None = Field(description="URL of the page after this one; null after the last release")
@@ -202,9 +209,7 @@ class DistributionAnswer(BaseModel):
     definition: str
     known: int = Field(description="number of items of known size")
     unknown: int = Field(description="number of items of unknown size, which no share includes")
-    sites: int | None = Field(
-        description="number of sites with an item of known size; null if the release does not say"
-    )
+    sites: int = Field(description="number of sites with an item of known size")
     interval_unknown: str | None = Field(
         description="why the confidence intervals are unknown; null if they are known"
     )
@@ -220,12 +225,12 @@ class DistributionsAnswer(BaseModel):
 
     provenance: Provenance
     mss: int = Field(description="payload of a full segment, in bytes")
-    incomplete_responses: int | None = Field(
-        description="responses that broke off or had not ended when recording stopped; they are in the measure `responses_incomplete` alone; "
-        "null in releases by a schema version before 6, which do not tell"
+    incomplete_responses: int = Field(
+        description="responses that broke off or had not ended when recording stopped; they are in the "
+        "measure `responses_incomplete` alone"
     )
     incomplete_share: float | None = Field(
-        description="their share of all responses that crossed the network; null if none did, or if they are unknown"
+        description="their share of all responses that crossed the network; null if none did"
     )
     stratum: dict[str, str | int] = Field(
         default_factory=dict,
@@ -233,7 +238,8 @@ class DistributionsAnswer(BaseModel):
     )
     stratum_unknown: str | None = Field(
         default=None,
-        description="why the release does not know the stratum, so that it has no distribution; null if it does",
+        description="why the release does not know the stratum, so that it has no distribution; "
+        "null if it does",
     )
     confidence: float = Field(default=CONFIDENCE, description="confidence level of the intervals")
     distributions: list[DistributionAnswer]
@@ -253,9 +259,7 @@ class ReportVersionAnswer(BaseModel):
     withdrawn_on: str | None = Field(description="null unless it was withdrawn and the day is known")
     withdrawn_because: str | None = Field(description="null unless it was withdrawn")
     damage: str | None = Field(description="what is wrong with its files; null if nothing is")
-    checksum: str | None = Field(
-        description="SHA-256 of its SHA256SUMS; null if it was erased or is older than checksums of reports"
-    )
+    checksum: str | None = Field(description="SHA-256 of its SHA256SUMS; null if it was erased")
     signature: Literal["good", "bad", "unsigned"]
     signed_by: str | None
     licence: str = Field(description="URL of the licence")
@@ -275,9 +279,7 @@ class ReportAnswer(BaseModel):
     json_url: str
     summary_url: str
     errata_url: str = Field(description="page of all versions, and of what later ones correct")
-    checksum: str | None = Field(
-        description="SHA-256 of the report's SHA256SUMS; null if the report is older than checksums of reports"
-    )
+    checksum: str | None = Field(description="SHA-256 of the report's SHA256SUMS; null if it was erased")
     signature: Literal["good", "bad", "unsigned"]
     signed_by: str | None
     versions: list[ReportVersionAnswer] = Field(description="every version, the newest first")

@@ -1,7 +1,5 @@
 """Coordinates of a CDF chart in SVG, computed here so that the template needs no arithmetic."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math
@@ -12,7 +10,8 @@ from api.routes.distributions import Distribution
 from releases.formatting import size, stated
 
 WINDOW_ROWS = 3
-"""Rows of windows above the plot that there is room for; 3, 10, 16 and 30 segments need no more over ten decades."""
+"""Rows of windows above the plot that there is room for; 3, 10,
+16 and 30 segments need no more over ten decades."""
 
 TOP = 4 + WINDOW_ROW * WINDOW_ROWS
 WIDTH, HEIGHT = 340, TOP + 168
@@ -73,7 +72,8 @@ Band = Sequence[tuple[int, float, float]]
 def drawn_band(
     steps: Sequence[tuple[int, float]], ends: Sequence[tuple[float, float]]
 ) -> list[tuple[int, float, float]]:
-    """The intervals at the steps of a CDF, up to the smallest size that every item fits; what is beyond is certain."""
+    """The intervals at the steps of a CDF, up to the smallest size that every item fits;
+    what is beyond is certain."""
     last = next((place for place, (_, share) in enumerate(steps) if share == 1), 0)
     band = [(size, *interval) for (size, _), interval in zip(steps, ends, strict=False)][:last]
     return [*band, (steps[last][0], *band[-1][1:])] if band else []

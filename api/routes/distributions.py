@@ -1,14 +1,13 @@
-"""Distributions of a release as the API and the pages show them: shares that fit, quantiles and thinned CDFs."""
-
-from __future__ import annotations
+"""Distributions of a release as the API and the pages show them: shares that fit,
+quantiles and thinned CDFs."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from api.stored.held_cdfs import HeldCdf, Points
+from api.stored.held import HeldSample, Points
 from releases.cdf import LEAST_KNOWN_SHARE, Fit
 from releases.strata.sample import Sample
-from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE, NO_SITES
+from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
 from schema.computed_tables import MEASURES
 
 PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
@@ -25,15 +24,15 @@ class Distribution:
     quantiles: tuple[tuple[int, int], ...]
     """(percent, size in bytes) for each of PERCENTS; empty if no size is known."""
     points: Points
-    sites: int | None = None
-    """Sites with an item of known size; None if the release does not say."""
+    sites: int
+    """Sites with an item of known size."""
     fit_intervals: tuple[tuple[float, float], ...] = ()
     """Of the share of each of `fits`; empty if they are unknown."""
     quantile_intervals: tuple[tuple[int, int], ...] = ()
     """In bytes, of each of `quantiles`; empty if they are unknown."""
     band: tuple[tuple[float, float], ...] = ()
     """Intervals of the share at each of `points`; empty if they are unknown or were not asked for."""
-    interval_unknown: str | None = NO_SITES
+    interval_unknown: str | None
     """Why the intervals are unknown; None if they are known."""
 
     @property
@@ -48,36 +47,20 @@ class Distribution:
 
 
 def distributions(
-    held: Mapping[str, HeldCdf],
+    samples: Mapping[str, HeldSample],
     *,
-    measures: Sequence[str],
     windows: Sequence[int],
     mss: int,
     points: int,
-    samples: Mapping[str, Sample] | None = None,
     has_bands: bool = False,
 ) -> list[Distribution]:
-    """The `measures` of a release compared with `windows` of full segments, with intervals of those that have `samples`.
+    """The samples of a release's measures compared with `windows` of full segments, with intervals.
 
     `has_bands` asks for the intervals of the thinned CDF's points too.
     """
-    found = [
-        Distribution(
-            measure=name,
-            known=held[name].cdf.known,
-            unknown=held[name].cdf.unknown,
-            fits=tuple(held[name].cdf.fit(iw, mss=mss) for iw in windows),
-            quantiles=tuple((percent, held[name].cdf.quantile(percent)) for percent in PERCENTS)
-            if held[name].cdf.known
-            else (),
-            points=held[name].points(points),
-        )
-        for name in measures
-    ]
-    samples = samples or {}
     return [
-        _with_intervals(one, samples[one.measure], has_bands=has_bands) if one.measure in samples else one
-        for one in found
+        _distribution(name, one, windows=windows, mss=mss, points=points, has_bands=has_bands)
+        for name, one in samples.items()
     ]
 
 
@@ -86,14 +69,28 @@ def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float
     return tuple(sample.share_intervals([sample.cdf.fit(1, mss=size).count for size in sizes]))
 
 
-def _with_intervals(distribution: Distribution, sample: Sample, *, has_bands: bool) -> Distribution:
+def _distribution(
+    measure: str, found: HeldSample, *, windows: Sequence[int], mss: int, points: int, has_bands: bool
+) -> Distribution:
+    sample, cdf, thinned = found.sample, found.held.cdf, found.held.points(points)
+    fits = tuple(cdf.fit(iw, mss=mss) for iw in windows)
+    percents = PERCENTS if cdf.known else ()
     why = None if sample.has_intervals else FEW_SITES if sample.sites else NO_KNOWN_SIZE
-    known = dataclasses.replace(distribution, sites=sample.sites, interval_unknown=why)
+    without = Distribution(
+        measure=measure,
+        known=cdf.known,
+        unknown=cdf.unknown,
+        sites=sample.sites,
+        fits=fits,
+        quantiles=tuple((percent, cdf.quantile(percent)) for percent in percents),
+        points=thinned,
+        interval_unknown=why,
+    )
     if why is not None:
-        return known
+        return without
     return dataclasses.replace(
-        known,
-        fit_intervals=tuple(sample.share_intervals([fit.count for fit in known.fits])),
-        quantile_intervals=tuple(sample.quantile_intervals([percent for percent, _ in known.quantiles])),
-        band=share_band(sample, [size for size, _ in known.points.steps]) if has_bands else (),
+        without,
+        fit_intervals=tuple(sample.share_intervals([fit.count for fit in fits])),
+        quantile_intervals=tuple(sample.quantile_intervals(list(percents))),
+        band=share_band(sample, [size for size, _ in thinned.steps]) if has_bands else (),
     )

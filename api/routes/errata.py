@@ -23,7 +23,8 @@ router = APIRouter(route_class=Remembered)
 def errata_json(
     request: Request, shelf: ShelfDep, crawl: AnyCrawlQuery = None, version: VersionQuery = None
 ) -> ErrataAnswer:
-    """What was found wrong in releases after their publication, and which versions were withdrawn; of all or of one crawl."""
+    """What was found wrong in releases after their publication, and which versions were withdrawn;
+    of all or of one crawl."""
     versions = asked(shelf, crawl, version)
     about = {(str(one.crawl), one.version) for one in versions}
     found = [

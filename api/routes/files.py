@@ -10,7 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from api.http.etags import is_known, not_modified
-from api.http.links import link, link_header
+from api.http.links import link, link_header, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import FileAnswer
 from api.routes.parameters import CrawlPath, FilePath, ShelfDep, VersionPath
@@ -36,7 +36,8 @@ MEDIA_TYPES = {
     ".pdf": "application/pdf",
     "": "text/plain; charset=utf-8",
 }
-"""Media types by suffix, independent of the machine's own tables; any other file is application/octet-stream."""
+"""Media types by suffix, independent of the machine's own tables;
+any other file is application/octet-stream."""
 
 A_FILE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -65,7 +66,8 @@ def file_answers(request: Request, version: Version) -> list[FileAnswer]:
 
 
 class StoredFile(FileResponse):
-    """A file with a strong ETag: answers conditional requests and ranges, and does not read the file for HEAD."""
+    """A file with a strong ETag: answers conditional requests and ranges,
+    and does not read the file for HEAD."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI; Problem if the range is outside the file."""
@@ -107,6 +109,8 @@ def _is_other_unit(range_header: str) -> bool:
 def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
     """The answer with a file; Problem if the file is not the published one."""
     path, checksum = request.app.state.library.file(volume, name)
+    if path.suffix == ".csv":
+        relate_help_with_csv(request)
     return StoredFile(
         path,
         media_type=MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream"),

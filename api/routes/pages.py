@@ -1,4 +1,7 @@
-"""The web pages: an overview, and each release with its distributions. They run no script and load nothing external."""
+"""The web pages: an overview, and each release with its distributions.
+
+They run no script and load nothing external.
+"""
 
 import contextlib
 import functools
@@ -30,7 +33,7 @@ from api.routes.provenance import (
 )
 from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
-from api.stored.held_items import NAME, HeldItems
+from api.stored.held import HeldItems
 from api.stored.shelf import Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
@@ -70,12 +73,12 @@ def label(measure: str) -> str:
     return LABELS.get(measure, measure.replace("_", " "))
 
 
-def in_words(distributions: Sequence[Distribution], schema_version: int) -> str:
-    """Count and share of incomplete responses, in a sentence; empty if they are unknown or no response crossed the network."""
-    count, share = incomplete({one.measure: one for one in distributions}, schema_version=schema_version)
+def in_words(distributions: Sequence[Distribution]) -> str:
+    """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
+    count, share = incomplete({one.measure: one for one in distributions})
     return (
         ""
-        if count is None or share is None
+        if share is None
         else f"Incomplete responses, counted apart: {grouped(count)} ({percent(share)} of all)."
     )
 
@@ -109,13 +112,14 @@ def between(ends: Sequence[str]) -> str:
 
     >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.20 kB"]), between(["<0.1 %", "0.2 %"]), between(["998 ms", "1 359 ms"])
     ('41.5 to 44.8 %', '980 B to 1.20 kB', '<0.1 to 0.2 %', '998 to 1 359 ms')
-    """
+    """  # noqa: E501
     (lower, *unit), (_, *other) = (re.split(r"\s(?=\D*$)", end) for end in ends)
     return f"{lower if unit == other else ends[0]} to {ends[1]}"
 
 
 def with_code(text: str) -> markupsafe.Markup:
-    """Text as HTML, in which what stands between backticks is code, and numbers elsewhere are as on every page.
+    """Text as HTML, in which what stands between backticks is code,
+    and numbers elsewhere are as on every page.
 
     >>> print(with_code("a < b of `1,000` segments, 1,000 times").replace(NARROW, " "))
     a &lt; b of <code>1,000</code> segments, 1 000 times
@@ -131,7 +135,7 @@ def milliseconds(time_us: int | None) -> str:
 
     >>> [milliseconds(time).replace(NARROW, " ") for time in (1250, 2_470_400)], milliseconds(None) == quantity(None, "ms")
     (['1.25 ms', '2 470 ms'], True)
-    """
+    """  # noqa: E501
     return quantity(None if time_us is None else time_us / 1000, "ms")
 
 
@@ -200,16 +204,8 @@ def problem_page(request: Request, problem: Problem) -> str:
 def shown(request: Request, version: Version, *, has_bands: bool = False) -> list[Distribution]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
     items: HeldItems = request.app.state.items
-    has_items = NAME in version.readable.manifest.files
-    return distributions(
-        request.app.state.cdfs.of(version),
-        measures=list(MEASURES),
-        windows=WINDOWS,
-        mss=MSS_FIG1,
-        points=120,
-        samples={one: items.of(version, one, WHOLE).sample for one in MEASURES} if has_items else None,
-        has_bands=has_bands,
-    )
+    samples = {measure: items.of(version, measure, WHOLE) for measure in MEASURES}
+    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=120, has_bands=has_bands)
 
 
 def best_first(versions: Sequence[Version]) -> list[Version]:

@@ -52,7 +52,10 @@ async def only_known_parameters(request: Request) -> None:
 
 
 def query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
-    """Names of the query parameters of a route and of what it depends on; True for those that may be repeated."""
+    """Names of the query parameters of a route and of what it depends on.
+
+    True for those that may be repeated.
+    """
     yield from (
         (field.alias, get_origin(field.field_info.annotation) is list) for field in dependant.query_params
     )
@@ -68,7 +71,8 @@ NUMBER = re.compile(r"\s*\+?0*([1-9][0-9]*)(?:\.0*)?\s*")
 
 
 async def whole_names(request: Request) -> None:
-    """Redirect a request for a crawl by a short name, or for a number or host written otherwise, to the address that alone identifies it.
+    """Redirect a request for a crawl by a short name, or for a number or host written otherwise, to the
+    address that alone identifies it.
 
     A short name that means no released crawl is left to the route, which says so.
     """
@@ -116,7 +120,8 @@ PinnedQuery = Annotated[
     list[Annotated[str, Field(max_length=200)]],
     Query(
         max_length=MOST_PINNED,
-        description="releases to read, each as the crawl's whole name with a version, for an answer that later releases do not change; the newest version of each crawl if omitted",
+        description="releases to read, each as the crawl's whole name with a version, for an answer that "
+        "later releases do not change; the newest version of each crawl if omitted",
         examples=[["2026-11.desktop.local.tcp.web/v1"]],
     ),
 ]

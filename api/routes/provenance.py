@@ -17,7 +17,8 @@ from storage.signatures import Signature
 
 QUALITY = {
     "illustrative": "not evidence about the live web: made from the bundled local web",
-    "recorded": "from live pages that somebody else recorded: about those pages alone, with the limits that recording.json states",
+    "recorded": "from live pages that somebody else recorded: about those pages alone, with the limits "
+    "that recording.json states",
     "observed": "from live sites, as a browser received them",
 }
 """Meanings of the quality levels, by their stable names."""
@@ -66,13 +67,15 @@ def provenance(request: Request, version: Version) -> Provenance:
 
 
 def errata_of(request: Request, version: Version) -> list[Erratum]:
-    """Errata about a version of a release, the newest first, on the shelf that the request is answered from."""
+    """Errata about a version of a release, the newest first,
+    on the shelf that the request is answered from."""
     shelf: Shelf = request.scope["shelf"]
     return shelf.errata_of(str(version.crawl), version.version)
 
 
 def relate_to_release(request: Request, version: Version, *, measure: str | None = None) -> None:
-    """State in the Link header how to cite the release that an answer is from, or its measure, its licence and its dictionary."""
+    """State in the Link header how to cite the release that an answer is from, or its measure,
+    its licence and its dictionary."""
     named = {"crawl": str(version.crawl), "version": version.version}
     of_measure = measure and link(request, "measure_page", **named, measure=measure)
     relate(request, "cite-as", of_measure or link(request, "release_page", **named))
@@ -93,7 +96,8 @@ def relate_to_release(request: Request, version: Version, *, measure: str | None
 async def asked_release(
     request: Request, shelf: ShelfDep, crawl: CrawlQuery, version: VersionQuery = None
 ) -> Version:
-    """The version of a release that the parameters `crawl` and `version` ask for; its links go into the answer's header.
+    """The version of a release that the parameters `crawl` and `version` ask for;
+    its links go into the answer's header.
 
     The canonical address of the answer has both, so that it stays the same when a newer version is released.
     """

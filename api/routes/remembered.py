@@ -7,16 +7,15 @@ import hashlib
 import json
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.caching.bounded import Bounded
-from api.caching.code_version import code_version
-from api.caching.disk import Disk
-from api.caching.single_flight import SingleFlight
+from api.caching import Bounded, Disk, SingleFlight
+from api.code_version import code_version
 from api.formats import negotiation
 from api.http import compression
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
@@ -24,9 +23,6 @@ from api.http.links import link_header
 from api.http.middleware import HEADERS
 from api.stored.library import Library
 from api.stored.shelf import Shelf
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 MEMORY_BYTES = 64 * 1024 * 1024
 """Maximum size of all answers in memory."""
@@ -104,7 +100,8 @@ class Memory:
         self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """The cache key and ETag of an answer: a hash of the data, the request, the format, the content coding and the code."""
+        """The cache key and ETag of an answer: a hash of the data, the request, the format,
+        the content coding and the code."""
         path = scope["path"]
         moment = shelf.moment if path in OF_THE_MOMENT else ""
         query = scope["query_string"].decode("latin-1")

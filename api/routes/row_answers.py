@@ -11,10 +11,10 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from api.formats.encoding import cut_line, encoded, json_rows
-from api.formats.offered import JSON, Format
+from api.formats.offered import CSV, JSON, Format
 from api.formats.streaming import Pieces, Stream, StreamBroken
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
-from api.http.links import link_header, own_link, relate
+from api.http.links import link_header, own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import Provenance
 from api.routes.provenance import provenance
@@ -129,6 +129,8 @@ def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> P
 
 
 def _headers(request: Request, version: Version, question: Question, wanted: Format) -> dict[str, str]:
+    if wanted == CSV:
+        relate_help_with_csv(request)
     headers = {"Link": link_header(request)}
     if wanted != JSON:
         name = f"{version.crawl}.v{version.version}.{question.table.name}.{wanted.suffix}"

@@ -1,4 +1,5 @@
-"""`/v1/visits`, `/v1/connections` and `/v1/responses`: rows of a release by typed filters, as pages or as whole streams."""
+"""`/v1/visits`, `/v1/connections` and `/v1/responses`: rows of a release by typed filters,
+as pages or as whole streams."""
 
 import inspect
 from collections.abc import Callable
@@ -140,7 +141,7 @@ def _description(table: RowTable) -> str:
 Every column can be filtered: by its name for equality, repeated for any of several values, and as far as its type allows by
 `COLUMN_at_least`, `COLUMN_at_most` and `COLUMN_is_null`. JSON comes in pages: follow `next`. The other formats have all
 rows, unless `limit` asks for a page, whose `next` is in the header `Link`. A stream that was cut says so in its last line,
-if its format has lines, and its connection is closed before the end of the body."""
+if its format has lines, and its connection is closed before the end of the body."""  # noqa: E501
 
 
 for _name, _table in TABLES.items():

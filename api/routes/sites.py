@@ -1,4 +1,5 @@
-"""`/v1/sites/{host}`: a site in every crawl that has a release: its pages, its first flights, and the windows of its servers."""
+"""`/v1/sites/{host}`: a site in every crawl that has a release: its pages, its first flights,
+and the windows of its servers."""
 
 import collections
 import statistics
@@ -18,8 +19,8 @@ from api.routes.v1 import aside
 from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
-from api.rows.sites import SiteReader
-from api.stored.prepared.columns import DOCUMENT, SITE_COLUMNS
+from api.rows.reader import SiteReader
+from api.stored.prepared.site_rows import DOCUMENT, SITE_COLUMNS
 from api.stored.shelf import Version
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
@@ -101,7 +102,8 @@ class SiteAnswer(VersionsAside):
 
 @router.get("/sites/{host}", name="site")
 def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
-    """The site in every crawl that visited it, by the newest version of each release that was not withdrawn, or by those that `release` names.
+    """The site in every crawl that visited it, by the newest version of each release that was not withdrawn,
+    or by those that `release` names.
 
     A crawl whose newest version is damaged is listed as damaged, and not answered from an older version.
     """
@@ -117,7 +119,8 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
 
 
 def releases_of(answer: SiteAnswer) -> list[str]:
-    """Names of the releases that an answer is of, and of those that it lists aside, as 2026-11.desktop.local.tcp.web/v1."""
+    """Names of the releases that an answer is of, and of those that it lists aside, as
+    2026-11.desktop.local.tcp.web/v1."""
     return [
         *(f"{one.crawl}/v{one.provenance.version}" for one in answer.crawls),
         *(f"{one.crawl}/v{one.version}" for one in answer.damaged),

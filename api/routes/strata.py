@@ -7,11 +7,9 @@ from fastapi import Depends, Query, Request
 from pydantic import AfterValidator
 
 from api.http.problems import Problem
-from api.stored.held_cdfs import HeldCdf, HeldCdfs
-from api.stored.held_items import NAME, HeldItems, HeldSample
+from api.stored.held import HeldItems, HeldSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
-from releases.strata.statistics import NO_STRATA
 from schema.recorded import is_recorded
 from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
@@ -88,8 +86,6 @@ class Asked:
             return NO_WARM_LOADS
         if self.stratum.rank_stratum is not None and is_recorded(version.crawl.kind):
             return NO_RANKS
-        if not self.is_whole and version.readable.manifest.public_suffix_list is None:
-            return NO_STRATA
         return None
 
     def lacking_in(self, measure: str) -> str | None:
@@ -99,19 +95,13 @@ class Asked:
         ]
         return f"an item of this measure has no {' and no '.join(missing)}" if missing else None
 
-    def subject(self, request: Request, version: Version, measure: str) -> HeldSample | HeldCdf:
-        """What a release that knows the stratum has of it: a sample, or without the table `item` the CDF alone.
-
-        Problem if the release is damaged.
-        """
-        if NAME not in version.readable.manifest.files:
-            cdfs: HeldCdfs = request.app.state.cdfs
-            return cdfs.of(version)[measure]
+    def subject(self, request: Request, version: Version, measure: str) -> HeldSample:
+        """The sample of a release that knows the stratum; Problem if the release is damaged."""
         items: HeldItems = request.app.state.items
         return items.of(version, measure, self.stratum)
 
-    async def sample(self, request: Request, version: Version, measure: str) -> HeldSample | None:
-        """The sample of a release; None if the release has no table `item`."""
+    async def sample(self, request: Request, version: Version, measure: str) -> HeldSample:
+        """The same, immediately if it is in memory."""
         items: HeldItems = request.app.state.items
         return await items.at_hand(version, measure, self.stratum)
 
@@ -125,7 +115,8 @@ async def asked(
     cache: CacheQuery = "cold",
 ) -> Asked:
     """The stratum that the parameters choose; any value of a dimension that they leave out."""
-    # `async`, although nothing is awaited: FastAPI would call it in another thread, which costs more than the rest of a request.
+    # `async`, although nothing is awaited: FastAPI would call it in another thread,
+    # which costs more than the rest of a request.
     stratum = Stratum(
         page_kind=page_kind,
         rank_stratum=None if rank_stratum is None else int(rank_stratum),

@@ -78,7 +78,10 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
 
 
 def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution]) -> str:
-    """The JSON of `answer` with the distributions inserted. Their points, nearly all of the text, already are JSON."""
+    """The JSON of `answer` with the distributions inserted.
+
+    Their points, nearly all of the text, already are JSON.
+    """
     parts = (with_json(_without_points(one), points=one.points.json) for one in found)
     return with_json(answer, distributions=f"[{','.join(parts)}]")
 
@@ -195,10 +198,12 @@ async def read_distributions(
     mss: MssQuery = MSS_FIG1,
     points: PointsQuery = 200,
 ) -> Response:
-    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF, of any stratum.
+    """The share that fits into each window of `iw` segments, exact quantiles, and a thinned CDF,
+    of any stratum.
 
-    Items of unknown size are counted separately and are in no share. Shares and quantiles have confidence intervals over
-    sites. Dimensions of a stratum can be combined; without a measure the answer has those that have all of them.
+    Items of unknown size are counted separately and are in no share. Shares and quantiles have confidence
+    intervals over sites. Dimensions of a stratum can be combined; without a measure the answer has those that
+    have all of them.
     """
     if measure is not None:
         stratum.check(measure)
@@ -206,19 +211,9 @@ async def read_distributions(
     why = stratum.unknown_in(version)
     held = await request.app.state.cdfs.at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
-    known = {name: one for name, one in samples.items() if one is not None}
     # This takes a few milliseconds: a thread would cost more.
-    found = distributions(
-        held if stratum.is_whole else {name: one.held for name, one in known.items()},
-        measures=measures if stratum.is_whole else list(known),
-        windows=iw,
-        mss=mss,
-        points=points,
-        samples={name: one.sample for name, one in known.items()},
-    )
-    count, share = incomplete(
-        {name: one.cdf for name, one in held.items()}, schema_version=version.readable.manifest.schema_version
-    )
+    found = distributions(samples, windows=iw, mss=mss, points=points)
+    count, share = incomplete({name: one.cdf for name, one in held.items()})
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
         mss=mss,
@@ -289,7 +284,7 @@ def report_version(request: Request, shelf: Shelf, one: Report) -> ReportVersion
                 name=name,
                 url=link(request, "report_exact", **named, name=name),
                 bytes=(one.path / name).stat().st_size,
-                sha256=checksum or None,
+                sha256=checksum,
             )
             for name, checksum in sorted(one.files.items())
         ],

@@ -1,4 +1,5 @@
-"""`/v1/pages/{visit}`: one page load with its connections and responses in the order of time, as a waterfall."""
+"""`/v1/pages/{visit}`: one page load with its connections and responses in the order of time,
+as a waterfall."""
 
 from typing import Annotated, Any
 
@@ -74,7 +75,8 @@ class FirstFlightAnswer(BaseModel):
     response_ids: list[int] = Field(description="responses that are wholly or partly in it")
     tls_bytes: int | None = Field(description="the server's TLS flight; null if unknown")
     answer_bytes: int | None = Field(
-        description="everything else: responses, TLS records, tickets and connection frames; null if a part is unknown"
+        description="everything else: responses, TLS records, tickets and connection frames; "
+        "null if a part is unknown"
     )
     size_bytes: int | None = Field(description="both; null if a part is unknown")
 
@@ -115,9 +117,11 @@ class PageAnswer(BaseModel):
 
 @router.get("/pages/{visit}", name="page_load")
 def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> PageAnswer:
-    """One page load: its visit, connections and responses, with times in µs since its start and first flights.
+    """One page load: its visit, connections and responses,
+    with times in µs since its start and first flights.
 
-    First flights are derived as the measure `first_flights` is; `first_flight_bytes` of a connection is what packets showed.
+    First flights are derived as the measure `first_flights` is;
+    `first_flight_bytes` of a connection is what packets showed.
     """
     reader: RowReader = request.app.state.rows
     found = reader.where(version, "visits", TABLES["visits"].schema().names, id=[visit])
@@ -139,7 +143,10 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
 def first_flight(
     connection: dict[str, Any], responses: list[dict[str, Any]]
 ) -> first_flights.FirstFlight | None:
-    """The first flight of a connection, from its row and those of all responses of the visit; None over QUIC."""
+    """The first flight of a connection, from its row and those of all responses of the visit.
+
+    None over QUIC.
+    """
     if connection["protocol"] == "h3":
         return None
     own = [one for one in responses if one["connection_id"] == connection["id"]]

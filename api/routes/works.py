@@ -1,24 +1,21 @@
-"""What is cited of the library: releases, measures, reports and figures, with what their pages say of them."""
-
-from __future__ import annotations
+"""What is cited of the library: releases, measures, reports and figures,
+with what their pages say of them."""
 
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from fastapi import Request
 
 from api.http.links import link
 from api.http.problems import Problem
 from api.routes.provenance import signed
-from api.stored.observed import observed
+from api.stored.library import observed
+from api.stored.shelf import Report, Version
 from releases.citation.forms import FORMS
 from releases.citation.work import Work, of_release, of_report
 from storage.report_versions import CONTENT
-
-if TYPE_CHECKING:
-    from fastapi import Request
-
-    from api.stored.shelf import Report, Version
 
 LICENCE = "CC-BY-4.0"
 """Licence of reports, by its SPDX identifier."""
@@ -46,14 +43,16 @@ class Metadata:
 
 
 def public(request: Request, url: str) -> str | None:
-    """The address if it begins with the configured base URL: any other is of no use in a list of references."""
+    """The address if it begins with the configured base URL:
+    any other is of no use in a list of references."""
     return url if request.app.state.base_url else None
 
 
 def forms_of(
     request: Request, work: Work, route: str, query: str = "", **named: object
 ) -> tuple[tuple[str, str], ...]:
-    """Title and path of each form of the citation of a work by the route that writes it; none if it must not be cited."""
+    """Title and path of each form of the citation of a work by the route that writes it;
+    none if it must not be cited."""
     if work.refusal:
         return ()
     path = request.app.url_path_for
@@ -117,7 +116,7 @@ def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def report_work(request: Request, report: Report, figure: str | None = None) -> Work:
     """A version of a year's report, or one of its figures, as the report itself says that it is cited.
 
-    A version whose content cannot be read, or does not say it, is identified by its checksum.
+    A version whose content cannot be read is identified by its checksum.
     """
     content = stated(request, report)
     named = {"year": report.year, "version": report.version}
@@ -127,11 +126,8 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         else link(request, "report_page", **named)
     )
     identified = f"sha256:{report.checksum}" if report.checksum else "without checksum"
-    cited = content.get("citation") or {
-        "title": "First flights of the web",
-        "data": identified,
-        "licence": LICENCE,
-    }
+    unreadable = {"title": "First flights of the web", "data": identified, "licence": LICENCE}
+    cited = content["citation"] if content else unreadable
     work = of_report(
         title=cited["title"] + (" (withdrawn)" if report.withdrawal else ""),
         year=int(report.year),
@@ -144,16 +140,15 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         figure=(figure, figures_of(content)[figure]["title"]) if figure else None,
         observed=_observed(request, content),
     )
-    if "citation" in content:
+    if content:
         return work
-    older = (
-        f"version {report.version} of the report of {report.year} is older than citations: cite its address"
-    )
-    return dataclasses.replace(work, refusal=older)
+    damaged = f"version {report.version} of the report of {report.year} cannot be read: cite its address"
+    return dataclasses.replace(work, refusal=damaged)
 
 
 def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
-    """When the data of a report were observed: the days of its release's visits if the release is here, else its crawl's month."""
+    """When the data of a report were observed: the days of its release's visits if the release is here,
+    else its crawl's month."""
     release = content.get("release", {})
     for version in request.scope["shelf"].versions:
         if version.is_sound and version.checksum == release.get("sha256"):

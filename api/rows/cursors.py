@@ -1,9 +1,8 @@
 """Opaque cursors of pages: the key of the last row, bound to the release and to the filters.
 
-A cursor is checked whole, and not secret: it says no more than "rows after this key", which filters may ask as well.
+A cursor is checked whole, and not secret: it says no more than "rows after this key",
+which filters may ask as well.
 """
-
-from __future__ import annotations
 
 import base64
 import binascii
@@ -61,5 +60,6 @@ def _digest(content: bytes, bound_to: Sequence[object]) -> bytes:
 def _refused() -> Problem:
     return Problem(
         "bad-parameter",
-        "cursor: it is not from an answer to this question about this version of the release; follow `next` unchanged, or begin without it",
+        "cursor: it is not from an answer to this question about this version of the release; follow `next` "
+        "unchanged, or begin without it",
     )

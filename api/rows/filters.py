@@ -1,7 +1,5 @@
 """Filters by column: which there are follows from the column's type in the dictionary."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence
@@ -64,7 +62,7 @@ def value_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type expression
 def row_fields(schema: pa.Schema, names: Sequence[str], **field: Any) -> dict[str, Any]:  # noqa: ANN401
     """Fields of a model of rows for pydantic's create_model, with the definitions of the dictionary.
 
-    Any value may be null, since a release of an earlier schema version may lack the column; `field` is for pydantic's Field.
+    Any value may be null, as some are in recorded releases; `field` is for pydantic's Field.
     """
     return {
         name: (

@@ -1,4 +1,5 @@
-"""Queries of one table of a release: DuckDB over its Parquet, in the order of the table's key, with bound values alone."""
+"""Queries of one table of a release: DuckDB over its Parquet, in the order of the table's key,
+with bound values alone."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from api.formats.encoding import LINE
 from api.rows.cursors import Key
@@ -29,19 +29,9 @@ READ_AHEAD = "1MB"
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 
-SQL_TYPES = {
-    pa.int16(): "SMALLINT",
-    pa.int32(): "INTEGER",
-    pa.int64(): "BIGINT",
-    pa.bool_(): "BOOLEAN",
-    pa.float64(): "DOUBLE",
-    pa.string(): "VARCHAR",
-    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
-}
-"""Types of columns that a release of an earlier schema version lacks."""
-
 Rendering = Literal["arrow", "text", "json"]
-"""Columns with their types; with times and lists as text, for CSV; or the one column `line`, a JSON object."""
+"""Columns with their types; with times and lists as text, for CSV; or the one column `line`,
+a JSON object."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,21 +74,17 @@ class Question:
         return dataclasses.replace(self, after=key)
 
 
-def statement(question: Question, rendering: Rendering, lacking: frozenset[str]) -> tuple[str, list[Any]]:
-    """SQL of a question and its values, the first of which, the path, is left out. The key's columns come last.
+def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]:
+    """SQL of a question and its values, the first of which, the path, is left out.
 
-    `lacking` are columns that the file does not have: they are null in every row.
+    The key's columns come last.
     """
     table = question.table
     kinds = {field.name: field.type for field in table.schema()}
-
-    def column(name: str) -> str:
-        return f"CAST(NULL AS {_sql_type(kinds[name])})" if name in lacking else f'"{name}"'
-
     conditions: list[str] = []
     values: list[Any] = []
     for parameter, given in question.filters.given:
-        condition, bound = parameter.bound(column(parameter.column), given)
+        condition, bound = parameter.bound(f'"{parameter.column}"', given)
         conditions.append(condition)
         values += bound
     if question.after is not None:
@@ -106,7 +92,7 @@ def statement(question: Question, rendering: Rendering, lacking: frozenset[str])
         # The first comparison follows from the second, and lets whole row groups be skipped.
         conditions.append(f"{quoted[0]} >= ? AND ({', '.join(quoted)}) > ({', '.join('?' * len(quoted))})")
         values += [question.after[0], *question.after]
-    shown = {name: _shown(column(name), kinds[name], rendering) for name in question.fields}
+    shown = {name: _shown(f'"{name}"', kinds[name], rendering) for name in question.fields}
     if rendering == "json":
         packed = ", ".join(f'"{name}" := {expression}' for name, expression in shown.items())
         selected = [f"CAST(to_json(struct_pack({packed})) AS VARCHAR) AS {LINE}"]
@@ -114,16 +100,13 @@ def statement(question: Question, rendering: Rendering, lacking: frozenset[str])
         selected = [f'{expression} AS "{name}"' for name, expression in shown.items()]
     selected += [f'"{name}" AS key_{place}' for place, name in enumerate(table.key)]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    # The file is sorted by the key, and one thread reads it in its order: nothing has to be sorted or counted.
+    # The file is sorted by the key, and one thread reads it in its order:
+    # nothing has to be sorted or counted.
     limit = "" if question.limit is None else f" LIMIT {question.limit + 1:d}"
     return (
         f"SELECT {', '.join(selected)} FROM read_parquet(?, hive_partitioning = false){where}{limit}",  # noqa: S608
         values,
     )
-
-
-def _sql_type(kind: pa.DataType) -> str:
-    return f"{_sql_type(kind.value_type)}[]" if pa.types.is_list(kind) else SQL_TYPES[kind]
 
 
 def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
@@ -138,7 +121,7 @@ def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
 
 
 def answer_schema(question: Question, rendering: Rendering, kind: str) -> pa.Schema:
-    """Schema of the batches of an answer; every column may be null, since an earlier release may lack it."""
+    """Schema of the batches of an answer; every column may be null, as some are in recorded releases."""
     if rendering == "json":
         return pa.schema([pa.field(LINE, pa.string())])
     declared = question.table.schema(kind)
@@ -172,8 +155,7 @@ class Rows:
         # A setting of each cursor: DuckDB has none for the database.
         self._cursor.execute(f"SET streaming_buffer_size = '{READ_AHEAD}'")
         with _unreadable(path):
-            lacking = frozenset(question.table.schema().names) - frozenset(pq.read_schema(path).names)
-            sql, values = statement(question, rendering, lacking)
+            sql, values = statement(question, rendering)
             self._reader = self._cursor.sql(sql, params=[str(path), *values]).to_arrow_reader(BATCH_ROWS)
         self._path = path
 
@@ -218,7 +200,8 @@ class Rows:
 
 
 def _zeroed(column: pa.Array) -> pa.Array:
-    """The column with zeros under its nulls: DuckDB leaves there what was in memory, which no client may see."""
+    """The column with zeros under its nulls: DuckDB leaves there what was in memory,
+    which no client may see."""
     return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
 
 
@@ -241,7 +224,8 @@ def row_database() -> duckdb.DuckDBPyConnection:
             "threads": 1,
             "memory_limit": MEMORY,
             "autoinstall_known_extensions": False,
-            # The kernel keeps what was read of local files; to pass it through another cache takes longer and more memory.
+            # The kernel keeps what was read of local files;
+            # to pass it through another cache takes longer and more memory.
             "enable_external_file_cache": False,
         }
     )

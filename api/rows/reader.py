@@ -1,6 +1,8 @@
-"""Opens the tables of the library's releases for queries, and bounds how many streams read them at a time."""
+"""Reads the rows of the library's releases: by queries of their Parquet,
+and those of a site from prepared files where there are any.
 
-from __future__ import annotations
+Streams that read at the same time are bounded.
+"""
 
 import contextlib
 import threading
@@ -11,6 +13,8 @@ from api.http.problems import Problem
 from api.rows.filters import filters, parameters
 from api.rows.query import TABLES, Question, Rendering, Rows, RowsUnreadable, row_database
 from api.stored.library import Library
+from api.stored.prepared.site_rows import SITE_COLUMNS, SiteRows
+from api.stored.prepared.store import TABLES_OF_SITES, Prepared
 from api.stored.shelf import Version
 
 STREAMS = 8
@@ -42,7 +46,10 @@ class RowReader:
     def where(
         self, version: Version, table: str, fields: Sequence[str], **equal: Sequence[int | str]
     ) -> list[dict[str, Any]]:
-        """Columns of the few rows whose columns have any of the values in `equal`; Problem if the file cannot be read."""
+        """Columns of the few rows whose columns have any of the values in `equal`.
+
+        Problem if the file cannot be read.
+        """
         found = TABLES[table]
         known = parameters(found.schema())
         question = Question(table=found, fields=tuple(fields), filters=filters(known, equal))
@@ -62,10 +69,43 @@ class RowReader:
         if not self._streams.acquire(blocking=False):
             raise Problem(
                 "busy",
-                f"{STREAMS} streams are being sent; try again in {RETRY_AFTER_S} s, or download the file of the table",
+                f"{STREAMS} streams are being sent; try again in {RETRY_AFTER_S} s, "
+                "or download the file of the table",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
 
     def end_stream(self) -> None:
         """Give the place back."""
         self._streams.release()
+
+
+class SiteReader:
+    """Reads the rows of sites in releases of `library`."""
+
+    def __init__(self, library: Library, rows: RowReader, prepared: Prepared | None) -> None:
+        """Without `prepared` every release is read by queries."""
+        self._library = library
+        self._rows = rows
+        self._prepared = prepared
+
+    def of(self, version: Version, host: str) -> SiteRows:
+        """The rows of a site; Problem unless the files of the release are the published ones."""
+        version.readable  # noqa: B018  # raises the Problem that says why
+        for name in TABLES_OF_SITES:
+            self._library.file(version, name)
+        found = None if self._prepared is None else self._prepared.site_rows(version, host)
+        return self._queried(version, host) if found is None else found
+
+    def _queried(self, version: Version, host: str) -> SiteRows:
+        wanted = SITE_COLUMNS
+        visits = self._rows.where(version, "visits", wanted.visit, host=[host])
+        connections, responses = {}, {}
+        for visit in (one for one in visits if one["is_final"]):
+            number = visit["id"]
+            connections[number] = self._rows.where(
+                version, "connections", wanted.connection, visit_id=[number]
+            )
+            every = self._rows.where(version, "responses", wanted.response, visit_id=[number])
+            on = next((one["connection_id"] for one in every if one["id"] == visit["main_response_id"]), None)
+            responses[number] = [one for one in every if on is not None and one["connection_id"] == on]
+        return SiteRows(visits=visits, connections=connections, responses=responses)

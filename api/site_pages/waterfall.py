@@ -1,9 +1,8 @@
 """Coordinates of a page load's waterfall in SVG, computed here so that the template needs no arithmetic.
 
-Places across are percentages of the width, so that the drawing takes any width while its letters keep their size.
+Places across are percentages of the width, so that the drawing takes any width
+while its letters keep their size.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -26,7 +25,8 @@ AXIS_HEIGHT, ROW_HEIGHT = 22, 32
 PHASES = {
     "connection": "connection: opening, TCP and TLS, beside the first response on it",
     "waiting": "waiting: from the request to the first byte of the response",
-    "flight": "first flight: within a round trip of the connection's first response byte, as asked for before it",
+    "flight": "first flight: within a round trip of the connection's first response byte, "
+    "as asked for before it",
     "rest": "rest: everything later, and all of what has no known first flight",
 }
 """Parts of a response's time, by their classes in the style sheet."""
@@ -133,10 +133,11 @@ def bars(spans: Spans, across: Callable[[float], float]) -> tuple[Bar, ...]:
 
 
 def flight_ends(load: PageAnswer) -> dict[int, int]:
-    """When the first flight of each connection ends at the client, in µs; connections of which it is unknown are left out.
+    """When the first flight of each connection ends at the client, in µs;
+    connections of which it is unknown are left out.
 
-    What the server sent on the first acknowledgement arrives no earlier than a round trip after the first response byte,
-    which the acknowledgement answers.
+    What the server sent on the first acknowledgement arrives no earlier than a round trip after the first
+    response byte, which the acknowledgement answers.
     """
     ends = {}
     for one in load.connections:
@@ -152,7 +153,10 @@ def flight_ends(load: PageAnswer) -> dict[int, int]:
 
 
 def round_trip_us(connection: Any) -> int | None:  # noqa: ANN401  # a made model
-    """Round trip of a connection, by packets or else by its handshake; None where a recording tells neither."""
+    """Round trip of a connection, by packets or else by its handshake.
+
+    None where a recording tells neither.
+    """
     if connection.round_trip_us is not None:
         return int(connection.round_trip_us)
     if connection.opened_us is None or connection.connected_us is None:

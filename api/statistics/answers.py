@@ -36,7 +36,8 @@ class SeriesFlag(BaseModel):
     before: str
     after: str
     is_break: bool = Field(
-        description="true if numbers before and after are not of the same thing, false for a newer version of the same"
+        description="true if numbers before and after are not of the same thing, "
+        "false for a newer version of the same"
     )
     said: str = Field(description="what changed, in sentences")
 

@@ -29,7 +29,6 @@ from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
 from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
 from api.stored.breaks import changes
-from api.stored.held_cdfs import HeldCdfs
 from api.stored.months import Variant, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
@@ -140,19 +139,16 @@ def _answer(
 async def estimated(
     request: Request, version: Version, statistic: Statistic, measure: str, stratum: Asked
 ) -> Estimate:
-    """The statistic in one release; unknown, with the reason, if the release cannot be read or lacks the stratum."""
+    """The statistic in one release; unknown, with the reason,
+    if the release cannot be read or lacks the stratum."""
     try:
         why = stratum.unknown_in(version)
         if why is not None:
             return Estimate(value=None, value_unknown=why, interval_unknown=why)
         found = await stratum.sample(request, version, measure)
-        if found is not None:
-            return estimate(statistic, found.sample)
-        held: HeldCdfs = request.app.state.cdfs
-        cdfs = await held.at_hand(version)
     except Problem as problem:
         return Estimate(value=None, value_unknown=problem.detail, interval_unknown=problem.detail)
-    return estimate(statistic, cdfs[measure].cdf)
+    return estimate(statistic, found.sample)
 
 
 def _point(request: Request, version: Version, found: Estimate) -> SeriesPoint:
@@ -217,11 +213,13 @@ PinnedSeriesDep = Annotated[SeriesAnswer, Depends(pinned_series)]
 
 @router.get("/series", name="series", response_model=SeriesAnswer, responses=IN_CSV)
 async def read_series(request: Request, found: PinnedSeriesDep) -> SeriesAnswer | Response:
-    """A statistic by month, each with its confidence interval, and a flag where months differ in more than their date.
+    """A statistic by month, each with its confidence interval,
+    and a flag where months differ in more than their date.
 
-    Crawls of different devices, protocol arms or kinds are never one series. The newest version of each release is used, or
-    those that `release` names, as the canonical address does; a month without a release, or whose release is damaged, has no
-    value and says why. In JSON, unless the Accept header prefers `text/csv`.
+    Crawls of different devices, protocol arms or kinds are never one series. The newest version of each
+    release is used, or those that `release` names, as the canonical address does; a month without a release,
+    or whose release is damaged, has no value and says why. In JSON, unless the Accept header prefers
+    `text/csv`.
     """
     return as_csv(found) if choose(request.scope) == CSV else found
 

@@ -1,7 +1,5 @@
 """Changes between two releases of a series that a reader must know of before comparing their numbers."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Literal
@@ -13,7 +11,10 @@ from schema.method_breaks import METHOD_BREAKS
 What = Literal["method", "schema", "list", "browser", "vantage"]
 
 SITES_APART = 1.1
-"""Ratio of the numbers of sites of two months from which they are not of the same part of the web. Ours: opt-outs alone change less."""
+"""Ratio of the numbers of sites of two months from which they are not of the same part of the web.
+
+Ours: opt-outs alone change less.
+"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,12 +1,10 @@
 """SHA-256 of files on disk, computed once for each state of a file and cached."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path
 
-from api.caching.bounded import Bounded
+from api.caching import Bounded
 from storage.sums import sha256
 
 FILES = 65_536
@@ -22,7 +20,10 @@ class Sums:
         self._reading = threading.Lock()
 
     def known(self, path: Path) -> str | None:
-        """The checksum of a file if its current state was read before; None otherwise. OSError if it is missing."""
+        """The checksum of a file if its current state was read before; None otherwise.
+
+        OSError if it is missing.
+        """
         return self._known.get(_state(path))
 
     def of(self, path: Path) -> str:

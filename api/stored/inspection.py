@@ -1,6 +1,5 @@
-"""Inspects folders whose files must not change: compares files with checksums, and checks signatures, once per state."""
-
-from __future__ import annotations
+"""Inspects folders whose files must not change: compares files with checksums, and checks signatures,
+once per state."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +10,8 @@ from api.stored.file_sums import Sums
 from api.stored.shelf import Notice, Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
 from releases.errata.stored import ErratumError, read
-from storage.report_versions import PAGE, ReportVersion
+from storage.exhaustion import reraise_exhaustion
+from storage.report_versions import ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
 from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
@@ -25,7 +25,8 @@ V = TypeVar("V", bound="Volume")
 
 
 class Inspection:
-    """Inspects folders, all within one `with` block per scan; folders unchanged since the last scan are not read again."""
+    """Inspects folders, all within one `with` block per scan;
+    folders unchanged since the last scan are not read again."""
 
     def __init__(self, sums: Sums, allowed_signers: Path | None) -> None:
         """Without `allowed_signers` no signature can be good."""
@@ -40,8 +41,9 @@ class Inspection:
         self._left_bytes = CHECKED_AT_ONCE_BYTES
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._before = self._now
+    def __exit__(self, exc_type: type[BaseException] | None, *_: object) -> None:
+        # A scan that ended early knows nothing about the folders behind its end.
+        self._before = self._now if exc_type is None else self._before | self._now
 
     def version(self, found: Release | Damaged | Withdrawn) -> Version:
         """Inspect one version of a release."""
@@ -93,13 +95,7 @@ class Inspection:
 
     def _report(self, found: ReportVersion) -> Report:
         folder, withdrawal = found.folder, found.withdrawal
-        files: dict[str, str] = {}
-        damage, is_checked = "", True
-        if (folder / SUMS).exists() or (folder / MANIFEST).exists():
-            files, damage, is_checked = self._files(folder)
-        elif found.is_there:  # made before reports had checksums
-            files = _found(folder)
-            damage = "" if PAGE in files else f"{PAGE} is missing"
+        files, damage, is_checked = self._files(folder) if found.is_there else ({}, "", True)
         signature = self._signature(folder)
         notice = self._files(found.notice)[1] or _doubt(self._signature(found.notice)) if withdrawal else ""
         return Report(
@@ -120,7 +116,8 @@ class Inspection:
         signature = self._signature(folder)
         try:
             erratum = read(folder)
-        except ErratumError:
+        except ErratumError as exc:
+            reraise_exhaustion(exc)
             erratum, damage = None, f"{MANIFEST} cannot be used"
         return Notice(
             path=folder,
@@ -136,7 +133,8 @@ class Inspection:
     def _checksum(self, folder: Path) -> str:
         try:
             return self._sums.of(folder / SUMS)
-        except OSError:
+        except OSError as exc:
+            reraise_exhaustion(exc)
             return ""
 
     def _signature(self, folder: Path) -> Signature:
@@ -147,14 +145,18 @@ class Inspection:
         return signature_state(folder, self._allowed_signers)
 
     def _files(self, folder: Path) -> tuple[dict[str, str], str, bool]:
-        """Files that may be served with their checksums; what is wrong with them; True if all have been compared."""
+        """Files that may be served with their checksums; what is wrong with them.
+
+        True if all have been compared.
+        """
         try:
             misstatements, sums = misstated(folder), sums_of(folder)
             # SHA256SUMS can list neither itself nor its signature.
             own = {
                 name: self._sums.of(folder / name) for name in (SUMS, SIGNATURE) if (folder / name).exists()
             }
-        except (OSError, ValueError):
+        except (OSError, ValueError) as exc:
+            reraise_exhaustion(exc)
             return {}, f"{SUMS} cannot be used", True
         compared = {name: self._compare(folder / name, checksum) for name, checksum in sums.items()}
         wrong = {*misstatements, *(name for name, is_right in compared.items() if is_right is False)}
@@ -167,7 +169,8 @@ class Inspection:
             if found is None and self._left_bytes > 0:
                 found = self._sums.of(path)
                 self._left_bytes -= path.stat().st_size
-        except OSError:
+        except OSError as exc:
+            reraise_exhaustion(exc)
             return False
         return None if found is None else found == checksum
 
@@ -184,16 +187,6 @@ def _said(wrong: list[str]) -> str:
     ('a.parquet, b.json: missing, or not what was published', '')
     """
     return f"{', '.join(wrong)}: missing, or not what was published" if wrong else ""
-
-
-def _found(folder: Path) -> dict[str, str]:
-    """All files below a folder without SHA256SUMS, except links that lead out of it."""
-    inside = folder.resolve()
-    return {
-        path.relative_to(folder).as_posix(): ""
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.resolve().is_relative_to(inside)
-    }
 
 
 def _lstat(path: Path) -> tuple[int, ...] | None:

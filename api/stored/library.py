@@ -1,22 +1,28 @@
-"""The releases and reports on disk that the service reads, found by name and never by a path from a request."""
-
-from __future__ import annotations
+"""The releases and reports on disk that the service reads,
+found by name and never by a path from a request."""
 
 import threading
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from api.http.problems import Problem
 from api.stored.file_sums import Sums
 from api.stored.inspection import Inspection
-from api.stored.shelf import Shelf, Volume
+from api.stored.shelf import Shelf, Version, Volume
 from releases.catalogue import listed
 from releases.errata.stored import folders
+from storage.exhaustion import Exhausted, is_exhaustion
 from storage.progress import read_progress
 from storage.report_versions import all_report_versions
 
 LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
+
+VISITS = "visit.parquet"
 
 
 class Library:
@@ -55,7 +61,7 @@ class Library:
             try:
                 shelf = self._shelf
                 if shelf is None or not self._is_fresh:
-                    shelf = self._shelf = self._look()
+                    shelf = self._shelf = self._look_again(shelf)
                     self._looked_at = time.monotonic()
             finally:
                 self._looking.release()
@@ -80,6 +86,15 @@ class Library:
             raise Problem("damaged-file", f"{name} is not the file that was published")
         return path, found
 
+    def _look_again(self, last: Shelf | None) -> Shelf:
+        """A new scan; the last shelf where no descriptor is left for one."""
+        try:
+            return self._look()
+        except (Exhausted, OSError) as exc:
+            if last is None or not is_exhaustion(exc):
+                raise
+            return last
+
     def _look(self) -> Shelf:
         with self._inspection as inspection:
             versions = [inspection.version(one) for one in listed(self._releases)]
@@ -93,3 +108,24 @@ class Library:
         return Shelf(
             versions=tuple(versions), reports=tuple(reports), under_way=under_way, errata=tuple(errata)
         )
+
+
+def observed(library: Library, version: Version) -> str:
+    """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05,
+    or the one day.
+
+    Without the table `visit`, or without a visit in it, it is the month of the crawl.
+    """
+    if VISITS not in version.files:
+        return version.crawl.month
+    path, _ = library.file(version, VISITS)
+    try:
+        with pq.ParquetFile(path) as file:
+            began = file.read(columns=["started_at"])["started_at"]
+    except (OSError, pa.ArrowException, KeyError) as exc:
+        raise Problem("damaged-release", f"{VISITS} cannot be read") from exc
+    ends = pc.min_max(began).as_py()
+    if ends["min"] is None:
+        return version.crawl.month
+    days = dict.fromkeys(f"{ends[end]:%Y-%m-%d}" for end in ("min", "max"))
+    return "/".join(days)

@@ -29,7 +29,7 @@ class Volume:
     checksum: str
     """SHA-256 of SHA256SUMS, which identifies the whole folder; empty if there is none."""
     files: dict[str, str]
-    """SHA-256 by name of every file that may be served, from SHA256SUMS; empty strings in a report older than checksums."""
+    """SHA-256 by name of every file that may be served, from SHA256SUMS."""
     signature: Signature
     damage: str
     """What is wrong with it, in one line that reveals nothing about the machine; empty if nothing is."""
@@ -183,7 +183,10 @@ class Shelf:
         return self.version(found["crawl"], int(found["version"]))
 
     def only(self, names: Sequence[str]) -> Shelf:
-        """The shelf with the named versions of releases alone; Problem if one is not there, or if two are of one crawl."""
+        """The shelf with the named versions of releases alone.
+
+        Problem if one is not there, or if two are of one crawl.
+        """
         kept = {one.name for one in map(self.named, names)}
         versions = tuple(one for one in self.versions if one.name in kept)
         if len({str(one.crawl) for one in versions}) < len(versions):
@@ -197,7 +200,8 @@ class Shelf:
         return {one.replaces: one.number for one in found if one is not None and one.replaces is not None}
 
     def errata_of(self, crawl: str, version: int) -> list[Erratum]:
-        """Readable errata about one version of the crawl of that whole name, the newest first; replaced ones are left out."""
+        """Readable errata about one version of the crawl of that whole name, the newest first;
+        replaced ones are left out."""
         found = [one.readable for one in self.errata if one.number not in self.replaced]
         return [one for one in found if one is not None and one.is_about(crawl, version)]
 
@@ -216,7 +220,8 @@ class Shelf:
         return self.years[year]
 
     def report(self, year: str) -> Report:
-        """The newest version of a year's report that was not withdrawn; the newest at all if every version was.
+        """The newest version of a year's report that was not withdrawn;
+        the newest at all if every version was.
 
         A damaged version is not replaced by an older one.
         """
@@ -238,7 +243,8 @@ class Shelf:
 
 
 def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple[list[Version], str | None]:
-    """At most `limit` sound versions of those behind the one named `after`, and the name of the last of them if more follow.
+    """At most `limit` sound versions of those behind the one named `after`,
+    and the name of the last of them if more follow.
 
     Problem if `versions` have none of that name.
     """

@@ -1,6 +1,5 @@
-"""Measures the ways to the shares of responses that fit into ten windows, over the raw column and over the distributions."""
-
-from __future__ import annotations
+"""Measures the ways to the shares of responses that fit into ten windows,
+over the raw column and over the distributions."""
 
 import re
 import statistics
@@ -71,11 +70,13 @@ def _counts(column: str) -> str:
 
 
 def _bare(found: Sequence[Release], condition: str = "is_complete IS NOT FALSE") -> list[tuple[int, ...]]:
-    """Counts of each release by DuckDB alone over the column as it lies in the file, without what did not arrive whole."""
+    """Counts of each release by DuckDB alone over the column as it lies in the file,
+    without what did not arrive whole."""
     with duckdb.connect(":memory:") as database:
         return [
             database.execute(
-                f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM read_parquet(?, hive_partitioning = false) "  # noqa: S608  # numbers alone
+                f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM read_parquet(?, "  # noqa: S608
+                "hive_partitioning = false) "
                 f"WHERE {condition}",
                 [str(one.file("response"))],
             ).fetchall()[0]
@@ -91,23 +92,27 @@ def _bare_known(found: Sequence[Release]) -> list[tuple[int, ...]]:
 def raw_counts(found: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same counts by our views of a release: of its final visits, without what did not arrive whole."""
     query = (
-        f"SELECT count(*), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole AND wire_bytes IS NOT NULL"  # noqa: S608  # constants
+        f"SELECT count(*), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole "  # noqa: S608
+        "AND wire_bytes IS NOT NULL"
     )
     with open_database() as database:
         return [row for one in found for row in _rows(database, one, query)]
 
 
 ENDS_IN = f"least((wire_bytes + {MSS_FIG1 - 1}) // {MSS_FIG1}, {max(WINDOWS) + 1})"
-"""The segment in which a response ends, which all windows are summed from; those beyond the largest window are one."""
+"""The segment in which a response ends, which all windows are summed from;
+those beyond the largest window are one."""
 
 
 def _bare_by_segment(found: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same counts by DuckDB alone over the file, each response counted once, by the segment in which it ends."""
+    """The same counts by DuckDB alone over the file, each response counted once,
+    by the segment in which it ends."""
     with duckdb.connect(":memory:") as database:
         return [
             _summed(
                 database.execute(
-                    f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, hive_partitioning = false) "  # noqa: S608  # constants
+                    f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, "  # noqa: S608
+                    "hive_partitioning = false) "
                     "WHERE is_complete IS NOT FALSE AND wire_bytes IS NOT NULL GROUP BY segment",
                     [str(one.file("response"))],
                 ).fetchall()

@@ -1,9 +1,9 @@
-"""Measures the service's responses per second under load, and its streams of rows, compared with Datasette's of the same tables.
+"""Measures the service's responses per second under load, and its streams of rows,
+compared with Datasette's of the same tables.
 
-python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60] [--clients 200] [--responses 50000000]
+python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60]
+[--clients 200] [--responses 50000000]
 """
-
-from __future__ import annotations
 
 import argparse
 import contextlib
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,16 @@ from benchmarks.results import provenance, write
 from benchmarks.service import over_a_year
 from benchmarks.service import rows as streams_of_rows
 from benchmarks.service.servers import READY_WITHIN_S, Memory, free_port, process, served_at, until_it_answers
-from schema.computed_tables import DISTRIBUTION, MEASURES
+from releases import parquet
+from releases.build import write_distribution
+from releases.strata.items import SORTED_BY
+from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.crawls import CrawlName
 
 MONTHS = ("2026-10", "2026-11")
 SITES = 10_000
 A_PAGE = {
-    "responses": 126, "responses_first": 35, "responses_iw_limited": 50, "responses_incomplete": 1, "first_flights": 35, "first_flights_after_tls": 35,
+    "responses": 126, "responses_first": 35, "responses_iw_limited": 50, "responses_incomplete": 1, "first_flights": 35, "first_flights_after_tls": 35,  # noqa: E501
     "initial_windows": 35, "tls_flights": 30, "connections": 35, "hosts": 30, "pages": 1,
 }  # fmt: skip
 """Items of each measure on a page, about as many as in the bundled web."""
@@ -69,38 +73,31 @@ class Load:
         return found | {"answers_per_second": round(found["answers"] / found["wall_s"], 1)}
 
 
-def distribution(seed: int) -> pa.Table:
-    """Distributions of a month of 10,000 sites, drawn from a log-normal distribution."""
+def items(seed: int) -> Iterator[pa.Table]:
+    """The items of a month of 10,000 sites, whose sizes are drawn from a log-normal distribution."""
     random = np.random.default_rng(seed)
-    return pa.concat_tables(
-        [_steps(name, random.lognormal(8.5, 2, SITES * A_PAGE[name])) for name in MEASURES]
-    )
-
-
-def _steps(measure: str, drawn: np.ndarray[Any, np.dtype[np.float64]]) -> pa.Table:
-    sizes, counts = np.unique(drawn.astype(np.int64) + 100, return_counts=True)
-    cumulative = np.cumsum(counts)
-    return pa.table(
-        {
-            "measure": [measure] * len(sizes),
-            "size_bytes": sizes,
-            "count": counts,
-            "cumulative": cumulative,
-            "cdf": cumulative / cumulative[-1],
-        },
-        schema=DISTRIBUTION,
-    )
+    for measure in sorted(MEASURES):
+        sizes = random.lognormal(8.5, 2, SITES * A_PAGE[measure]).astype(np.int64) + 100
+        order = np.argsort(sizes)
+        known = {
+            "measure": pa.repeat(measure, len(sizes)),
+            "size_bytes": pa.array(sizes[order]),
+            "rank": pa.array((order % SITES + 1).astype(np.int32)),
+            "page_kind": pa.repeat("home", len(sizes)),
+        }
+        columns = [known[one.name] if one.name in known else pa.nulls(len(sizes), one.type) for one in ITEM]
+        yield pa.table(columns, schema=ITEM)
 
 
 def make_releases(root: Path) -> None:
-    """Write releases of two months, with nothing but distributions."""
+    """Write releases of two months, with nothing but items and distributions."""
     for seed, month in enumerate(MONTHS):
         crawl = CrawlName(month=month)
         folder = crawl.path(root, version=1)
         folder.mkdir(parents=True)
-        pq.write_table(distribution(seed), folder / "distribution.parquet", compression="zstd")
-        rows = {"visit": SITES, "response": SITES * A_PAGE["responses"]}
-        seal_release(folder, crawl, schema_version=1, rows=rows)
+        parquet.write(folder / "item.parquet", items(seed), ITEM, sorted_by=SORTED_BY)
+        write_distribution(folder)
+        seal_release(folder, crawl, {"visit": SITES, "response": SITES * A_PAGE["responses"]})
 
 
 def etag(address: str) -> str:
@@ -128,7 +125,10 @@ def ours(folder: Path, load: Load) -> dict[str, Any]:
 def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
     """Measure Datasette's page of the same steps, in an immutable database, whose counts it caches."""
     path = folder / "bench.db"
-    rows = zip(*(column.to_pylist() for column in distribution(1).itercolumns()), strict=True)
+    (steps,) = (folder / "releases").rglob(f"month={MONTHS[1]}/**/distribution.parquet")
+    rows = zip(
+        *(column.to_pylist() for column in pq.read_table(steps, partitioning=None).itercolumns()), strict=True
+    )
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute(f"CREATE TABLE distribution ({', '.join(DISTRIBUTION.names)})")
         database.executemany("INSERT INTO distribution VALUES (?, ?, ?, ?, ?)", rows)

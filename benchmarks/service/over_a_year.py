@@ -1,6 +1,5 @@
-"""Measures the service and its queries over a made-up year of releases, beside a bare DuckDB scan of the same column."""
-
-from __future__ import annotations
+"""Measures the service and its queries over a made-up year of releases,
+beside a bare DuckDB scan of the same column."""
 
 import dataclasses
 import itertools
@@ -53,7 +52,7 @@ anew, each size multiplied by a random factor. The shares of responses that fit 
 the same counts. Raw column: `wire_bytes` of every response that arrived whole. The recipe is the one of [recipes](recipes.md) for raw rows by any filter, in its own words: one statement over all releases, which leaves out what
 is of no home page, and counts each response once, by the segment in which it ends. Ten conditions are ten passes over a column in memory; the other bare scan counts by segment too, and is the one that the recipe is like.
 Bounds, for the recipe: {ratio_bound} times the bare scan with ten conditions, {seconds_bound:g} s.
-"""
+"""  # noqa: E501
 
 WAYS = (
     ("a bare DuckDB scan of the raw column, ten conditions", "coverage_bare_seconds"),
@@ -69,7 +68,7 @@ BARE = ("coverage_bare_seconds", "coverage_bare_by_segment_seconds")
 
 ANSWERS = """Answers of the service over that year, one request at a time: median, and the slowest. Before, the service prepared each release once, in its cache folder (decision 52): {prepared_s:,.0f} s
 from its start, checksums included, with {prepared_peak_mb:,.0f} MB of memory at most, the service included, and {prepared_mb:,.0f} MB of files. From the disk: after the kernel was told to forget these files.
-"""
+"""  # noqa: E501
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
@@ -86,7 +85,10 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def answers(root: Path, folder: Path, found: Sequence[Release]) -> dict[str, Any]:
-    """Milliseconds of the service's answers over the releases in the data folder `root`; `folder` is for its log and its cache."""
+    """Milliseconds of the service's answers over the releases in the data folder `root`.
+
+    `folder` is for its log and its cache.
+    """
     environment = {"FIRSTFLIGHT_DATA_DIR": str(root), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     log = folder / "year.log"
     program = str(Path(sys.executable).with_name("firstflight"))
@@ -196,7 +198,10 @@ def section(facts: dict[str, Any]) -> str:
         [said, f"{facts[name]:.2f}", *(f"{facts[name] / facts[bare]:.2f}" for bare in BARE)]
         for said, name in WAYS
     ]
-    ratios = f"Recipe, median of the ratios within each run: {facts['coverage_scan_ratio']:.2f} times the first bare scan, {facts['coverage_scan_by_segment_ratio']:.2f} times the one by segment."
+    ratios = (
+        f"Recipe, median of the ratios within each run: {facts['coverage_scan_ratio']:.2f} times the first "
+        f"bare scan, {facts['coverage_scan_by_segment_ratio']:.2f} times the one by segment."
+    )
     times = [
         [said, f"{facts[name]['median']:,.1f}", f"{facts[name]['max']:,.1f}", bound]
         for said, name, bound in (

@@ -1,7 +1,5 @@
 """Measures the service's streams of rows beside Datasette's streaming CSV of the same rows."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import statistics
@@ -44,11 +42,12 @@ READ_AT_ONCE = 1 << 16
 STREAMS = """Streams: {stream_rows:,} made-up responses ({bytes_per_row} bytes a row in the release's Parquet), nine columns of each, taken whole by one client, three times in turn;
 Datasette's streaming CSV (`_stream=on`) has the first {stream_peer_rows:,} of them. Rows a second: CSV {csv:,}, Arrow {arrow:,}, Datasette {datasette:,}: the slower of ours
 is {stream_ratio_datasette:.1f} times Datasette's. The service took {stream_peak_mb:,.0f} MB at most. Bounds: 3 times, 200 MB.
-"""
+"""  # noqa: E501
 
 
 def responses(rows: int, *, seed: int = 1) -> pa.Table:
-    """Made-up responses with sizes drawn from a log-normal distribution; columns that no question asks for are null."""
+    """Made-up responses with sizes drawn from a log-normal distribution;
+    columns that no question asks for are null."""
     random = np.random.default_rng(seed)
     visit, number = np.divmod(np.arange(rows), A_PAGE)
     hosts = pa.array([f"static{one}.example{one % 997}.test" for one in range(20_000)])
@@ -88,7 +87,7 @@ def make_release(root: Path, table: pa.Table) -> int:
     folder.mkdir(parents=True)
     path = folder / "response.parquet"
     pq.write_table(table, path, compression="zstd", row_group_size=131_072)
-    seal_release(folder, CRAWL, schema_version=6, rows={"response": len(table)})
+    seal_release(folder, CRAWL, {"response": len(table)})
     return path.stat().st_size
 
 

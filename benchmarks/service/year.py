@@ -1,6 +1,5 @@
-"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages, drawn anew with other sizes."""
-
-from __future__ import annotations
+"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages,
+drawn anew with other sizes."""
 
 import dataclasses
 import shutil
@@ -8,12 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from benchmarks.made_up_release import seal_release
 from releases import parquet
@@ -22,15 +21,10 @@ from releases.catalogue import Release, releases
 from releases.measures import ARRIVED, open_tables
 from releases.ranks import LEAST_STRATUM
 from releases.strata.items import SORTED_BY
-from releases.strata.party import list_version
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, released_schema
 from schema.tables import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 MONTHS = ("2025-12", *(f"2026-{month:02}" for month in range(1, 12)))
 
@@ -50,7 +44,7 @@ SELECT 'responses' AS measure, arrived.wire_bytes AS size_bytes, visit.rank, vis
        if(response.host = visit.final_host, 'first', 'third') AS party
 FROM arrived JOIN response USING (visit_id, id) JOIN visit ON visit.id = visit_id WHERE is_whole
 ORDER BY size_bytes NULLS LAST, rank
-"""  # noqa: S608  # constants of ours
+"""  # noqa: E501, S608
 """The items of the measure `responses`. A host other than the page's own counts as a third party."""
 
 
@@ -131,7 +125,7 @@ def _month(
         items = (pa.Table.from_batches([one]).cast(ITEM) for one in found)
         rows["item"] = parquet.write(folder / "item.parquet", items, ITEM, sorted_by=SORTED_BY)
     rows["distribution"] = write_distribution(folder)
-    seal_release(folder, crawl, schema_version=SCHEMA_VERSION, rows=rows, public_suffix_list=list_version())
+    seal_release(folder, crawl, rows)
 
 
 def _begins(sites: int) -> Iterator[int]:

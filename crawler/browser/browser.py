@@ -1,33 +1,35 @@
-"""Chromium's headless shell, boxed and steered by Playwright, with its network log streaming into this process."""
+"""Chromium's headless shell, boxed and steered by Playwright,
+with its network log streaming into this process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import re
 import signal
-from collections.abc import AsyncIterator, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from playwright.async_api import Browser as PlaywrightBrowser
+from playwright.async_api import BrowserContext, CDPSession, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import async_playwright
 
 from crawler import box
 from crawler.browser import processes
-from crawler.browser.channels import CAPTURE_MODE_FLAG, Channels, channels
 from crawler.browser.devices import Device
 from crawler.browser.identity import PACKAGE, Identity, check_there, identify, version_of
+from crawler.browser.logstream import LogStream
 from crawler.browser.open_pages import OpenPages
 from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
 from crawler.capture.capture import Capture
+from crawler.devtools import document, initiators
+from crawler.devtools.pipe_tee import PipeTee, opened_path
 from crawler.egress.guard import Guard
 from crawler.errors import LaunchFailed
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, CDPSession, Playwright
 
 QUIET_FLAGS = (
     "--disable-background-networking",
@@ -40,20 +42,32 @@ QUIET_FLAGS = (
 """Flags that keep the browser from making requests of its own."""
 
 UNWANTED_FLAGS = ("--disable-ipc-flooding-protection",)
-"""Flags of Playwright that are left out: without this protection a page that navigates without end, which Chromium allows
-200 times in ten seconds, drowns the driver and the crawler in events."""
+"""Flags of Playwright that are left out: without this protection a page that navigates without end, which
+Chromium allows 200 times in ten seconds, drowns the driver and the crawler in events."""
 
 PROFILE_FLAG = "--user-data-dir="
 RENDERER = b"--type=renderer"
 
 DATA_LIMIT_BYTES = 3 * 1024**3
-"""Private writable memory of one process (RLIMIT_DATA): stacks count, memory that V8 only reserves does not."""
+"""Private writable memory of one process (RLIMIT_DATA): stacks count,
+memory that V8 only reserves does not."""
 
-REFUSED = re.compile(rf"\[err\] ({box.PROGRAM}: .+)")
-"""Bubblewrap's error, in Playwright's copy of the output of a browser that does not start."""
+REFUSED = re.compile(rf"\[err\] ((?:{box.PROGRAM}|prlimit): .+)")
+"""The box's error, in Playwright's copy of the output of a browser that does not start."""
 
 LAUNCH_TIMEOUT_S = 30.0
 MARK_TIMEOUT_S = 5.0
+
+EVENTS = frozenset((*initiators.EVENTS, *document.EVENTS))
+"""DevTools events that are read."""
+
+LOG_FLAG = "--log-net-log="
+CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"
+"""Has the log contain all bytes."""
+
+WRITTEN_BY_OTHERS = 0o622
+"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens
+it by the descriptor that it is given."""
 
 
 class Browser:
@@ -95,9 +109,9 @@ class Browser:
     ) -> AsyncIterator[Browser]:
         """Start Chromium in a box, inside the address guard if there is one.
 
-        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if Chromium does not
-        start. Browsers that share `playwright` share its driver process (128 MB). With a `capture` of the browser's
-        network, a visit says what the packets of its connections carried.
+        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if
+        Chromium does not start. Browsers that share `playwright` share its driver process (128 MB). With a
+        `capture` of the browser's network, a visit says what the packets of its connections carried.
         """
         check_there(chromium)
         async with contextlib.AsyncExitStack() as stack:
@@ -114,6 +128,7 @@ class Browser:
                         box.command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
                         options=[f"{PROFILE_FLAG}{box.PROFILE}"],
                         opened=[opened.log.path],
+                        read=(box.FILTER_DESCRIPTOR, opened.filter),
                     ),
                     args=[*QUIET_FLAGS, *measuring, f"--user-agent={guise.user_agent}", *opened.flags],
                     env={**box.environment()},
@@ -131,6 +146,8 @@ class Browser:
                 ) from exc
             identity = identify(chromium, browser.version, (*measuring, CAPTURE_MODE_FLAG), guise)
             made = cls(browser, opened, identity, appearance.device, guise, guard, capture)
+            if capture is not None:
+                stack.enter_context(capture.named_by(made.log.ends))
             stack.push_async_callback(made.pages.close)
             yield made
 
@@ -155,8 +172,8 @@ class Browser:
     async def pose(self, session: CDPSession) -> None:
         """Make the client hints of a page, its frames and its dedicated workers match the User-Agent.
 
-        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their scripts can
-        still read the headless shell's brands, but they send no client hints.
+        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their
+        scripts can still read the headless shell's brands, but they send no client hints.
         """
         override: dict[str, Any] = {"userAgent": self._guise.user_agent}
         if self._guise.metadata is not None:
@@ -210,7 +227,39 @@ async def _close(browser: PlaywrightBrowser) -> None:
 
 
 def _reason(exc: Exception) -> str:
-    """Return bubblewrap's error if there is one, else the first line of Playwright's."""
+    """Return the box's error if there is one, else the first line of Playwright's."""
     said = str(exc).strip() or "no answer"
     by_the_box = REFUSED.search(said)
     return by_the_box[1] if by_the_box else said.splitlines()[0]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Channels:
+    """The FIFO and the pipes between a browser and this process."""
+
+    log: LogStream
+    pipe_tee: PipeTee
+    filter: Path
+    """The filter of system calls that bubblewrap reads."""
+
+    @property
+    def flags(self) -> list[str]:
+        """Flags that make the browser write its log to the FIFO."""
+        return [f"{LOG_FLAG}{opened_path(0)}", CAPTURE_MODE_FLAG]
+
+
+@contextlib.contextmanager
+def channels() -> Iterator[Channels]:
+    """Open the channels before a browser starts, and close them after its end."""
+    with contextlib.ExitStack() as stack:
+        # Nobody else may enter the folder, so that the program executed in it is ours.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))
+        box.check_place(folder)
+        log = LogStream(folder / "netlog")
+        stack.callback(log.close)
+        log.path.chmod(WRITTEN_BY_OTHERS)
+        pipe_tee = PipeTee(folder, EVENTS)
+        stack.callback(pipe_tee.close)
+        calls = folder / "filter"
+        calls.write_bytes(box.system_call_filter())
+        yield Channels(log=log, pipe_tee=pipe_tee, filter=calls)

@@ -1,7 +1,5 @@
 """Device profiles that a crawl's browser emulates: screen, touch and platform, as data."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -18,7 +16,8 @@ class Device:
     device_scale_factor: float
     """Device pixels per CSS pixel, which decides the image of a `srcset`."""
     is_mobile: bool
-    """True for mobile emulation: the viewport meta tag is obeyed, `Sec-CH-UA-Mobile` is ?1, and the User-Agent says Mobile."""
+    """True for mobile emulation: the viewport meta tag is obeyed, `Sec-CH-UA-Mobile` is ?1,
+    and the User-Agent says Mobile."""
     has_touch: bool
     system: str
     """System in the User-Agent, a constant in Chrome since UA reduction."""

@@ -1,23 +1,18 @@
 """Playwright's driver: a Node process that browsers share, replaced when it dies or has grown."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 import os
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import async_playwright
+from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser import processes
 from crawler.errors import LaunchFailed
-
-if TYPE_CHECKING:
-    from playwright.async_api import Playwright
 
 BROWSERS_EACH = 10
 """Number of browsers that one driver starts."""
@@ -132,9 +127,11 @@ def running() -> list[int]:
 
 
 def _but_not_twice(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report what nobody awaited, but not the two exceptions that a dead driver leaves besides the error of every call.
+    """Report what nobody awaited, but not the two exceptions that a dead driver leaves
+    besides the error of every call.
 
-    One is Playwright's own, the other that of the pipe, if something was written to it since (before Python 3.13).
+    One is Playwright's own, the other that of the pipe,
+    if something was written to it since (before Python 3.13).
     """
     error = context.get("exception")
     if str(error) != GONE and not isinstance(error, BrokenPipeError):

@@ -1,6 +1,5 @@
-"""The identity of a crawl's browser: product, build time, and the flags and headers that change what is measured."""
-
-from __future__ import annotations
+"""The identity of a crawl's browser: product, build time,
+and the flags and headers that change what is measured."""
 
 import asyncio
 import dataclasses
@@ -45,7 +44,8 @@ def check_there(chromium: Path) -> None:
 
 
 async def version_of(chromium: Path) -> str:
-    """Ask the program for its version, e.g. 156.0.8078.79, before its start: the User-Agent, a flag, depends on it."""
+    """Ask the program for its version, e.g. 156.0.8078.79, before its start: the User-Agent, a flag,
+    depends on it."""
     async with asyncio.timeout(VERSION_WITHIN_S):
         process = await asyncio.create_subprocess_exec(
             chromium, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL

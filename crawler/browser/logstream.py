@@ -1,7 +1,5 @@
 """The live log of one browser, read as it is written and cut into visits. The log is never stored."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets
@@ -12,15 +10,22 @@ from typing import Any
 
 from crawler.fifo import Drain
 from crawler.netlog.assembler import EVENTS, Assembler, Traffic
-from crawler.netlog.event import Event
+from crawler.netlog.event import NO_SOURCE, Event
 from crawler.netlog.lines import LineReader, LineSplitter
 from crawler.netlog.open_requests import EVENTS as REQUEST_EVENTS
 from crawler.netlog.open_requests import OpenRequests
 
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 
+WANTED = frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS})
+"""Events that are read."""
+
 MARKS = 17
-"""Cookies that make a mark: Chromium writes its log in batches of 15 events, so they push out all earlier events."""
+"""Cookies that make a mark: Chromium writes its log in batches of 15 events,
+so they push out all earlier events."""
+
+FIRST_LINE_S = 30.0
+"""Time limit for the log's first line, in seconds."""
 
 READINGS = 10
 APART_NS = 50_000
@@ -33,7 +38,8 @@ def now_ms() -> int:
 
 
 def same_moment() -> tuple[int, int]:
-    """Wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds; read again if another thread ran in between."""
+    """Wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds;
+    read again if another thread ran in between."""
     readings = []
     for _ in range(READINGS):
         before = time.monotonic_ns()
@@ -51,9 +57,13 @@ class LogStream:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.reader = LineReader(frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS}))
+        self.reader = LineReader(WANTED)
         self.splitter = LineSplitter()
         self._began_ms = 0
+        self._ended: set[tuple[int, str, int]] = set()
+        """Ends of the connections of the last recording."""
+        self._newest = NO_SOURCE
+        """Newest source so far."""
         self._lost_before = 0
         self._assembler = Assembler()
         self._requests = OpenRequests(0)
@@ -62,11 +72,19 @@ class LogStream:
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(path, self._read)
 
+    async def missing_events(self) -> list[str]:
+        """Return the wanted events that the browser's log does not have, once its first line has come."""
+        async with asyncio.timeout(FIRST_LINE_S):
+            while self.reader.missing is None:
+                await asyncio.sleep(0.01)
+        return sorted(self.reader.missing)
+
     def begin(self) -> int:
         """Begin a new recording, and return its time."""
         with self._assembling:
             self._lost_before = self._lost()
             self._assembler = Assembler()
+            self._assembler.begin_after(self._newest)
             self._began_ms = now_ms()
             self._requests = OpenRequests(self._began_ms)
             return self._began_ms
@@ -80,8 +98,15 @@ class LogStream:
         """The recorded traffic; complete once a mark made after `stop` has passed."""
         with self._assembling:
             assembler, self._assembler = self._assembler, Assembler()
+            self._ended = assembler.ends
         self._drain.check()
         return assembler.finish()
+
+    def ends(self) -> set[tuple[int, str, int]]:
+        """Local port, remote address and remote port of each connection of the recording,
+        and of the last one."""
+        with self._assembling:
+            return self._assembler.ends | self._ended
 
     @property
     def lines_lost(self) -> int:
@@ -90,7 +115,8 @@ class LogStream:
 
     @property
     def idle_at_ms(self) -> int:
-        """Time from which the network is idle, if nothing moves until then, as far as the log has been read."""
+        """Time from which the network is idle, if nothing moves until then,
+        as far as the log has been read."""
         with self._assembling:
             return self._requests.idle_at_ms
 
@@ -130,11 +156,14 @@ class LogStream:
                 self._take(event)
 
     def _take(self, event: Event[Any]) -> None:
+        self._newest = max(self._newest, event.source)
         if event.name == COOKIE_ADDED:
             self._pass(event.params["name"])
-        elif event.time_ms >= self._began_ms:  # otherwise the visit before had it: Chromium writes in batches
+        elif event.time_ms >= self._began_ms:
             self._requests.feed(event)
             self._assembler.feed(event)
+        else:  # the visit before had it: Chromium writes in batches
+            self._assembler.begin_after(event.source)
 
     def _pass(self, name: str) -> None:
         passed = self._marks.pop(name, None)

@@ -1,19 +1,14 @@
 """Empty pages of a browser, of which the next is opened while the page before it is waited for."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
+from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.devtools.document import LARGEST_PAINT
-
-if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Page
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -31,8 +26,8 @@ class OpenPage:
 class OpenPages:
     """Opens the pages of one browser, one for each attempt at a visit.
 
-    Opening one takes some 80 ms, in which its browser would do nothing else. So the next is opened while the page before it
-    is waited for to become quiet. It makes no request, and no page can tell that it is there.
+    Opening one takes some 80 ms, in which its browser would do nothing else. So the next is opened while the
+    page before it is waited for to become quiet. It makes no request, and no page can tell that it is there.
     """
 
     def __init__(
@@ -41,7 +36,10 @@ class OpenPages:
         pose: Callable[[CDPSession], Awaitable[None]],
         is_heard: Callable[[str], bool],
     ) -> None:
-        """Open pages in profiles made by `context`, after `pose`; `is_heard` tells whether a page's events arrive."""
+        """Open pages in profiles made by `context`, after `pose`.
+
+        `is_heard` tells whether a page's events arrive.
+        """
         self._context = context
         self._pose = pose
         self._is_heard = is_heard

@@ -1,12 +1,11 @@
 """Process trees and their memory, read from /proc (proc(5)), which every user may read."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 
 OWN_MEMORY = (b"RssAnon:", b"RssShmem:")
-"""Lines of /proc/PID/status that are summed; mapped files, which all processes of a browser share, are left out."""
+"""Lines of /proc/PID/status that are summed; mapped files, which all processes of a browser share,
+are left out."""
 
 
 READ_BYTES = 1 << 16
@@ -49,7 +48,8 @@ def runs(pid: int) -> bool:
 def memory_bytes(root: int) -> int:
     """Return the memory of a process and its descendants: anonymous and shared pages, but no files.
 
-    Shared pages count in each process, unlike in PSS (proc(5)), which only root may read of sandboxed renderers.
+    Shared pages count in each process, unlike in PSS (proc(5)),
+    which only root may read of sandboxed renderers.
     """
     return sum(own_memory_bytes(pid) for pid in [root, *descendants(root)])
 
@@ -66,7 +66,10 @@ def _status(pid: int) -> list[int]:
 
 
 def _read(path: str) -> bytes:
-    """Return what a file of /proc has; empty if its process has ended. Every process is read after every visit."""
+    """Return what a file of /proc has; empty if its process has ended.
+
+    Every process is read after every visit.
+    """
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:

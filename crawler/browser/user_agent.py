@@ -3,8 +3,6 @@
 The headless shell's own say HeadlessChrome, which sites answer with bot walls.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any
@@ -89,7 +87,8 @@ def _major(version: str) -> int:
 
 
 def brands(version: str) -> list[dict[str, str]]:
-    """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH, Chromium's GREASE).
+    """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH,
+    Chromium's GREASE).
 
     >>> [one["brand"] for one in brands("156.0.8078.79")]
     ['Not:A-Brand', 'Chromium']

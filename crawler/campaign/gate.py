@@ -1,27 +1,36 @@
-"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended, and a search for clustered failures."""
-
-from __future__ import annotations
+"""Judges whether a crawl is good enough to be sealed: bounds on how its sites ended,
+and a search for clustered failures."""
 
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
-from crawler.campaign.evenness import EVENNESS, Excess, FirstVisit, excesses
+from crawler.campaign.evenness import (
+    EVENNESS,
+    Excess,
+    FirstVisit,
+    Usual,
+    excesses,
+    unresolved_excesses,
+)
+from crawler.errors import DNSError
+from schema.crawls import name_of
 from schema.tables import Crawl, Site, Visit
-from schema.vocabulary import ANSWERED, NEVER_FINAL, OUR_FAULT
+from schema.vocabulary import ANSWERED, DISPUTED, NEVER_FINAL, OUR_FAULT
+from storage.crawls import crawls
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+UNRESOLVED = frozenset({DNSError.outcome})
+"""Outcomes of sites whose name did not resolve."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """Minimum quality to seal a crawl; deliberately loose, to catch a crawl that failed and not a web that changed."""
+    """Minimum quality to seal a crawl; deliberately loose,
+    to catch a crawl that failed and not a web that changed."""
 
     visited: float = 1.0
     """Least share of the sites with a final visit."""
@@ -30,9 +39,14 @@ class Bounds:
     covered: float = 0.95
     """Least share of the ok visits whose bytes are accounted for (schema/vocabulary.py)."""
     our_fault: float = 0.02
-    """Largest share of the final visits that ended by a fault of ours."""
+    """Largest share of the final visits that ended by a fault of ours, names that another resolver knows
+    included."""
+    unresolved: float = 0.15
+    """Largest share of the visited sites whose name did not resolve. Ours: above the share of any list
+    that we know of."""
     uneven: float = EVENNESS.chance
-    """False-positive rate of the search for clustered failures (crawler.campaign.evenness); 0 for no search."""
+    """False-positive rate of each search for failures that sites do not cause (crawler.campaign.evenness);
+    0 for no search."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +59,8 @@ class Ends:
     ok_known: int
     """Final visits that are ok and have a known coverage."""
     ok_covered: int
+    disputed: int = 0
+    """Final visits whose site's name did not resolve, though another resolver knows it."""
 
     @property
     def visited(self) -> int:
@@ -58,7 +74,8 @@ class Ends:
             "visited": _share(self.visited, self.planned),
             "answered": _share(self._of(ANSWERED), self.visited),
             "covered": _share(self.ok_covered, self.ok_known),
-            "our_fault": _share(self._of(OUR_FAULT), self.visited),
+            "our_fault": _share(self._of(OUR_FAULT) + self.disputed, self.visited),
+            "unresolved": _share(self._of(UNRESOLVED), self.visited),
         }
 
     def _of(self, wanted: frozenset[str]) -> int:
@@ -74,32 +91,61 @@ def ends(connection: Connection, crawl: Crawl) -> Ends:
             func.count(),
             func.count(Visit.is_covered),
             func.count().filter(Visit.is_covered.is_(True)),
+            func.count().filter(Visit.error.endswith(DISPUTED)),
         )
         .where(Visit.crawl_id == crawl.id, Visit.is_final)
         .group_by(Visit.outcome)
         .order_by(func.count().desc(), Visit.outcome)
     )
     rows = connection.execute(query).all()
-    known, covered = next(((known, good) for outcome, _, known, good in rows if outcome == "ok"), (0, 0))
+    known, covered = next(((known, good) for outcome, _, known, good, _ in rows if outcome == "ok"), (0, 0))
     return Ends(
         planned=planned or 0,
-        outcomes={outcome: number for outcome, number, _, _ in rows},
+        outcomes={outcome: number for outcome, number, *_ in rows},
         ok_known=known,
         ok_covered=covered,
+        disputed=sum(disputed for *_, disputed in rows),
     )
 
 
-def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess]:
-    """Find windows of time, machines and processes whose sites failed far more often than the rest."""
+def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess | str]:
+    """Find failures that sites do not cause: in windows of time, on machines, in processes, and of names
+    to resolve."""
+    if not bounds.uneven:
+        return []
     rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
-    return excesses(first_visits(connection, crawl), rule) if bounds.uneven else []
+    visits = first_visits(connection, crawl)
+    return [*excesses(visits, rule), *unresolved_excesses(visits, usual(connection, crawl), rule)]
+
+
+def usual(connection: Connection, crawl: Crawl) -> Usual | None:
+    """Count the names that did not resolve in the last sealed crawl of the same list before; None if there
+    is none."""
+    earlier = [
+        (one.sealed_at, one.id, one)
+        for one in crawls(connection)
+        if one.sealed_at is not None
+        and one.sealed_at < crawl.planned_at
+        and one.kind == crawl.kind
+        and one.list_id.partition(":")[0] == crawl.list_id.partition(":")[0]
+        and one.top >= crawl.top
+    ]
+    if not earlier:
+        return None
+    *_, before = max(earlier)
+    sites, unresolved = connection.execute(
+        select(func.count(), func.count().filter(Visit.outcome.in_(UNRESOLVED))).where(
+            Visit.crawl_id == before.id, Visit.is_final, Visit.rank <= crawl.top
+        )
+    ).one()
+    return Usual(crawl=str(name_of(before)), sites=sites, unresolved=unresolved)
 
 
 def first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
     """List the sites with a final visit: their first conclusive visit, and whether they failed in the end."""
     said = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
     first = (
-        select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner)
+        select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner, Visit.outcome)
         .where(Visit.crawl_id == crawl.id, said)
         .ext(distinct_on(Visit.rank))
         .order_by(Visit.rank, Visit.attempt)
@@ -107,19 +153,24 @@ def first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
     )
     final = aliased(Visit)
     query = (
-        select(first.c.started_at, first.c.crawler_host, first.c.owner, final.outcome)
+        select(first.c.started_at, first.c.crawler_host, first.c.owner, first.c.outcome, final.outcome)
         .join(final, final.rank == first.c.rank)
         .where(final.crawl_id == crawl.id, final.is_final)
     )
     return [
         FirstVisit(
-            at=at, machine=machine or "", process=owner.rpartition("/")[0], failed=outcome not in ANSWERED
+            at=at,
+            machine=machine or "",
+            process=owner.rpartition("/")[0],
+            failed=outcome not in ANSWERED,
+            unresolved=outcome in UNRESOLVED,
+            unresolved_first=at_first in UNRESOLVED,
         )
-        for at, machine, owner, outcome in connection.execute(query)
+        for at, machine, owner, at_first, outcome in connection.execute(query)
     ]
 
 
-def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterator[str]:
+def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess | str] = ()) -> Iterator[str]:
     """Describe each bound that the crawl fails."""
     shares = found.shares
     for name, words in {
@@ -132,9 +183,13 @@ def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess] = ()) -> Iterat
             yield f"{_percent(share)} {words}, and {_percent(least)} must"
     if (shares["our_fault"] or 0) > bounds.our_fault:
         yield (
-            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours ({', '.join(sorted(OUR_FAULT))}), "
+            f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours "
+            f"({', '.join(sorted(OUR_FAULT))}, or a name that another resolver knows), "
             f"and {_percent(bounds.our_fault)} may"
         )
+    if (shares["unresolved"] or 0) > bounds.unresolved:
+        unresolved, most = _percent(shares["unresolved"]), _percent(bounds.unresolved)
+        yield f"{unresolved} of the names did not resolve, and {most} may"
     yield from map(str, crowds)
 
 

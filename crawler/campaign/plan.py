@@ -1,11 +1,9 @@
 """Plans a crawl: its list, its row, its sites and its partitions, in one transaction."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import Connection, Engine, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from crawler.errors import CrawlerError
@@ -16,9 +14,6 @@ from schema.tables import Crawl, Site, SiteList
 from storage.bulk_copy import copy_rows
 from storage.crawls import crawls
 from storage.partitions import create_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 METHOD_VERSION = "2"
 """Version of the measuring method; a change that moves numbers raises it, and every time series marks it."""
@@ -100,8 +95,8 @@ def check_method(crawl: Crawl) -> None:
     """Raise PlanError if the crawl was planned for another method than this code's."""
     if crawl.method_version != METHOD_VERSION:
         raise PlanError(
-            f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by method "
-            f"{METHOD_VERSION}: run it with the code of {crawl.commit}, or plan another crawl"
+            f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by "
+            f"method {METHOD_VERSION}: run it with the code of {crawl.commit}, or plan another crawl"
         )
 
 

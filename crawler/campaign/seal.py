@@ -1,17 +1,10 @@
 """Seals a crawl: from then on it is never written again."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from sqlalchemy import func, select, update
+from sqlalchemy import Connection, Engine, func, select, update
 
 from crawler.errors import CrawlerError
 from schema.tables import Crawl, Site
 from storage.partitions import seal_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 
 class SealError(CrawlerError):

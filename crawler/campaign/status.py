@@ -1,25 +1,20 @@
 """The status of a crawl, counted in the database."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
-from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from schema.tables import Crawl
 from schema.vocabulary import NETWORK_DOWN
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 RATE_WINDOW = "15 minutes"
 
 COUNTED_BYTES = 64 << 20
-"""Size of a table of a crawl up to which its rows are counted, within 0.1 s; counting 100 million would take minutes."""
+"""Size of a table of a crawl up to which its rows are counted, within 0.1 s;
+counting 100 million would take minutes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +51,8 @@ class Status:
     outcomes: dict[str, int]
     """Final visits by outcome."""
     responses: int | None
-    """Number of responses, estimated from PostgreSQL's statistics if large; None before there are statistics."""
+    """Number of responses, estimated from PostgreSQL's statistics if large;
+    None before there are statistics."""
     responses_exact: bool
     received_bytes: int
     coverage_min: float | None
@@ -128,7 +124,10 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
 
 
 def minutes_left(counted: Status) -> int | None:
-    """Estimate the minutes until the last site is done, from the recent rate and the visits per site; None if unknown."""
+    """Estimate the minutes until the last site is done, from the recent rate and the visits per site.
+
+    None if unknown.
+    """
     if not (counted.claimed and counted.visits_per_hour and counted.final):
         return None
     visits = (counted.planned - counted.final) * counted.visits / counted.final
@@ -174,7 +173,8 @@ def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, in
     """Count final visits by the values of a column but null, the most frequent first."""
     counted = connection.execute(
         text(
-            f"SELECT {column}, count(*) FROM visit WHERE crawl_id = :crawl_id AND is_final "  # noqa: S608  # our own
+            f"SELECT {column}, count(*) FROM visit WHERE crawl_id "  # noqa: S608
+            "= :crawl_id AND is_final "
             f"AND {column} IS NOT NULL GROUP BY {column} ORDER BY count(*) DESC, {column}"
         ),
         {"crawl_id": crawl.id},

@@ -1,32 +1,50 @@
-"""A capture of the headers of all packets in a network namespace, and of what its TCP measured; the browsers in it share it."""
-
-from __future__ import annotations
+"""A capture of the headers of all packets in a network namespace, and of what its TCP measured;
+the browsers in it share it."""
 
 import contextlib
+import itertools
 import os
 import select
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from crawler.capture.connections import CapturedConnection, CapturedConnections
-from crawler.capture.packets import TCP, end
+from crawler.capture.packets import TCP, end, name
 from crawler.capture.ring import LOOPBACK, RETIRE_MS, Ring, open_socket
 from crawler.capture.tcp_info import SmallestRoundTrips, open_tcp_info
 
 HANDED_OVER_MS = 2 * RETIRE_MS
 """Time after which the kernel has handed over a captured packet, in milliseconds."""
 
+NAMED_WITHIN_MS = 2000
+"""Time from a connection's first packet within which its browser's log has named it, in milliseconds."""
+
+Ends: TypeAlias = tuple[int, str, int]
+"""Local port, remote address and remote port of a connection."""
+
 PAUSE_S = 0.05
 """Pause between two reads of the ring, which holds half a second of 1 Gbit/s."""
 
 
 class Capture:
-    """The connections of a network namespace; safe for the threads of several browsers. A thread empties the ring."""
+    """The connections of a network namespace; safe for the threads of several browsers.
 
-    def __init__(self, sock: socket.socket, tcp_info: socket.socket | None = None) -> None:
-        """Capture by a packet socket, with round trips by a socket of `open_tcp_info`; the caller closes both."""
+    A thread empties the ring.
+    """
+
+    def __init__(
+        self, sock: socket.socket, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
+    ) -> None:
+        """Capture by a packet socket, with round trips by a socket of `open_tcp_info`;
+        the caller closes both.
+
+        `is_theirs_alone` says that nobody but browsers uses the network.
+        """
+        self._is_theirs_alone = is_theirs_alone
+        self._logs: list[Callable[[], Iterable[Ends]]] = []
         self._ring = Ring(sock)
         self._trips = None if tcp_info is None else SmallestRoundTrips(tcp_info)
         self._connections = CapturedConnections()
@@ -36,7 +54,8 @@ class Capture:
         self._thread.start()
 
     def take(self, local: tuple[str, int], remote: tuple[str, int]) -> CapturedConnection | None:
-        """Remove and return the newest connection between two ends, with all packets captured HANDED_OVER_MS ago.
+        """Remove and return the newest connection between two ends,
+        with all packets captured HANDED_OVER_MS ago.
 
         None if its beginning was not captured, or an address is invalid.
         """
@@ -48,6 +67,47 @@ class Capture:
                 found.min_rtt_us = self._trips.take(client, server, since_ns=found.began_ns)
             return found
         return None
+
+    @contextlib.contextmanager
+    def named_by(self, log: Callable[[], Iterable[Ends]]) -> Iterator[None]:
+        """Have a browser's log name its connections while the block runs."""
+        with self._lock:
+            self._logs.append(log)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._logs.remove(log)
+
+    def unnamed_bytes(self, ends: Iterable[Ends], *, since_ms: int, until_ms: int) -> int:
+        """Count what arrived on connections that began meanwhile and that no browser's log names, each once.
+
+        `ends` are those that the asking browser's log names, which has been read to its end. Other browsers'
+        logs may be behind, so where there are others, a connection counts only once there has been time to
+        name it. Nothing counts where others than browsers use the network.
+        """
+        with self._lock:
+            if not self._is_theirs_alone:
+                return 0
+            logs = list(self._logs)
+        named = _names(itertools.chain(ends, *(log() for log in logs)))
+        until_ms -= NAMED_WITHIN_MS if len(logs) > 1 else 0
+        with self._lock:
+            self._drain()
+            found = self._connections.unnamed(
+                named, since_ns=since_ms * 1_000_000, until_ns=until_ms * 1_000_000
+            )
+            return sum(one.received_bytes or 1 for one in found)  # one that is lost had a byte at least
+
+    def is_behind(self, local: tuple[str, int], remote: tuple[str, int], received_bytes: int) -> bool:
+        """Return whether packets are still to come, since the connection is known
+        to have received so many bytes."""
+        with contextlib.suppress(ValueError), self._lock:
+            self._drain()
+            found = self._connections.find(end(*local), end(*remote))
+            captured_bytes = None if found is None else found.received_bytes
+            return captured_bytes is not None and captured_bytes < received_bytes
+        return False
 
     def close(self) -> None:
         """End the capture, after the last browser's end."""
@@ -76,14 +136,26 @@ class Capture:
             self._trips.drain()
 
 
+def _names(ends: Iterable[Ends]) -> set[bytes]:
+    """Return the names of connections, but for those whose address is invalid."""
+    names = set()
+    for one in ends:
+        with contextlib.suppress(ValueError):
+            names.add(name(*one))
+    return names
+
+
 @contextlib.contextmanager
-def capturing(sock: socket.socket | None, tcp_info: socket.socket | None = None) -> Iterator[Capture | None]:
-    """A capture by sockets of the browsers' network namespace; None if there is no packet socket, or no ring for it."""
+def capturing(
+    sock: socket.socket | None, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
+) -> Iterator[Capture | None]:
+    """A capture by sockets of the browsers' network namespace; None if there is no packet socket,
+    or no ring for it."""
     if sock is None:
         yield None
         return
     try:
-        capture = Capture(sock, tcp_info)
+        capture = Capture(sock, tcp_info, is_theirs_alone=is_theirs_alone)
     except OSError:  # no memory for the ring, or a kernel without it
         yield None
         return
@@ -94,7 +166,7 @@ def capturing(sock: socket.socket | None, tcp_info: socket.socket | None = None)
 
 
 @contextlib.contextmanager
-def on_loopback() -> Iterator[Capture | None]:
+def on_loopback(*, is_theirs_alone: bool = False) -> Iterator[Capture | None]:
     """A capture of this network namespace's loopback; None without CAP_NET_RAW."""
     with contextlib.ExitStack() as stack:
         try:
@@ -105,4 +177,4 @@ def on_loopback() -> Iterator[Capture | None]:
         tcp_info = None
         with contextlib.suppress(OSError):
             tcp_info = stack.enter_context(contextlib.closing(open_tcp_info()))
-        yield stack.enter_context(capturing(sock, tcp_info))
+        yield stack.enter_context(capturing(sock, tcp_info, is_theirs_alone=is_theirs_alone))

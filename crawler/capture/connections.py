@@ -3,9 +3,8 @@
 All input is accepted, and memory is bounded. Not thread-safe.
 """
 
-from __future__ import annotations
-
 import bisect
+from collections.abc import Set
 
 from crawler.capture.packets import ACK, PORT, SYN, TCP, Packet
 
@@ -24,9 +23,16 @@ WINDOW = 1 << 30
 
 DNS = PORT.pack(53)
 
+INITIAL_BYTES = 1200
+"""Least datagram of a client that begins a QUIC connection (RFC 9000 §14.1)."""
+
+FIRST_EPHEMERAL = 32_768
+"""Least local port that Linux chooses for a connection; those of the crawler's own probes are lower."""
+
 
 class Received:
-    """Counts the payload in the segments of one direction of a TCP connection, each byte once (RFC 9293 §3.4)."""
+    """Counts the payload in the segments of one direction of a TCP connection,
+    each byte once (RFC 9293 §3.4)."""
 
     __slots__ = ("_ahead", "_first", "is_lost", "payload_bytes")
 
@@ -70,7 +76,7 @@ class CapturedConnection:
     """One TCP connection, or the UDP datagrams between two ends, from the first packet on."""
 
     __slots__ = (
-        "_received", "client", "is_lost", "last_ns", "min_rtt_us", "packets", "protocol", "server", "syn",
+        "_received", "client", "is_lost", "is_named", "last_ns", "min_rtt_us", "packets", "protocol", "server", "syn",  # noqa: E501
     )  # fmt: skip
 
     def __init__(self, first: Packet) -> None:
@@ -86,9 +92,18 @@ class CapturedConnection:
         """When payload last came from the server, in nanoseconds of CLOCK_MONOTONIC; None before any."""
         self.is_lost = False
         """True once the capture dropped packets, which may have been this connection's."""
+        self.is_named = False
+        """True once a browser's log has named the connection."""
         self.min_rtt_us: int | None = None
-        """Smallest round trip that the client's kernel measured (tcpi_min_rtt), in µs; None if it is not known."""
+        """Smallest round trip that the client's kernel measured (tcpi_min_rtt), in µs;
+        None if it is not known."""
         self._received = Received(0) if first.protocol != TCP else None
+
+    @property
+    def names(self) -> set[bytes]:
+        """Port of either side and end of the other, as by `packets.name`: of UDP,
+        the server may have sent first."""
+        return {self.client[-PORT.size :] + self.server, self.server[-PORT.size :] + self.client}
 
     @property
     def began_ns(self) -> int:
@@ -97,7 +112,8 @@ class CapturedConnection:
 
     @property
     def round_trip_us(self) -> int | None:
-        """The smaller of the time from SYN to SYN-ACK and `min_rtt_us`; None if neither is known, and for UDP.
+        """The smaller of the time from SYN to SYN-ACK and `min_rtt_us`; None if neither is known,
+        and for UDP.
 
         The first is unknown if SYN was sent twice: either may be answered.
         """
@@ -112,7 +128,8 @@ class CapturedConnection:
 
     @property
     def received_bytes(self) -> int | None:
-        """Payload from the server: of TCP each byte in order once, of UDP all datagrams; None if packets may be missing."""
+        """Payload from the server: of TCP each byte in order once, of UDP all datagrams;
+        None if packets may be missing."""
         received = self._received
         return None if self.is_lost or received is None or received.is_lost else received.payload_bytes
 
@@ -148,6 +165,8 @@ class CapturedConnections:
         """By client and server, the oldest first."""
         self._kept = 0
         """Number of packets kept, of all connections."""
+        self._taken: dict[bytes, None] = {}
+        """Ends between which datagrams came that were taken, the oldest first: more may come."""
 
     def feed(self, packet: Packet) -> None:
         """Add a packet, unless it is DNS, or of a TCP connection whose SYN was not captured.
@@ -162,17 +181,52 @@ class CapturedConnections:
         elif found is None:
             found = self._by_ends.get(packet.destination + packet.source)
             if found is None and packet.protocol != TCP and DNS not in (ends[-2:], packet.source[-2:]):
-                found = self._begin(ends, packet)
+                found = None if self._is_late(packet) else self._begin(ends, packet)
         if found is not None:
             self._kept += found.add(packet)
             if self._kept > KEPT_LIMIT:
                 self._forget()
 
+    def find(self, client: bytes, server: bytes) -> CapturedConnection | None:
+        """Return the newest connection between two ends; None if its beginning was not captured."""
+        return self._by_ends.get(client + server)
+
     def take(self, client: bytes, server: bytes) -> CapturedConnection | None:
-        """Remove and return the newest connection between two ends; None if its beginning was not captured."""
+        """Remove and return the newest connection between two ends.
+
+        None if its beginning was not captured.
+        """
         found = self._by_ends.pop(client + server, None)
-        self._kept -= 0 if found is None else len(found.packets)
+        if found is not None:
+            self._kept -= len(found.packets)
+            if found.protocol != TCP:
+                self._taken[client + server] = None
+                if len(self._taken) > CONNECTIONS_LIMIT:
+                    del self._taken[next(iter(self._taken))]
         return found
+
+    def unnamed(self, named: Set[bytes], *, since_ns: int, until_ns: int) -> list[CapturedConnection]:
+        """Return the connections that began meanwhile, received payload and are not `named`, once each.
+
+        Those that are named now, or were once, need not be named again.
+        """
+        found = []
+        for one in self._by_ends.values():
+            one.is_named |= not named.isdisjoint(one.names)
+            is_browsers = PORT.unpack(one.client[-PORT.size :])[0] >= FIRST_EPHEMERAL
+            is_of_visit = one.last_ns is not None and since_ns <= one.began_ns <= until_ns
+            if is_browsers and is_of_visit and not one.is_named:
+                one.is_named = True
+                found.append(one)
+        return found
+
+    def _is_late(self, packet: Packet) -> bool:
+        """Return whether a datagram belongs to a connection that was taken: either side still closes it,
+        or repeats itself."""
+        ends = packet.source + packet.destination
+        if ends in self._taken and packet.payload_bytes >= INITIAL_BYTES:
+            del self._taken[ends]
+        return ends in self._taken or packet.destination + packet.source in self._taken
 
     def lose(self) -> None:
         """Note that the capture dropped packets, of any connection."""

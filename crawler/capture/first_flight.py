@@ -1,16 +1,16 @@
-"""Estimates a server's initial window from the headers of one TCP connection's packets, as captured at the client.
+"""Estimates a server's initial window from the headers of one TCP connection's packets,
+as captured at the client.
 
-The initial window (RFC 6928, RFC 9040) is the congestion window of a connection that has had no acknowledgment. Every
-segment was sent while at most a window was in flight, and in flight is what no acknowledgment that the server can have
-received covers: of the client's packets, those sent at least a round trip before the segment arrived, and those whose
-timestamp it echoes (RFC 7323 §4.3), however much the round trips differ. That bounds the window from below. It is known
-exactly if the sender then stopped, although it had more to send and the receive window had room, until the first
-acknowledgment of the flight reached it. Rüth et al. (IMC 2017) name these cares.
+The initial window (RFC 6928, RFC 9040) is the congestion window of a connection that has had no
+acknowledgment. Every segment was sent while at most a window was in flight, and in flight is what no
+acknowledgment that the server can have received covers: of the client's packets, those sent at least a round
+trip before the segment arrived, and those whose timestamp it echoes (RFC 7323 §4.3), however much the round
+trips differ. That bounds the window from below. It is known exactly if the sender then stopped, although it
+had more to send and the receive window had room, until the first acknowledgment of the flight reached it.
+Rüth et al. (IMC 2017) name these cares.
 
 A handshake's flight that was acknowledged before may have grown the window: `crawler.capture.window_growth`.
 """
-
-from __future__ import annotations
 
 import bisect
 import itertools
@@ -23,8 +23,8 @@ from crawler.capture.tcp_exchange import Ack, Data, Exchange, read_exchange
 from crawler.capture.window_growth import ANY, LINUX, Before, Sender, initial_windows, least_window
 
 EARLIEST, LATEST = 7 / 8, 9 / 8
-"""Bounds of a later round trip, in the shortest round trip of the connection: what arrives before the earliest was sent
-without an acknowledgment, and what a waiting sender sends arrives before the latest."""
+"""Bounds of a later round trip, in the shortest round trip of the connection: what arrives before the
+earliest was sent without an acknowledgment, and what a waiting sender sends arrives before the latest."""
 
 SLACK_NS = 1_000_000
 """Time that ends may take to answer, in nanoseconds."""
@@ -32,13 +32,18 @@ SLACK_NS = 1_000_000
 LEAST_GAP = 1 / 16
 """Least pause after a flight, in round trips: a shorter one does not show that the sender stopped."""
 
+QUIC_SHARE = 7 / 8
+"""Share of the round trip within which nothing can answer the response's first datagram."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstFlight:
-    """What came within the first round trip of a response, and what it tells of the server's initial window."""
+    """What came within the first round trip of a response,
+    and what it tells of the server's initial window."""
 
     bytes: int
-    """TCP payload from the response's first packet on that was sent before any of it was acknowledged, each byte once."""
+    """TCP payload from the response's first packet on that was sent before any of it was acknowledged,
+    each byte once."""
     packets: int
     """TCP segments of these bytes."""
     segment_bytes: int
@@ -69,8 +74,9 @@ class Flight:
 def first_flight(packets: Sequence[Packet], *, client: bytes, request_ns: int) -> FirstFlight | str:
     """The first flight of the response to the first request, or the reason why there is none.
 
-    `packets` are those of one connection, in the order of their times. `client` is the browser's address and port as in
-    `Packet.source`. The request is the first payload that the browser sends at `request_ns` or later.
+    `packets` are those of one connection, in the order of their times. `client` is the browser's address and
+    port as in `Packet.source`. The request is the first payload that the browser sends at `request_ns` or
+    later.
     """
     exchange = read_exchange(packets, client=client)
     if isinstance(exchange, str):
@@ -184,7 +190,8 @@ def _senders(
 
 
 def _next_flight(exchange: Exchange, flight: Flight) -> list[Data]:
-    """The data that the flight's acknowledgments let out, before their own acknowledgments can have been answered."""
+    """The data that the flight's acknowledgments let out,
+    before their own acknowledgments can have been answered."""
     if flight.following is None:
         return []
     begin = flight.following.time_ns
@@ -195,7 +202,8 @@ def _next_flight(exchange: Exchange, flight: Flight) -> list[Data]:
 def _is_counted_in_segments(exchange: Exchange, flight: Flight, window_bytes: int) -> bool:
     """True if the sender's window is one of segments, whatever their size, as Linux's is.
 
-    A window of bytes grows by no more than what is acknowledged (RFC 5681 §3.1, RFC 3465 with L=1 or more per byte).
+    A window of bytes grows by no more than what is acknowledged (RFC 5681 §3.1,
+    RFC 3465 with L=1 or more per byte).
     """
     waited = int(EARLIEST * exchange.round_trip_ns)
     return any(
@@ -206,7 +214,10 @@ def _is_counted_in_segments(exchange: Exchange, flight: Flight, window_bytes: in
 
 
 def _unended(exchange: Exchange, flight: Flight) -> str:
-    """Why the end of the flight may not be that of the window; empty if the server waited for an acknowledgment."""
+    """Why the end of the flight may not be that of the window.
+
+    Empty if the server waited for an acknowledgment.
+    """
     following, first_ack, last = flight.following, flight.first_ack, flight.data[-1]
     if following is None or first_ack is None:
         return "response_ended"
@@ -245,3 +256,24 @@ def _before(exchange: Exchange, flight: Flight, least: int) -> Before:
         default=0,
     )
     return Before(segments=sent[-1], acked=acked, in_flight=most, least=least)
+
+
+def quic_first_flight(packets: Sequence[Packet], *, client: bytes, request_ns: int) -> tuple[int, int] | None:
+    """UDP payload in bytes, and datagrams, of the first flight that answers a request; None if there is none.
+
+    Acknowledgments of QUIC are encrypted, so that no window follows. `packets` are those of one connection,
+    in the order of their times. The round trip is the handshake's first: from the browser's first datagram to
+    the server's. The request is the first datagram that the browser sends at `request_ns` or later; what
+    comes a round trip later answers it, or came with the answer.
+    """
+    sent = [one.time_ns for one in packets if one.source == client]
+    received = [one for one in packets if one.source != client]
+    asked = next((time for time in sent if time >= request_ns), None)
+    if asked is None or not received or received[0].time_ns <= sent[0]:
+        return None
+    waited = int(QUIC_SHARE * (received[0].time_ns - sent[0]))
+    begin = next((one.time_ns for one in received if one.time_ns >= asked + waited), None)
+    if begin is None:
+        return None
+    flight = [one for one in received if begin <= one.time_ns < begin + waited]
+    return sum(one.payload_bytes for one in flight), sum(one.segments for one in flight)

@@ -1,16 +1,15 @@
 """Tells BBR from CUBIC and Reno by when a server's segments came.
 
-Linux does not pace the first ten data segments of a connection (tcp_update_skb_after_send). After them BBR sends 2.89
-windows a round trip, from the initial window (bbr_init_pacing_rate_from_rtt), until acknowledgments show a higher rate.
-CUBIC and Reno send as acknowledgments let them, or with fq at twice the window a round trip, which grows with every
-acknowledgment (tcp_update_pacing_rate). Both send bursts of two and more segments (tcp_tso_autosize), so that a pace of the
-sender differs from that of a slow link, where segments come one by one.
+Linux does not pace the first ten data segments of a connection (tcp_update_skb_after_send). After them BBR
+sends 2.89 windows a round trip, from the initial window (bbr_init_pacing_rate_from_rtt), until
+acknowledgments show a higher rate. CUBIC and Reno send as acknowledgments let them, or with fq at twice the
+window a round trip, which grows with every acknowledgment (tcp_update_pacing_rate). Both send bursts of two
+and more segments (tcp_tso_autosize), so that a pace of the sender differs from that of a slow link, where
+segments come one by one.
 
-A network that holds packets back and then hands them over together makes a sender seem faster than it is. The server's own
-timestamps (RFC 7323 §3.2) tell how long it took.
+A network that holds packets back and then hands them over together makes a sender seem faster than it is. The
+server's own timestamps (RFC 7323 §3.2) tell how long it took.
 """
-
-from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -33,20 +32,21 @@ JITTER_NS = 50_000
 TICK_NS = 1_000_000
 """Tick of Linux's timestamps, in nanoseconds (TCP_TS_HZ)."""
 LEAST_TICKS, CLOCK_ERROR = 20, 0.25
-"""Ticks over which a server's clock is compared with ours, at least, and the share by which it may differ: other ticks are 4 ms
-and more, or microseconds."""
+"""Ticks over which a server's clock is compared with ours, at least, and the share by which it may differ:
+other ticks are 4 ms and more, or microseconds."""
 JITTERS = 3
 """Times that packets may be late, in differences between the round trips that were seen."""
 FASTER, STEADILY_FASTER = 2.0, 1.2
-"""Factors by which segments must come faster than BBR sends, to be somebody else's: a few, whose first may be due since
-earlier (tcp_update_skb_after_send halves the pause after them), and those at the end of a flight of several bursts."""
+"""Factors by which segments must come faster than BBR sends, to be somebody else's: a few, whose first may be
+due since earlier (tcp_update_skb_after_send halves the pause after them), and those at the end of a flight of
+several bursts."""
 STEADY_BURSTS = 2
 """Bursts at the end of a flight, at least, for the second factor."""
 STEADY = 0.03
 """Share by which pauses of a sender that keeps a pace may differ; without jitter they are the same."""
 LEAST_PAUSES, AGREEING, DISAGREEING = 2, 0.8, 0.6
-"""Pauses to know a paced sender by, at least, the share of them that its pace must explain, and the share that the other
-sender's pace must not explain, jitter allowed."""
+"""Pauses to know a paced sender by, at least, the share of them that its pace must explain, and the share
+that the other sender's pace must not explain, jitter allowed."""
 LEAST_MEAN_BURST = 1.5
 """Segments a burst, on average, at least: a slow link brings segments one by one."""
 
@@ -85,7 +85,8 @@ class Flights:
 
 
 def may_be_bbr(flights: Flights) -> bool:
-    """True unless the segments of the first flight, or at the end of the next, came faster than BBR paces them."""
+    """True unless the segments of the first flight, or at the end of the next,
+    came faster than BBR paces them."""
     gap_ns = flights.round_trip_ns / (BBR_WINDOWS * flights.window)
     burst = max(LEAST_BURST, BURST_NS / gap_ns)
     first, later = _paced(flights)
@@ -112,7 +113,8 @@ def _paced(flights: Flights) -> tuple[list[Data], list[Data]]:
 def _is_faster(data: Sequence[Data], flights: Flights, *, gap_ns: float, burst: float) -> bool:
     """True if the segments behind the first burst were sent with smaller gaps.
 
-    By the times at which they came, unless the server's timestamps say that sending took longer; or by its timestamps alone.
+    By the times at which they came, unless the server's timestamps say that sending took longer;
+    or by its timestamps alone.
     """
     segments = sum(one.segments for one in data) - burst
     if segments < 1:
@@ -126,14 +128,18 @@ def _is_faster(data: Sequence[Data], flights: Flights, *, gap_ns: float, burst: 
 
 
 def _ticks(data: Sequence[Data]) -> int | None:
-    """Ticks of the server's clock from the first to the last segment; None without timestamps, or if they go back."""
+    """Ticks of the server's clock from the first to the last segment.
+
+    None without timestamps, or if they go back.
+    """
     first, last = data[0].stamp, data[-1].stamp
     ticks = None if first is None or last is None else (last - first) % SEQUENCES
     return ticks if ticks is not None and ticks < SEQUENCES // 2 else None
 
 
 def counts_milliseconds(data: Sequence[Data]) -> bool:
-    """True if the timestamps of a server's data count milliseconds, as Linux's do since 4.13, over 20 ms and more."""
+    """True if the timestamps of a server's data count milliseconds, as Linux's do since 4.13,
+    over 20 ms and more."""
     ticks = _ticks(data) if data else None
     if ticks is None:
         return False
@@ -142,8 +148,9 @@ def counts_milliseconds(data: Sequence[Data]) -> bool:
 
 
 def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender | None:
-    """The sender whose pace the pauses between bursts show, or None. The first flight must have ended with its window.
+    """The sender whose pace the pauses between bursts show, or None.
 
+    The first flight must have ended with its window.
     `initial_windows` are those from which BBR comes to the first flight's window.
     """
     first, later = _pauses(flights)
@@ -168,8 +175,8 @@ def sender_by_pace(flights: Flights, initial_windows: Iterable[int]) -> Sender |
 def _pauses(flights: Flights) -> tuple[list[Pause], list[Pause]]:
     """Pauses after the paced bursts of both flights.
 
-    What comes before the first pause of a connection's pacing is not known, and Linux halves the first pause after it
-    waited for acknowledgments.
+    What comes before the first pause of a connection's pacing is not known, and Linux halves the first pause
+    after it waited for acknowledgments.
     """
     least_ns = flights.round_trip_ns / (2 * SLOW_START_WINDOWS * flights.window)
     first = _between_bursts(flights.first, least_ns=least_ns, before=0)
@@ -195,7 +202,8 @@ def _between_bursts(data: Sequence[Data], *, least_ns: float, before: int) -> li
 
 
 def _slow_start_rates(pause: Pause, window: int) -> tuple[float, float]:
-    """Least and most segments a round trip at which fq timed a burst: each acknowledged segment lets two out, at most."""
+    """Least and most segments a round trip at which fq timed a burst:
+    each acknowledged segment lets two out, at most."""
     acknowledged = max(0, -(-(pause.begin - window) // 2))
     return SLOW_START_WINDOWS * (window + acknowledged), SLOW_START_WINDOWS * window * (
         2 if pause.begin >= window else 1
@@ -203,7 +211,8 @@ def _slow_start_rates(pause: Pause, window: int) -> tuple[float, float]:
 
 
 def _explained(flights: Flights, rates: Sequence[tuple[Pause, float, float]], *, jitter_ns: int) -> float:
-    """The largest share of pauses that come from rates within their bounds, in segments a round trip, by one round trip."""
+    """The largest share of pauses that come from rates within their bounds, in segments a round trip,
+    by one round trip."""
     low = (1 - STEADY) * (flights.round_trip_ns - flights.round_trip_error_ns)
     high = (1 + STEADY) * (flights.round_trip_ns + flights.round_trip_error_ns)
     ends = []

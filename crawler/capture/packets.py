@@ -1,9 +1,7 @@
-"""Headers of TCP segments and UDP datagrams in IP packets (RFC 791, RFC 8200, RFC 9293 §3.1, RFC 768). No I/O.
+"""Headers of TCP segments and UDP datagrams in IP packets (RFC 791, RFC 8200, RFC 9293 §3.1, RFC 768).
 
-Malformed packets, fragments, and IPv6 packets with extension headers are no packets here.
+No I/O. Malformed packets, fragments, and IPv6 packets with extension headers are no packets here.
 """
-
-from __future__ import annotations
 
 import ipaddress
 import struct
@@ -36,7 +34,8 @@ ALIGNED, ALIGNED_BYTES = bytes((NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10)), 12
 
 
 class Packet(NamedTuple):
-    """One UDP datagram or TCP segment, or several TCP segments that Linux carries as one packet (GRO, TSO)."""
+    """One UDP datagram or TCP segment, or several TCP segments that Linux
+    carries as one packet (GRO, TSO)."""
 
     time_ns: int
     """When the kernel captured it, in nanoseconds of CLOCK_MONOTONIC."""
@@ -49,7 +48,8 @@ class Packet(NamedTuple):
     payload_bytes: int
     """Payload by the headers' lengths, of all its segments together; the payload itself is not captured."""
     segment_bytes: int
-    """Payload of each of its TCP segments but the last, which may be shorter; `payload_bytes` if there is one segment."""
+    """Payload of each of its TCP segments but the last, which may be shorter;
+    `payload_bytes` if there is one segment."""
     sequence: int
     """Sequence number of SYN, or else of the first payload byte; 0 for UDP."""
     acknowledgment: int
@@ -94,12 +94,12 @@ class Packet(NamedTuple):
 
 
 def parse(headers: memoryview | bytes, *, time_ns: int, size: int, gso_size: int = 0) -> Packet | None:
-    """The packet of which `headers` is the beginning, from the IP header on; None if it is no whole TCP or UDP.
+    """The packet of which `headers` is the beginning, from the IP header on.
 
-    `size` is the captured packet's own, in bytes; bytes beyond the length in its IP header are not payload. A packet
-    too long for its length field has 0 there, as inside Linux (BIG TCP): then `size` counts. `gso_size` is the
-    payload of each of its segments if the kernel merged them or has yet to cut them, as a virtio_net_hdr has it; else 0.
-    Checksums are not verified.
+    None if it is no whole TCP or UDP. `size` is the captured packet's own, in bytes; bytes beyond the length
+    in its IP header are not payload. A packet too long for its length field has 0 there, as inside Linux (BIG
+    TCP): then `size` counts. `gso_size` is the payload of each of its segments if the kernel merged them or
+    has yet to cut them, as a virtio_net_hdr has it; else 0. Checksums are not verified.
     """
     if len(headers) < IPV4_HEADER:
         return None
@@ -164,7 +164,9 @@ def _datagram(
 
 
 def option(options: bytes, kind: int) -> bytes | None:
-    """The value of the first TCP option of a kind (RFC 9293 §3.2); None if there is none, or the options are malformed.
+    """The value of the first TCP option of a kind (RFC 9293 §3.2).
+
+    None if there is none, or the options are malformed.
 
     >>> option(bytes.fromhex("020405b4 0101 0402"), MSS).hex()
     '05b4'
@@ -193,6 +195,14 @@ def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
             return
         yield options[at], options[at + 2 : end_at]
         at = end_at
+
+
+def name(local_port: int, remote_address: str, remote_port: int) -> bytes:
+    """Local port and remote end of a connection, which tell it apart in a namespace.
+
+    Raises ValueError as `end` does.
+    """
+    return PORT.pack(local_port) + end(remote_address, remote_port)
 
 
 def end(address: str, port: int) -> bytes:

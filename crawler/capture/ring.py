@@ -1,10 +1,9 @@
 """A capture socket, and the ring of memory through which the kernel hands over the headers of packets.
 
-packet(7), and Documentation/networking/packet_mmap.rst in Linux's source: TPACKET_V3. A packet is in the ring before its
-connection can be read. No payload is in it: the filter cuts each packet behind its TCP or UDP header.
+packet(7), and Documentation/networking/packet_mmap.rst in Linux's source: TPACKET_V3. A packet is in the ring
+before its connection can be read. No payload is in it: the filter cuts each packet behind its TCP or UDP
+header.
 """
-
-from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -19,10 +18,13 @@ from crawler.capture.packets import IPV6_HEADER, TCP, UDP, UDP_HEADER, Packet, p
 LOOPBACK = "lo"
 
 BLOCK_BYTES = 64 * 1024
-"""Size of a block: the kernel fills and hands over block after block. The headers of some 400 packets fill one."""
+"""Size of a block: the kernel fills and hands over block after block.
+
+The headers of some 400 packets fill one.
+"""
 BLOCKS = 128
-"""Blocks of a ring: 50,000 packets, half a second of 1 Gbit/s, or two seconds of sparse packets, which take a block every
-RETIRE_MS."""
+"""Blocks of a ring: 50,000 packets, half a second of 1 Gbit/s, or two seconds of sparse packets,
+which take a block every RETIRE_MS."""
 RETIRE_MS = 16
 """Time after which a block with a packet is handed over, full or not."""
 
@@ -46,10 +48,11 @@ STATISTICS = struct.Struct("=3I")
 BLOCK = struct.Struct("=8x3I")
 """Start of struct tpacket_block_desc: status, number of packets, and offset of the first."""
 PACKET = struct.Struct("=5I4x2H")
-"""Start of struct tpacket3_hdr: offset of the next, seconds and nanoseconds, bytes kept, bytes in all, and offsets of the
-Ethernet and the IP header."""
+"""Start of struct tpacket3_hdr: offset of the next, seconds and nanoseconds, bytes kept, bytes in all, and
+offsets of the Ethernet and the IP header."""
 GSO_SIZE = struct.Struct("=4xH4x")
-"""struct virtio_net_hdr, in front of the Ethernet header: payload of each segment of a packet that has several, or 0."""
+"""struct virtio_net_hdr, in front of the Ethernet header:
+payload of each segment of a packet that has several, or 0."""
 STATUS_AT = 8
 
 SO_ATTACH_FILTER = 26
@@ -86,15 +89,16 @@ HEADERS_ALONE = [
     (RETURN_SUM, 0, 0, 0),
     (RETURN, 0, 0, 0),
 ]
-"""BPF instructions (code, jumps if true and if false, operand): of TCP and UDP in IPv4 and IPv6 all headers pass, of at
-most 134 bytes, and nothing else."""
+"""BPF instructions (code, jumps if true and if false, operand): of TCP and UDP in IPv4 and IPv6 all headers
+pass, of at most 134 bytes, and nothing else."""
 
 
 def open_socket(interface: str) -> socket.socket:
-    """A socket that captures the headers of TCP and UDP packets on an Ethernet interface of this network namespace.
+    """A socket that captures the headers of TCP and UDP packets on an Ethernet
+    interface of this network namespace.
 
-    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. It captures both
-    directions, but on loopback, where each packet leaves and arrives, only those that arrive.
+    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. It captures
+    both directions, but on loopback, where each packet leaves and arrives, only those that arrive.
     """
     instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in HEADERS_ALONE))
     program = struct.pack("@HP", len(HEADERS_ALONE), ctypes.addressof(instructions))
@@ -140,7 +144,10 @@ class Ring:
         return self._capture.fileno()
 
     def packets(self) -> Iterator[Packet]:
-        """All packets handed over so far; does not wait. If an iteration is broken off, its last block comes again."""
+        """All packets handed over so far; does not wait.
+
+        If an iteration is broken off, its last block comes again.
+        """
         view, unpack = self.memory, PACKET.unpack_from
         monotonic_ns = time.monotonic_ns() - time.time_ns()
         for _ in range(self._blocks):  # a limit: packets may come faster than they are read

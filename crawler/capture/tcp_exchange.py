@@ -1,6 +1,5 @@
-"""What packets' headers tell of a TCP connection: the server's data, the client's acknowledgments, and the round trip."""
-
-from __future__ import annotations
+"""What packets' headers tell of a TCP connection: the server's data, the client's acknowledgments,
+and the round trip."""
 
 import bisect
 from collections.abc import Iterable
@@ -21,7 +20,8 @@ DEFAULT_MSS = 536
 TIMESTAMPS_BYTES = 12
 """Timestamps option in each segment, padded (RFC 7323 appendix A)."""
 SILENT_ROUND_TRIPS = 1.75
-"""Round trips without a word from the client after which more of a handshake's flight may be a retransmission."""
+"""Round trips without a word from the client after which more of a handshake's
+flight may be a retransmission."""
 
 
 class Data(NamedTuple):
@@ -74,11 +74,14 @@ class Exchange:
     """One TCP connection from its SYN on, as far as it was looked at."""
 
     round_trip_ns: int
-    """The shortest time between a packet of the client and the server's acknowledgment of it, in nanoseconds."""
+    """The shortest time between a packet of the client and the server's acknowledgment of it,
+    in nanoseconds."""
     round_trip_error_ns: int
-    """Bound of the difference between `round_trip_ns` and the round trip of the server's SYN-ACK, in nanoseconds."""
+    """Bound of the difference between `round_trip_ns` and the round trip of the server's SYN-ACK,
+    in nanoseconds."""
     segment_bytes: int
-    """Payload of a full segment from the server, in bytes; the largest possible unless `is_segment_size_known`."""
+    """Payload of a full segment from the server, in bytes;
+    the largest possible unless `is_segment_size_known`."""
     is_segment_size_known: bool
     is_linux: bool
     """True if the server's SYN-ACK has its options in Linux's order."""
@@ -90,9 +93,11 @@ class Exchange:
     """The client's timestamps in `acks` (TSval), without their wrap; empty if a packet has none."""
 
     def heard(self, one: Data) -> int:
-        """How many of `acks` the server can have received when it sent this data, by the timestamp that it echoes; else 0.
+        """How many of `acks` the server can have received when it sent this data,
+        by the timestamp that it echoes; else 0.
 
-        It received the first of those with that timestamp; those of the same tick, a millisecond in Linux, are counted too.
+        It received the first of those with that timestamp; those of the same tick,
+        a millisecond in Linux, are counted too.
         """
         if one.echo is None or not self.clock:
             return 0
@@ -101,7 +106,8 @@ class Exchange:
         return min(told, bisect.bisect_right(self.acks, one.time_ns, key=lambda ack: ack.time_ns))
 
     def heard_up_to(self, one: Data) -> int:
-        """Position in its data up to which the server can have had an acknowledgment when it sent this, by its echo."""
+        """Position in its data up to which the server can have had an acknowledgment when it sent this,
+        by its echo."""
         heard = self.heard(one)
         return self.acks[heard - 1].position if heard else 0
 
@@ -225,7 +231,8 @@ class _Reading:
 
 
 def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str:
-    """The connection that the packets are of, or the reason why it cannot be read: `no_handshake` or `no_response`."""
+    """The connection that the packets are of, or the reason why it cannot be read:
+    `no_handshake` or `no_response`."""
     few = [packet for packet, _ in zip(packets, range(PACKETS_LIMIT), strict=False)]
     syns = [one for one in few if one.flags & (SYN | ACK) == SYN and one.source == client]
     answers = [one for one in few if one.flags & (SYN | ACK) == SYN | ACK and one.source != client]
@@ -251,7 +258,8 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
     shortest = max(1, min(reading.round_trips))
     return Exchange(
         round_trip_ns=shortest,
-        # SYN-ACK travelled as in the first sample, and its acknowledgment as in the second, beside the first data.
+        # SYN-ACK travelled as in the first sample, and its acknowledgment as in the second,
+        # beside the first data.
         round_trip_error_ns=sum(one - shortest for one in reading.round_trips[:2]),
         segment_bytes=segment_bytes,
         is_segment_size_known=is_known,
@@ -277,14 +285,16 @@ def _clock(acks: list[Ack]) -> list[int]:
 
 
 def is_linux(answer: Packet) -> bool:
-    """True if a SYN-ACK has its options in the order of Linux (tcp_options_write): SACK permitted before the window scale."""
+    """True if a SYN-ACK has its options in the order of Linux (tcp_options_write):
+    SACK permitted before the window scale."""
     kinds = option_kinds(answer.options)
     both = [one for one in kinds if one in {SACK_PERMITTED, WINDOW_SCALE}]
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
 def _segment_size(data: list[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
-    """Payload of a full segment, and whether it was seen: as the client allows, or as the sender cut what it had."""
+    """Payload of a full segment, and whether it was seen: as the client allows,
+    or as the sender cut what it had."""
     has_timestamps = syn.timestamps is not None and answer.timestamps is not None
     allowed = max(1, (syn.mss or DEFAULT_MSS) - (TIMESTAMPS_BYTES if has_timestamps else 0))
     largest = max(one.segment_bytes for one in data)

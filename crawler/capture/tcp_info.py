@@ -1,9 +1,8 @@
 """The smallest round trip of TCP connections, as the kernel of the browsers' network measured it (TCP_INFO).
 
-sock_diag(7), linux/inet_diag.h: the kernel answers for sockets that exist, and reports those that it destroys.
+sock_diag(7), linux/inet_diag.h: the kernel answers for sockets that exist,
+and reports those that it destroys.
 """
-
-from __future__ import annotations
 
 import contextlib
 import socket
@@ -49,7 +48,8 @@ Ends = tuple[bytes, bytes]
 def open_tcp_info() -> socket.socket:
     """A socket that asks for the TCP connections of this network namespace, and hears of those that end.
 
-    Needs no capability. It belongs to the namespace, whichever process holds it; OSError if the kernel has no sock_diag.
+    Needs no capability. It belongs to the namespace, whichever process holds it;
+    OSError if the kernel has no sock_diag.
     """
     with contextlib.ExitStack() as stack:
         kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETLINK_SOCK_DIAG)
@@ -61,12 +61,16 @@ def open_tcp_info() -> socket.socket:
 
 
 class SmallestRoundTrips:
-    """Smallest round trips by the ends of a connection. Memory is bounded. Not thread-safe; the caller closes the socket."""
+    """Smallest round trips by the ends of a connection.
+
+    Memory is bounded. Not thread-safe; the caller closes the socket.
+    """
 
     def __init__(self, kernel: socket.socket) -> None:
         self._kernel = kernel
         self._destroyed: dict[Ends, tuple[int, int]] = {}
-        """When the report of a destroyed socket was read, in nanoseconds of CLOCK_MONOTONIC, and its smallest round trip."""
+        """When the report of a destroyed socket was read, in nanoseconds of CLOCK_MONOTONIC,
+        and its smallest round trip."""
         self._asked = 0
 
     def fileno(self) -> int:
@@ -79,7 +83,8 @@ class SmallestRoundTrips:
             self._keep(ends, trip_us)
 
     def take(self, client: bytes, server: bytes, *, since_ns: int) -> int | None:
-        """Smallest round trip in µs of the connection between two ends that began at `since_ns` of CLOCK_MONOTONIC.
+        """Smallest round trip in µs of the connection between two ends that began at
+        `since_ns` of CLOCK_MONOTONIC.
 
         None if the kernel measured none, or no longer knows the connection.
         """
@@ -122,7 +127,8 @@ class SmallestRoundTrips:
             del self._destroyed[next(iter(self._destroyed))]
 
     def _messages(self) -> Iterator[tuple[int, Ends, int]]:
-        """Sequence number (0: a report), ends and smallest round trip in µs of each socket that the kernel told of."""
+        """Sequence number (0: a report), ends and smallest round trip in µs of each
+        socket that the kernel told of."""
         for _ in range(REPORTS_LIMIT):  # a limit: sockets may end faster than they are read
             try:
                 message = self._kernel.recv(MESSAGE_BYTES, socket.MSG_DONTWAIT)

@@ -1,12 +1,11 @@
-"""How acknowledgments of a handshake's flight may have grown a congestion window before the response's flight.
+"""How acknowledgments of a handshake's flight may have grown a congestion
+window before the response's flight.
 
-Linux's Reno and CUBIC, like RFC 7661, let a window grow only if it was in use: in slow start, if twice the segments in
-flight exceed it (tcp_is_cwnd_limited); idleness and remembered metrics may leave less than that (tcp_cwnd_restart,
-tcp_cwnd_application_limited, tcp_init_metrics). BBR grows by every acknowledged segment at first (bbr_set_cwnd). Of other
-stacks nothing is known: some let an idle window grow.
+Linux's Reno and CUBIC, like RFC 7661, let a window grow only if it was in use: in slow start, if twice the
+segments in flight exceed it (tcp_is_cwnd_limited); idleness and remembered metrics may leave less than that
+(tcp_cwnd_restart, tcp_cwnd_application_limited, tcp_init_metrics). BBR grows by every acknowledged segment at
+first (bbr_set_cwnd). Of other stacks nothing is known: some let an idle window grow.
 """
-
-from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from enum import Enum
 LEAST_BBR_WINDOW = 4
 """Window of BBR after any acknowledgment, in segments, at least (bbr_cwnd_min_target)."""
 BBR_GROWS = 8
-"""Segments by whose acknowledgment a window of BBR grows in any case: with SYN fewer than TCP_INIT_CWND are delivered."""
+"""Segments by whose acknowledgment a window of BBR grows in any case:
+with SYN fewer than TCP_INIT_CWND are delivered."""
 
 
 class Sender(Enum):
@@ -44,7 +44,8 @@ class Before:
 
 
 def initial_windows(window: int, before: Before, senders: Set[Sender] = ANY) -> set[int]:
-    """Initial windows in segments from which one of the senders may come to `window` by the acknowledgments before.
+    """Initial windows in segments from which one of the senders may come to `window`
+    by the acknowledgments before.
 
     >>> handshake = Before(segments=3, acked=(2, 1), in_flight=3, least=3)
     >>> sorted(initial_windows(10, handshake, {Sender.VALIDATING}))
@@ -101,10 +102,11 @@ def _windows_after(initial: int, before: Before, sender: Sender) -> range:
 def grown(window: int, before: Before) -> int:
     """The largest window of a sender in slow start that lets it grow only while it is in use.
 
-    How acknowledgments came to the server is not known: some may have been lost, and Linux joins those that come while the
-    socket is in use (tcp_add_backlog). The last that found a window in use may have covered all segments.
+    How acknowledgments came to the server is not known: some may have been lost, and Linux joins those that
+    come while the socket is in use (tcp_add_backlog). The last that found a window in use may have covered
+    all segments.
 
     >>> grown(5, Before(segments=3, acked=(2, 1), in_flight=3)), grown(6, Before(segments=3, acked=(3,), in_flight=3))
     (8, 6)
-    """
+    """  # noqa: E501
     return window + before.segments if window < 2 * before.in_flight else window

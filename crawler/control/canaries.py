@@ -4,8 +4,6 @@ Canaries: well-known endpoints of independent operators, which answer wherever t
 * CanaryError   FIRSTFLIGHT_CANARIES cannot be read
 """
 
-from __future__ import annotations
-
 import dataclasses
 from urllib.parse import urlsplit
 

@@ -1,22 +1,30 @@
-"""Probes the crawl's own network: checks that the address guard is whole, then asks canaries through it."""
-
-from __future__ import annotations
+"""Probes the crawl's own network: checks that the address guard is whole, then asks canaries and resolves
+names through it."""
 
 import asyncio
 import contextlib
 import dataclasses
 import json
+import random
 import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
 from crawler.control.canaries import Canary
 from crawler.control.probe import WITHIN_S
+from crawler.control.resolvers import Resolver, opinion
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable, GuardEnded
 
 MEND_WITHIN_S = 60.0
 """Time for which mending the guard may fail before the run ends, in seconds."""
+
+NAMES_KEPT = 64
+"""Sites that answered lately, whose names are known to resolve."""
+
+NAMES_ASKED = 3
+"""Known names that a probe resolves, each with a made-up name below it, which no cache has."""
 
 ENDS_WITHIN_S = WITHIN_S + 4.0
 """Time limit of the probe process, its start included, in seconds."""
@@ -42,13 +50,27 @@ class Network(Protocol):
         """Return the guard's fault, without asking canaries and without mending."""
         ...
 
+    def resolved(self, host: str) -> None:
+        """Note that the name of a site that answered is known to resolve."""
+        ...
+
+    async def resolver_fault(self, names: Sequence[str]) -> Fault | None:
+        """Return the fault of our resolver if names exist that the browser could not resolve."""
+        ...
+
 
 class OwnNetwork:
     """This machine's network, within the guard if there is one."""
 
-    def __init__(self, canaries: Sequence[Canary], guard: Guard | None) -> None:
+    def __init__(
+        self, canaries: Sequence[Canary], guard: Guard | None, resolvers: Sequence[Resolver] | None = None
+    ) -> None:
+        """`resolvers` are asked about names that do not resolve; None for a web whose names are not in the
+        DNS."""
         self._canaries = list(canaries)
         self._guard = guard
+        self._resolvers = None if resolvers is None else list(resolvers)
+        self._known: deque[str] = deque(maxlen=NAMES_KEPT)
         self._broken_since: float | None = None
 
     async def guard_fault(self) -> Fault | None:
@@ -62,8 +84,24 @@ class OwnNetwork:
         self._broken_since = None
         return None
 
+    def resolved(self, host: str) -> None:
+        """Note that the name of a site that answered is known to resolve."""
+        if self._resolvers is not None and host not in self._known:
+            self._known.append(host)
+
+    async def resolver_fault(self, names: Sequence[str]) -> Fault | None:
+        """Ask second resolvers, from outside the guard; without an answer of theirs there is no fault."""
+        for name in names:
+            if self._resolvers:
+                # As with canaries: no operator is asked more than the others.
+                self._resolvers.append(self._resolvers.pop(0))
+                if await opinion(self._resolvers, name) == "exists":
+                    return Fault(f"our resolver does not resolve {name}, and another does")
+        return None
+
     async def probe(self) -> Fault | None:
-        """Check the guard, mend it if it is broken, else ask canaries; a broken guard is a fault even if it was mended."""
+        """Check the guard, mend it if it is broken, else ask canaries;
+        a broken guard is a fault even if it was mended."""
         broken = await self.guard_fault()
         if broken is not None:
             return await self._mended(broken)
@@ -88,13 +126,15 @@ class OwnNetwork:
         namespace_pid = None if self._guard is None else self._guard.namespace_pid
         what = {
             "canaries": [dataclasses.asdict(one) for one in self._canaries],
+            "names": random.sample(list(self._known), min(NAMES_ASKED, len(self._known))),
             "namespace_pid": namespace_pid,
         }
         found = json.loads(await run_probe(json.dumps(what)) or '{"good": false, "said": {}}')
         if found["good"]:
             return None
         said = ", ".join(f"{name}: {words}" for name, words in found["said"].items())
-        return Fault(f"no canary answers ({said or 'none in time'})")
+        fault = "names do not resolve" if found.get("resolver") else "no canary answers"
+        return Fault(f"{fault} ({said or 'none in time'})")
 
 
 async def run_probe(what: str) -> bytes:

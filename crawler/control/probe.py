@@ -1,12 +1,12 @@
-"""`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network.
+"""`python -m crawler.control.probe REQUEST`: asks canaries from the browsers' network, and resolves names
+there.
 
-It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a browser does.
-REQUEST is JSON: canaries, and the process id by which the guard is entered, or null. The output is JSON: whether a canary
-answered as expected, and the error of each. It uses the standard library alone, since it starts every few seconds while
-visits fail.
+It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a
+browser does. REQUEST is JSON: canaries, names that are known to resolve, and the process id by which the
+guard is entered, or null. The output is JSON: whether a canary answered as expected and the names resolve,
+and the error of each. It uses the standard library alone, since it starts every few seconds while visits
+fail.
 """
-
-from __future__ import annotations
 
 import ctypes
 import encodings.idna  # noqa: F401  # imported by name with the first host; in the guard its file may not be readable
@@ -14,6 +14,8 @@ import http.client
 import json
 import os
 import queue
+import secrets
+import socket
 import sys
 import threading
 import time
@@ -27,7 +29,14 @@ FIRST_WITHIN_S = 2.0
 WITHIN_S = 6.0
 """Time limit of the probe, in seconds: enough for two DNS queries and a lost SYN."""
 
+MOST_UNRESOLVED = 1
+"""Questions for names that may fail while the resolver counts as good: a zone's own servers may be at
+fault."""
+
 READ_BYTES = 1024
+
+LOCAL_PORTS = range(10_000, 30_000)
+"""Local ports, which no browser has: the capture of its network leaves them out."""
 
 # linux/sched.h, linux/prctl.h
 CLONE_NEWUSER = 0x1000_0000
@@ -43,12 +52,13 @@ def main() -> int:
         except OSError as exc:
             print(json.dumps({"good": False, "said": {"the address guard": exc.strerror}}), flush=True)
             return 1
-    print(json.dumps(probe(wanted["canaries"])), flush=True)
+    print(json.dumps(probe(wanted["canaries"], wanted.get("names", []))), flush=True)
     return 0
 
 
 def enter(namespace_pid: int) -> None:
-    """Become the browsers' user, who owns that process, in the browsers' network, without capabilities over it."""
+    """Become the browsers' user, who owns that process, in the browsers' network,
+    without capabilities over it."""
     libc = ctypes.CDLL(None, use_errno=True)
     uid = Path(f"/proc/{namespace_pid}").stat().st_uid
     namespaces = [os.open(f"/proc/{namespace_pid}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
@@ -70,9 +80,50 @@ def _check(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Ask the first canary, and all others at once if it does not answer soon; the first good answer ends the probe."""
+def probe(canaries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
+    """Ask canaries, and resolve names meanwhile; both must be well."""
     deadline = time.monotonic() + WITHIN_S
+    asked = [*names, *(f"{secrets.token_hex(6)}.{name}" for name in names)]
+    resolved: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    for name in asked:
+        threading.Thread(
+            target=lambda name=name: resolved.put((name, resolution(name, is_known=name in names))),
+            daemon=True,
+        ).start()
+    found = ask(canaries, deadline)
+    if not found["good"]:
+        return found
+    failed = dict.fromkeys(asked, "no answer in time")
+    while failed and (left_s := deadline - time.monotonic()) > 0:
+        try:
+            name, said = resolved.get(timeout=left_s)
+        except queue.Empty:
+            break
+        if said:
+            failed[name] = said
+        else:
+            del failed[name]
+        if len(failed) <= MOST_UNRESOLVED or "no answer in time" not in failed.values():
+            break
+    return {"good": False, "said": failed, "resolver": True} if len(failed) > MOST_UNRESOLVED else found
+
+
+def resolution(name: str, *, is_known: bool) -> str:
+    """What is wrong with our resolver's answer for a name, "" if nothing is.
+
+    A name that is made up is in no cache: that it does not exist is an answer, and that its servers were not
+    reached is none.
+    """
+    try:
+        socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except OSError as exc:
+        is_answer = isinstance(exc, socket.gaierror) and exc.errno != socket.EAI_AGAIN
+        return "" if is_answer and not is_known else exc.strerror or str(exc)
+    return ""
+
+
+def ask(canaries: list[dict[str, Any]], deadline: float) -> dict[str, Any]:
+    """Ask the first canary, and all others at once if it does not answer soon, until one answers well."""
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     said: dict[str, str] = {}
     for group, until in ((canaries[:1], deadline - WITHIN_S + FIRST_WITHIN_S), (canaries[1:], deadline)):
@@ -94,7 +145,9 @@ def probe(canaries: list[dict[str, Any]]) -> dict[str, Any]:
 def answer(canary: dict[str, Any]) -> str:
     """Ask a canary; return what is wrong with its answer, "" if nothing is."""
     url = urlsplit(canary["url"])
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=WITHIN_S)
+    connection = http.client.HTTPConnection(
+        url.hostname or "", url.port, timeout=WITHIN_S, source_address=("", secrets.choice(LOCAL_PORTS))
+    )
     try:
         connection.request(
             "GET", url._replace(scheme="", netloc="").geturl() or "/", headers={"User-Agent": "firstflight"}

@@ -3,8 +3,6 @@
 Times are those of the event loop's clock.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -12,8 +10,9 @@ import math
 from collections.abc import AsyncIterator, Callable
 
 from crawler.control.network import Fault, Network
+from crawler.errors import DNSError
 from crawler.visit.observation import Observation, Row
-from schema.vocabulary import ANSWERED, NETWORK_DOWN
+from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +29,12 @@ class Pacing:
 
 PACING = Pacing()
 
+DISPUTES = 3
+"""Visits to a site that one process gives back because another resolver knows its name; then the outcome
+`dns` is kept, marked."""
+
+NOT_RESOLVED = "net::ERR_NAME_NOT_RESOLVED"
+
 OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
 """Beginnings of request failures that the page or the browser caused, and not the network."""
 
@@ -37,8 +42,8 @@ OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
 class Watch:
     """Knows the state of the network; shared by the browsers of a process.
 
-    A doubtful visit is written as it ended only if a probe after its end found the network up, and no probe during it found
-    the network down. So the rows of a crawler that is killed need no correction.
+    A doubtful visit is written as it ended only if a probe after its end found the network up, and no probe
+    during it found the network down. So the rows of a crawler that is killed need no correction.
     """
 
     def __init__(
@@ -63,9 +68,12 @@ class Watch:
         """End of the last outage: doubtful visits that began earlier are given back."""
         self._guarded_from = -math.inf
         """End of the last fault of the guard: all visits that began earlier are given back."""
+        self._disputes: dict[str, int] = {}
+        """Visits by site that were given back because another resolver knows its name."""
 
     async def is_down(self) -> bool:
-        """Return whether the network is down, so that no site may be claimed; probes while it is, and before the first claim."""
+        """Return whether the network is down, so that no site may be claimed; probes while it is,
+        and before the first claim."""
         if self._down_since is not None or self._good_at == -math.inf:
             await self._probe(-math.inf if self._down_since is None else _now())
         return self._down_since is not None
@@ -82,7 +90,7 @@ class Watch:
             if not asking.cancelled():
                 asking.result()  # raises if the guard cannot be mended
 
-    async def judge(self, observation: Observation, *, began: float) -> Observation | None:
+    async def judge(self, observation: Observation, *, host: str, began: float) -> Observation | None:
         """Return a visit that has just ended, with the outcome `network_down` if it says nothing of its site.
 
         None if the crawl is told to stop before the network is known to be up.
@@ -94,6 +102,7 @@ class Watch:
         if broken is not None:
             self._fails(broken)
         elif began >= self._guarded_from and is_whole(observation):
+            self._network.resolved(host)
             return observation
         else:
             while self._good_at < ended and self._is_good_since(began):
@@ -101,8 +110,20 @@ class Watch:
                     return None
                 await self._probe(ended)
             if self._is_good_since(began):
-                return observation
+                return await self._with_second_opinion(observation, host)
         return given_back(observation)
+
+    async def _with_second_opinion(self, observation: Observation, host: str) -> Observation:
+        """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES
+        such visits, mark it."""
+        assert self._network is not None
+        names = unresolved(observation, host)
+        fault = await self._network.resolver_fault(names) if names else None
+        if fault is None:
+            return observation
+        self._disputes[host] = self._disputes.get(host, 0) + 1
+        self._say(fault.said)
+        return given_back(observation) if self._disputes[host] <= DISPUTES else disputed(observation)
 
     def _is_good_since(self, began: float) -> bool:
         return self._down_since is None and began >= self._good_from
@@ -115,7 +136,8 @@ class Watch:
                 await self._probe(since)
 
     async def _probe(self, since: float) -> None:
-        """Probe the network, unless another browser has done so after `since` while this one waited for its turn."""
+        """Probe the network, unless another browser has done so after `since`
+        while this one waited for its turn."""
         if self._network is None:
             return
         async with self._probing:
@@ -156,7 +178,8 @@ class Watch:
 
 
 def is_whole(observation: Observation) -> bool:
-    """Return whether a visit itself proves that the network was up: all its loads answered by https, quiet, no request lost.
+    """Return whether a visit itself proves that the network was up: all its loads answered by https,
+    quiet, no request lost.
 
     A captive portal answers by http alone.
     """
@@ -170,11 +193,31 @@ def is_whole(observation: Observation) -> bool:
 
 
 def _is_lost(response: Row) -> bool:
-    """Return whether the network may have kept a response from arriving; a page may be quiet that still waits for it."""
+    """Return whether the network may have kept a response from arriving;
+    a page may be quiet that still waits for it."""
     failure: str | None = response["failure"]
     if failure is None:
         return response["is_complete"] is False or response["wire_bytes_unknown"] == "no_response"
     return not failure.startswith(OF_THE_PAGE)
+
+
+def unresolved(observation: Observation, host: str) -> list[str]:
+    """Return the names for which the loads of a visit to `host` ended as `dns`: its own, or that of a
+    redirect."""
+    names: set[str] = set()
+    for one in (observation, *observation.more):
+        if one.visit["outcome"] == DNSError.outcome:
+            documents = (row for row in one.responses if row["resource_type"] == "document")
+            names |= {row["host"] for row in documents if row["failure"] == NOT_RESOLVED} or {host}
+    return sorted(names)
+
+
+def disputed(observation: Observation) -> Observation:
+    """Mark the loads of a visit that ended as `dns` although another resolver knows the name."""
+    visit = observation.visit
+    if visit["outcome"] == DNSError.outcome:
+        visit = {**visit, "error": f"{visit['error'] or NOT_RESOLVED}{DISPUTED}"}
+    return dataclasses.replace(observation, visit=visit, more=[disputed(one) for one in observation.more])
 
 
 def given_back(observation: Observation) -> Observation:

@@ -1,16 +1,15 @@
 """Finds the request for the document in a page's main frame, from events of the DevTools protocol.
 
-The URL of the page is not enough: scripts change it (history.pushState), and a popup may have the same. In the protocol,
-a navigation's request (redirects included) and the loader of the resulting document have one ID.
+The URL of the page is not enough: scripts change it (history.pushState), and a popup may have the same. In
+the protocol, a navigation's request (redirects included) and the loader of the resulting document have one
+ID.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.netlog.exchange import MAIN_FRAME, URL_LIMIT, Exchange
+from crawler.netlog.exchange import MAIN_FRAME, Exchange, kept_url
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -50,7 +49,8 @@ class MainDocument:
         self.load_ms: int | None = None
         """Time of the shown document's load event, on the monotonic clock."""
         self.paints_s: dict[str, float] = {}
-        """Times of the shown document's PAINTS on the monotonic clock, and of LARGEST_PAINT on the wall clock, in seconds."""
+        """Times of the shown document's PAINTS on the monotonic clock,
+        and of LARGEST_PAINT on the wall clock, in seconds."""
         self._loader = ""
         self._frame_id = frame_id
         self._asked: dict[str, Navigation] = {}
@@ -59,7 +59,8 @@ class MainDocument:
 
     @property
     def broke_off(self) -> bool:
-        """True if the shown document is incomplete and no other is loading: there may never be a load event."""
+        """True if the shown document is incomplete and no other is loading:
+        there may never be a load event."""
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
@@ -92,7 +93,7 @@ class MainDocument:
         number = str(params.get("requestId"))
         if params.get("frameId") != self._frame_id or params.get("loaderId") != number:
             return
-        url = str(params.get("request", {}).get("url", ""))[:URL_LIMIT].partition("#")[0]
+        url = kept_url(str(params.get("request", {}).get("url", ""))).partition("#")[0]
         if url.startswith(("http:", "https:")):
             self._asked.pop(number, None)
             self._asked[number] = Navigation(number, url, _milliseconds(params))
@@ -113,14 +114,14 @@ class MainDocument:
     def among(self, exchanges: Sequence[Exchange]) -> int | None:
         """Index of the document's exchange; None if there is none.
 
-        If the document came from a service worker or a cache, the document before counts. If no document was shown (a
-        download, status 204, a timeout), the last request counts.
+        If the document came from a service worker or a cache, the document before counts. If no document was
+        shown (a download, status 204, a timeout), the last request counts.
         """
         for navigation in reversed(self._shown or list(self._asked.values())):
             found = [
                 (abs(exchange.asked_ms - navigation.asked_ms), index)
                 for index, exchange in enumerate(exchanges)
-                if _is_document(exchange) and exchange.url.partition("#")[0] == navigation.url
+                if self._can_show(exchange) and exchange.url.partition("#")[0] == navigation.url
             ]
             if found:
                 return min(found)[1]
@@ -131,12 +132,15 @@ class MainDocument:
         """True if the page shows a document from the network."""
         return bool(self._shown) and not self._is_error_page
 
+    def _can_show(self, exchange: Exchange) -> bool:
+        """Return whether a main frame, a popup's included, could show the response.
 
-def _is_document(exchange: Exchange) -> bool:
-    """True if a main frame, a popup's included, could show the response."""
-    if exchange.frame != MAIN_FRAME or exchange.status is None:
-        return False
-    return exchange.status == 304 or not 300 <= exchange.status < 400
+        Of redirects it shows those that it does not follow: of other statuses, or without a usable Location.
+        """
+        if exchange.frame != MAIN_FRAME or exchange.status is None or exchange.is_repeated:
+            return False
+        is_redirect = 300 <= exchange.status < 400 and exchange.status != 304
+        return not is_redirect or (self.is_shown and not exchange.is_followed)
 
 
 def _milliseconds(params: dict[str, Any]) -> int:

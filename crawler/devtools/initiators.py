@@ -3,12 +3,10 @@
 The events are those of the page, its frames and its dedicated workers. Sizes are not read from them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
-from crawler.netlog.exchange import REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT
+from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, kept_url
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -80,7 +78,8 @@ class Initiators:
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
     def feed(self, method: str, params: dict[str, Any]) -> None:
-        """Take the next event, of the page itself or of its frame or worker, which may end before its requests do."""
+        """Take the next event, of the page itself or of its frame or worker,
+        which may end before its requests do."""
         if method == "Network.requestWillBeSent":
             self._request(params)
         elif method == "Network.webSocketCreated":
@@ -94,7 +93,8 @@ class Initiators:
         kind = RESOURCE_TYPES.get(str(params.get("type")))
         if (params.get("initiator") or {}).get("type") == "preflight":
             kind = "preflight"
-        # Requests by the browser's own process have an ID without a dot: documents, and the main scripts of workers.
+        # Requests by the browser's own process have an ID without a dot: documents,
+        # and the main scripts of workers.
         is_renderers = "." in request_id
         request = self._add(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
         if request is not None:
@@ -106,11 +106,11 @@ class Initiators:
             self._open[request_id] = request
 
     def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
-        url = url[:URL_LIMIT]
+        url = kept_url(url)
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return None
         initiator = self._initiator_url(params)
-        initiator = None if initiator is None else initiator[:URL_LIMIT]
+        initiator = None if initiator is None else kept_url(initiator)
         self._url_characters += len(url) + len(initiator or "")
         if len(self.requests) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return None

@@ -3,12 +3,12 @@
 A DevTools session of our own, beside Playwright's, would double the work of the browser and the driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
+import os
 import shlex
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,10 @@ BEGIN = b'{"method":"'
 ATTACHED = "Target.attachedToTarget"
 DETACHED = "Target.detachedFromTarget"
 
+MESSAGE_BYTES = 64 * 1024 * 1024
+"""Longest message, in bytes: the driver keeps a message in memory until its end, and a browser that was
+taken over need not end it."""
+
 SESSIONS_KEPT = 1000
 """Most sessions that are kept, so that no page fills the memory; a page's own session is its first."""
 
@@ -30,8 +34,8 @@ cd {folder} && mkfifo answers && echo $$ >pid || exit 1
 tee heard <answers >&4 3<&- &
 cd / && exec {call} "$@" {options} 4>{folder}/answers {opened}
 """
-"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). `exec` keeps the script's process, so its
-ID is that of the browser's first process."""
+"""The driver writes to descriptor 3 and reads from 4 (--remote-debugging-pipe). `exec` keeps the script's
+process, so its ID is that of the browser's first process."""
 
 FIRST_OPENED = 5
 """Descriptor of the first file that is opened for the browser."""
@@ -58,29 +62,41 @@ class PipeTee:
         self._folder = folder
         self._wanted = {name.encode(): name for name in (*wanted, ATTACHED, DETACHED)}
         self._messages = LineSplitter(end=b"\0")
+        self._unended_bytes = 0
+        """Bytes of the message whose end has not come."""
         self._pages: dict[str, tuple[str, bool]] = {}
-        """By session, the target ID of its page, and True if the session is the page's own, not a frame's or worker's."""
+        """By session, the target ID of its page, and True if the session is the page's own,
+        not a frame's or worker's."""
         self._page: str | None = None
         self._hear: Callable[[PageEvent], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(folder / "heard", self._read)
 
     def program(
-        self, call: Sequence[str], *, options: Sequence[str] = (), opened: Sequence[Path] = ()
+        self,
+        call: Sequence[str],
+        *,
+        options: Sequence[str] = (),
+        opened: Sequence[Path] = (),
+        read: tuple[int, Path] | None = None,
     ) -> Path:
         """A program that takes the browser's arguments and runs it with a tee in its pipe.
 
-        `call` is the browser's command, and `options` follow the arguments. The browser may write to the files `opened`,
-        as descriptors of its own (`opened_path`).
+        `call` is the browser's command, and `options` follow the arguments. The browser may write to the
+        files `opened`, as descriptors of its own (`opened_path`). The command finds the file `read` open at
+        that descriptor.
         """
         script = self._folder / "launcher"
+        redirections = [
+            f"{FIRST_OPENED + number}>{shlex.quote(str(path))}" for number, path in enumerate(opened)
+        ]
+        if read is not None:
+            redirections.append(f"{read[0]}<{shlex.quote(str(read[1]))}")
         text = SCRIPT.format(
             folder=shlex.quote(str(self._folder)),
             call=shlex.join(call),
             options=shlex.join(options),
-            opened=" ".join(
-                f"{FIRST_OPENED + number}>{shlex.quote(str(path))}" for number, path in enumerate(opened)
-            ),
+            opened=" ".join(redirections),
         )
         script.write_text(text, encoding="utf-8")
         script.chmod(0o700)
@@ -119,6 +135,11 @@ class PipeTee:
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:
+        end = chunk.rfind(b"\0")
+        self._unended_bytes = len(chunk) - end - 1 if end >= 0 else self._unended_bytes + len(chunk)
+        if self._unended_bytes > MESSAGE_BYTES:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid(), signal.SIGKILL)  # it writes still, so the number is its own
         heard = [event for message in self._messages.feed(chunk) if (event := self._event(message))]
         if heard:
             with contextlib.suppress(RuntimeError):  # the loop has ended: no listener is left

@@ -1,26 +1,41 @@
 """Builds both sides of an address guard, compares them with what was built, and builds them anew."""
 
-from __future__ import annotations
-
+import contextlib
+import fcntl
+import os
 import socket
+import time
+from collections.abc import Iterator
 from typing import Any
 
 from crawler.egress import forwarding
 from crawler.egress.changes import have_changed, listeners
 from crawler.egress.inside import Inside
-from crawler.egress.lock import alone
 from crawler.egress.machine import machine
 from crawler.egress.nameservers import RESOLV_CONF, nameservers
 from crawler.egress.networks import Network
 from crawler.egress.plan import Link, Plan, planned
 from crawler.errors import EgressUnavailable
 
+LOCK_FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
+"""File that is locked. Each network namespace has its own, of mode 0600, which the kernel opens only for the
+namespace's owner and for CAP_NET_ADMIN over it. It is neither read nor written."""
+
+LOCK_WITHIN_S = 30.0
+LOCK_PAUSE_S = 0.05
+
 
 class Building:
-    """An address guard in the guard process. Its namespaces exist from the beginning, the rest from `build` on."""
+    """An address guard in the guard process.
+
+    Its namespaces exist from the beginning, the rest from `build` on.
+    """
 
     def __init__(self, uid: int, blocked: tuple[Network, ...]) -> None:
-        """Make the namespaces for browsers of the user `uid`; `blocked` are networks that the operator names."""
+        """Make the namespaces for browsers of the user `uid`.
+
+        `blocked` are networks that the operator names.
+        """
         self._blocked = blocked
         self._opened: set[str] = set()
         self.inside = Inside(uid)
@@ -35,8 +50,8 @@ class Building:
     def build(self) -> list[socket.socket]:
         """Build the guard, or build it anew; return the sockets on which DNS is asked.
 
-        The link is removed first and made last, so that nothing passes while rules are missing. After EgressUnavailable
-        there is no link.
+        The link is removed first and made last, so that nothing passes while rules are missing. After
+        EgressUnavailable there is no link.
         """
         self._is_good = False
         with alone():
@@ -108,3 +123,36 @@ def _check_there(built: dict[str, Any]) -> None:
     for name, value in built.items():
         if not value or (isinstance(value, dict) and not value["up"]):
             raise EgressUnavailable(f"the address guard could not be built: missing: {name}")
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Hold the lock while a guard is set up, mended or ended; the kernel releases it if the process dies.
+
+    Lock files in folders would differ from user to user, and a fixed name in a folder or among the abstract
+    sockets could be taken by a user who may not set up a guard.
+    """
+    try:
+        descriptor = os.open(LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as exc:
+        raise EgressUnavailable(
+            f"{LOCK_FILE} cannot be opened ({exc.strerror}), by which guards take turns"
+        ) from exc
+    try:
+        _wait_for_lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int) -> None:
+    deadline = time.monotonic() + LOCK_WITHIN_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise EgressUnavailable("another address guard is being set up and does not end") from None
+            time.sleep(LOCK_PAUSE_S)
+        else:
+            return

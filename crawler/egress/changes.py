@@ -1,9 +1,8 @@
 """Notices changes of a network namespace, so that the output of `ip` and `nft` need not be read each time.
 
-The kernel reports each change on netlink sockets (rtnetlink(7)). The contents of a report do not matter, and are not read.
+The kernel reports each change on netlink sockets (rtnetlink(7)). The contents of a report do not matter,
+and are not read.
 """
-
-from __future__ import annotations
 
 import socket
 from collections.abc import Iterable
@@ -19,7 +18,8 @@ READ_BYTES = 65_536
 
 
 def listeners() -> list[socket.socket]:
-    """Open sockets on which the kernel reports changes of this process's network namespace; any process may read them."""
+    """Open sockets on which the kernel reports changes of this process's network namespace;
+    any process may read them."""
     found = []
     for protocol, groups in ((socket.NETLINK_ROUTE, ROUTE_GROUPS), (NETLINK_NETFILTER, NFTABLES_GROUPS)):
         listening = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, protocol)

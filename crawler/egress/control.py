@@ -1,7 +1,5 @@
 """The crawl's end of the channel to the guard process, which checks or mends the guard on request."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import socket
@@ -29,13 +27,15 @@ class Control:
         """Networks that the guard refuses on this machine alone, as of the last answer."""
 
     def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
-        """Receive the first message, sent once the guard is up: how to enter it, and the sockets of the capture, if any."""
+        """Receive the first message, sent once the guard is up: how to enter it,
+        and the sockets of the capture, if any."""
         found, sockets = self._answer()
         self._learn(found["local"])
         return found, sockets
 
     def ask(self, what: bytes) -> None:
-        """Send CHECK or MEND; EgressUnavailable says what is wrong, GuardEnded if the process ended or does not answer."""
+        """Send CHECK or MEND; EgressUnavailable says what is wrong,
+        GuardEnded if the process ended or does not answer."""
         with self._asking:
             try:
                 self._channel.settimeout(CHECKED_WITHIN_S if what == CHECK else MENDED_WITHIN_S)

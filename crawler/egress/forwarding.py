@@ -1,11 +1,10 @@
 """Changes the machine's own network for the guard, and undoes the changes with the last guard.
 
-Address translation needs IPv4 forwarding on the interface of the default route. If forwarding is off, it is turned on for
-that interface alone, under a rule that forwards nothing but the guards' packets. IPv6 forwarding is never changed: turned
-on, it would make the machine ignore router advertisements and lose its own default route.
+Address translation needs IPv4 forwarding on the interface of the default route. If forwarding is off, it is
+turned on for that interface alone, under a rule that forwards nothing but the guards' packets. IPv6
+forwarding is never changed: turned on, it would make the machine ignore router advertisements and lose its
+own default route.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -42,14 +41,15 @@ def versions(machine: Machine) -> list[int]:
 
 
 def check_firewall() -> None:
-    """Raise EgressUnavailable if the machine's own firewall drops forwarded packets: every page would time out."""
+    """Raise EgressUnavailable if the machine's own firewall drops forwarded packets:
+    every page would time out."""
     found = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
     for chain in (one["chain"] for one in found if "chain" in one):
         if chain.get("hook") == "forward" and chain.get("policy") == "drop" and chain["family"] != "bridge":
             where = f"{chain['family']} {chain['table']} {chain['name']}"
             raise EgressUnavailable(
-                f"this machine's firewall drops what it forwards (chain {where}): run the crawl in a container "
-                "or a machine of its own, or set that policy to accept"
+                f"this machine's firewall drops what it forwards (chain {where}): run the crawl in a "
+                "container or a machine of its own, or set that policy to accept"
             )
 
 
@@ -62,9 +62,10 @@ def free_link() -> Link:
 
 
 def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
-    """Link the namespace of `namespace_pid` to this one, after loading the rules. The link is up when both ends are.
+    """Link the namespace of `namespace_pid` to this one, after loading the rules.
 
-    `opened` are the interfaces that forward for guards alone; an interface that this call turns on is added.
+    The link is up when both ends are. `opened` are the interfaces that forward for guards alone; an interface
+    that this call turns on is added.
     """
     link = plan.link
     load(rules.outside(table=link.name, link=link.name, local=plan.local))
@@ -127,7 +128,8 @@ def sweep() -> None:
 
 
 def _open(uplink: str, opened: set[str]) -> None:
-    """Let an interface forward the guards' packets, if it forwards nothing yet or does so for guards alone."""
+    """Let an interface forward the guards' packets,
+    if it forwards nothing yet or does so for guards alone."""
     table = f"{UPLINK_TABLE}{uplink}"
     if uplink in opened or not _forwards(uplink) or table in tables():
         load(rules.uplink(table=table, uplink=uplink))

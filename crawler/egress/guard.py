@@ -1,6 +1,5 @@
-"""The address guard as the crawl uses it: set up once, before the first browser, and entered by each browser."""
-
-from __future__ import annotations
+"""The address guard as the crawl uses it: set up once, before the first browser,
+and entered by each browser."""
 
 import contextlib
 import dataclasses
@@ -22,8 +21,8 @@ READY_WITHIN_S = 60.0
 ENDS_WITHIN_S = 40.0
 
 NEEDED = ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
-"""Environment variables of the guard process: neither it nor the process in the namespaces, which has the browsers' user,
-needs the database's URL or a store's keys."""
+"""Environment variables of the guard process: neither it nor the process in the namespaces, which has the
+browsers' user, needs the database's URL or a store's keys."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,36 +36,41 @@ class Guard:
     control: Control
     """Channel to the guard process."""
     capture: socket.socket | None = None
-    """Raw socket that receives the TCP packets of the browsers, and none of the machine's; None if the kernel refuses it.
+    """Raw socket that receives the TCP packets of the browsers, and none of the machine's;
+    None if the kernel refuses it.
 
-    No browser inherits it: it is closed when a program is executed. It is closed when the guard ends, and a ring on it must
-    be closed before.
+    No browser inherits it: it is closed when a program is executed. It is closed when the guard ends, and a
+    ring on it must be closed before.
     """
     tcp_info: socket.socket | None = None
-    """Socket that asks for the TCP connections of the browsers' network alone (`capture.tcp_info`); closed as `capture` is.
+    """Socket that asks for the TCP connections of the browsers' network alone (`capture.tcp_info`);
+    closed as `capture` is.
 
     None if the kernel refuses it, or the capture.
     """
 
     def check(self) -> None:
-        """Raise EgressUnavailable, which names the missing or changed part, unless the whole guard is as it was set up.
+        """Raise EgressUnavailable, which names the missing or changed part,
+        unless the whole guard is as it was set up.
 
-        The parts are the namespace, both ends of the link, addresses, routes, the rules inside and outside, forwarding, and
-        the machine's own default route. Nothing is changed. Call it after each visit; decision 15 has its cost.
+        The parts are the namespace, both ends of the link, addresses, routes, the rules inside and outside,
+        forwarding, and the machine's own default route. Nothing is changed. Call it after each visit;
+        decision 15 has its cost.
 
-        After EgressUnavailable no visit that ended since the last good check says anything of its site: claim no site, give
-        those visits back, and call `mend`. The browsers may live on.
+        After EgressUnavailable no visit that ended since the last good check says anything of its site: claim
+        no site, give those visits back, and call `mend`. The browsers may live on.
         """
         self._ask(CHECK)
         if self.capture is not None and self.capture.getsockname()[0] != INNER:
             raise EgressUnavailable("the address guard is not whole: its capture does not see its link")
 
     def mend(self) -> None:
-        """Put back the missing parts, rules before links, and check; EgressUnavailable says which part cannot be put back.
+        """Put back the missing parts, rules before links, and check;
+        EgressUnavailable says which part cannot be put back.
 
-        This guard and its `capture` stay valid, so browsers and captures live on; pages that are loading see their network
-        change. It may take seconds: call it in a thread. While the machine's own network is away it fails, and may be
-        called again later.
+        This guard and its `capture` stay valid, so browsers and captures live on; pages that are loading see
+        their network change. It may take seconds: call it in a thread. While the machine's own network is
+        away it fails, and may be called again later.
         """
         self._ask(MEND)
         if self.capture is not None:
@@ -92,7 +96,8 @@ class Guard:
         return is_refused(address, self.control.local)
 
     def entrance(self) -> list[str]:
-        """Return a command that enters the guard and executes the command after it; it fails if the guard is gone."""
+        """Return a command that enters the guard and executes the command after it;
+        it fails if the guard is gone."""
         look = (
             f'[ "$(readlink /proc/self/ns/net)" = "{self.namespace}" ] && exec "$@"; '
             'echo "not inside the address guard" >&2; exit 1'
@@ -105,7 +110,8 @@ class Guard:
 def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
     """Set up the guard; EgressUnavailable says what to do if that is impossible.
 
-    `blocked` are networks to refuse besides those that are always refused (`networks.py`) and the machine's own.
+    `blocked` are networks to refuse besides those that are always refused
+    (`networks.py`) and the machine's own.
     """
     uid = browser_uid()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,10 +1,10 @@
-"""`python -m crawler.egress.guard_process UID SOCKET NETWORKS`: sets the guard up, relays DNS, and removes the guard at the end.
+"""`python -m crawler.egress.guard_process UID SOCKET NETWORKS`: sets the guard up, relays DNS,
+and removes the guard at the end.
 
-It is a process of its own, so that its changes are undone even if the crawl is killed: it ends when its standard input does.
-SOCKET is the number of the Unix socket to the crawl (`control.py`). NETWORKS are refused too, as the operator wishes.
+It is a process of its own, so that its changes are undone even if the crawl is killed: it ends when its
+standard input does. SOCKET is the number of the Unix socket to the crawl (`control.py`). NETWORKS are refused
+too, as the operator wishes.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib

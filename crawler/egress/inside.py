@@ -1,7 +1,5 @@
 """The process that is root in the browsers' namespaces, and changes them as the guard process requests."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -20,7 +18,8 @@ ANSWERS_WITHIN_S = 60.0
 
 
 class Inside:
-    """A child process in new namespaces of the user `uid`; it ends with this process, or when it is closed."""
+    """A child process in new namespaces of the user `uid`; it ends with this process,
+    or when it is closed."""
 
     def __init__(self, uid: int) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -32,11 +31,13 @@ class Inside:
         self._receive()
 
     def settle(self, plan: Plan) -> list[socket.socket]:
-        """Load the rules, then set up the new link (`namespace.settle`); return the sockets on which DNS is asked."""
+        """Load the rules, then set up the new link (`namespace.settle`);
+        return the sockets on which DNS is asked."""
         return self._ask({"do": "settle", "plan": plan.to_json()})[1]
 
     def capture(self) -> list[socket.socket]:
-        """Open a socket that captures TCP at the inner end of the link, and one for TCP_INFO, or less if the kernel refuses."""
+        """Open a socket that captures TCP at the inner end of the link, and one for TCP_INFO,
+        or less if the kernel refuses."""
         return self._ask({"do": "capture"})[1]
 
     def listeners(self) -> list[socket.socket]:
@@ -72,7 +73,8 @@ class Inside:
 
 
 def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]:
-    """Receive a message and its sockets (unix(7), SCM_RIGHTS), which are closed when a program is executed."""
+    """Receive a message and its sockets (unix(7), SCM_RIGHTS),
+    which are closed when a program is executed."""
     message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES, SOCKETS_LIMIT)
     sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
     for one in sockets:  # not by a flag: Python 3.11's recv_fds does not pass it on
@@ -91,7 +93,8 @@ def _live(uid: int, channel: socket.socket) -> None:
     """Run the child process; does not return."""
     code = 1
     try:
-        # Copies in this process would hide the end of the guard process, and hold the lock as long as the namespace.
+        # Copies in this process would hide the end of the guard process,
+        # and hold the lock as long as the namespace.
         for descriptor in {int(one.name) for one in Path("/proc/self/fd").iterdir()} - {2, channel.fileno()}:
             with contextlib.suppress(OSError):
                 os.close(descriptor)

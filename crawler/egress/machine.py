@@ -1,10 +1,9 @@
-"""The machine's own network, as the guard needs to know it; `python -m crawler.egress.machine` prints its refused networks.
+"""The machine's own network, as the guard needs to know it;
+`python -m crawler.egress.machine` prints its refused networks.
 
-In a container the machine is the container. `scripts/up` runs the command on the host's network and passes on the output, so
-that guards in containers refuse the host too.
+In a container the machine is the container. `scripts/up` runs the command on the host's network and passes on
+the output, so that guards in containers refuse the host too.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import ipaddress
@@ -30,8 +29,8 @@ class Machine:
     mtu: int
     """Smallest MTU of the uplinks: it sets the MSS that browsers announce, which must be the machine's."""
     networks: tuple[Network, ...]
-    """Networks to refuse though they may be public: the machine's addresses, and the gateways and on-link networks of the
-    interfaces with a default route."""
+    """Networks to refuse though they may be public: the machine's addresses, and the gateways and on-link
+    networks of the interfaces with a default route."""
 
 
 def machine() -> Machine:
@@ -78,7 +77,8 @@ def _routed(version: int) -> tuple[list[str], list[Network]]:
 
 
 def main() -> int:
-    """Print this machine's refused networks on one line, as in FIRSTFLIGHT_BLOCKED_NETWORKS; exit code 1 if unknown."""
+    """Print this machine's refused networks on one line, as in FIRSTFLIGHT_BLOCKED_NETWORKS;
+    exit code 1 if unknown."""
     try:
         found = [*_own(listed("address", "show")), *_routed(4)[1], *_routed(6)[1]]
     except EgressUnavailable as exc:

@@ -1,10 +1,9 @@
 """The machine's nameservers, and the relay that answers for them inside the browsers' namespace.
 
-A nameserver at a refused address cannot be reached from the namespace. So the guard listens there at its address, on
-loopback, and asks the real nameserver outside. Only questions and answers pass (`questions.py`), limited in number and time.
+A nameserver at a refused address cannot be reached from the namespace. So the guard listens there at its
+address, on loopback, and asks the real nameserver outside. Only questions and answers pass (`questions.py`),
+limited in number and time.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -12,14 +11,13 @@ import ipaddress
 import socket
 from collections.abc import Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+from dns.message import Message
 
 from crawler.egress import questions
 from crawler.egress.networks import Address
 from crawler.egress.rules import DNS_PORT
-
-if TYPE_CHECKING:
-    from dns.message import Message
 
 RESOLV_CONF = Path("/etc/resolv.conf")
 DEFAULT = ipaddress.ip_address("127.0.0.1")
@@ -38,11 +36,12 @@ LENGTH_BYTES = 2
 
 
 def nameservers(lines: Iterable[str]) -> list[Address]:
-    """Return the addresses that resolv.conf names, at most three as in the C library; lines with a scope id are skipped.
+    """Return the addresses that resolv.conf names, at most three as in the C library;
+    lines with a scope id are skipped.
 
     >>> nameservers(["search a.test", "nameserver 9.9.9.9", "nameserver fe80::1%eth0", "nameserver 127.0.0.53"])
     [IPv4Address('9.9.9.9'), IPv4Address('127.0.0.53')]
-    """
+    """  # noqa: E501
     found: list[Address] = []
     for line in lines:
         words = line.split()
@@ -146,7 +145,8 @@ async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
 async def _answer_stream(
     nameserver: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Answer the questions of a TCP connection in turn, until a message is no question or the time is over."""
+    """Answer the questions of a TCP connection in turn,
+    until a message is no question or the time is over."""
     with contextlib.closing(writer), contextlib.suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(ANSWER_WITHIN_S):
             while (asked := questions.question(await _read(reader, questions.QUESTION_BYTES))) is not None:

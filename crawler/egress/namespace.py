@@ -1,10 +1,8 @@
 """The user and network namespaces of the browsers, from inside: made, filtered, linked and read.
 
-The namespaces belong to the browsers' own user, so that this user may enter them, and a process without capabilities can
-hold them open.
+The namespaces belong to the browsers' own user, so that this user may enter them, and a process without
+capabilities can hold them open.
 """
-
-from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -68,7 +66,8 @@ def become_owner(uid: int) -> None:
 
 
 def settle(plan: Plan) -> list[socket.socket]:
-    """Inside the namespace: load the rules, then set up the new link; return the relay's bound sockets, two a nameserver.
+    """Inside the namespace: load the rules, then set up the new link; return the relay's bound sockets,
+    two a nameserver.
 
     Addresses, routes and rules from before are removed.
     """
@@ -105,11 +104,12 @@ def look() -> dict[str, Any]:
 
 
 def capture_inside() -> list[socket.socket]:
-    """Inside the namespace: open a socket that captures TCP at the inner end of the link, and one for TCP_INFO.
+    """Inside the namespace: open a socket that captures TCP at the inner end of the link,
+    and one for TCP_INFO.
 
-    Neither if the kernel refuses the first, and not the second if it refuses that. They belong to this network namespace,
-    whichever process holds them: they see and reach nothing of the machine. They are closed when a program is executed, so
-    that no browser has them.
+    Neither if the kernel refuses the first, and not the second if it refuses that. They belong to this
+    network namespace, whichever process holds them: they see and reach nothing of the machine. They are
+    closed when a program is executed, so that no browser has them.
     """
     opened: list[socket.socket] = []
     with contextlib.suppress(OSError):
@@ -121,8 +121,8 @@ def capture_inside() -> list[socket.socket]:
 def _settled() -> list[str]:
     """Return commands that give the interface its link-local address before it is up.
 
-    Else the kernel gives it an address and reports the change a second later, when Chromium loads a page and drops it
-    (`network_changed`).
+    Else the kernel gives it an address and reports the change a second later,
+    when Chromium loads a page and drops it (`network_changed`).
     """
     off = Path(f"/proc/sys/net/ipv6/conf/{INNER}/disable_ipv6")
     if not off.exists() or off.read_text(encoding="ascii").strip() != "0":

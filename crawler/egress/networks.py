@@ -1,10 +1,9 @@
 """The addresses that no page may reach: all that are not globally reachable unicast, and a few that are.
 
-Those few are special-purpose and metadata addresses, refused everywhere, and local networks: the machine's own and those that
-its operator names. The nftables rules are made from the same list as `is_refused`, so that both agree.
+Those few are special-purpose and metadata addresses, refused everywhere, and local networks: the machine's
+own and those that its operator names. The nftables rules are made from the same list as `is_refused`, so that
+both agree.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import functools
@@ -99,7 +98,7 @@ def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
     (True, True, True, False)
     >>> is_refused("9.9.9.9", parse("9.9.9.0/24")), is_refused("64:ff9b::9.9.9.9", parse("9.9.9.9"))
     (True, True)
-    """
+    """  # noqa: E501
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped is not None:

@@ -13,7 +13,8 @@ from crawler.egress.networks import Address, Network, is_refused
 
 IPV4_LINKS = ipaddress.IPv4Network("198.18.0.0/15")
 IPV6_LINKS = ipaddress.IPv6Network("fd66:6c69:6e6b::/48")
-"""Ranges of the links' addresses: the benchmarking range, which no network routes, and a unique local prefix."""
+"""Ranges of the links' addresses: the benchmarking range, which no network routes,
+and a unique local prefix."""
 
 LINKS = 2**15
 """Number of possible links; each takes a pair of IPv4 addresses and an IPv6 /64."""

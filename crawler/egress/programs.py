@@ -1,7 +1,5 @@
 """Runs `ip` and `nft`; a failure of theirs is EgressUnavailable."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -61,7 +59,10 @@ def tables() -> list[str]:
 
 
 def rules_digest(table: str | None = None) -> str:
-    """Return a digest of a table of ours, or of all rules of this network namespace; empty if there are none."""
+    """Return a digest of a table of ours, or of all rules of this network namespace.
+
+    Empty if there are none.
+    """
     what = ("ruleset",) if table is None else ("table", "inet", table)
     try:
         shown = run("nft", "--stateless", "list", *what)

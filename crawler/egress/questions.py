@@ -1,13 +1,10 @@
 """Messages that the DNS relay passes on: each is made anew from a parsed question or answer.
 
-Of a question the name, the type and four flags pass, but no EDNS options or other data. Of an answer the records pass, each of
-which was parsed.
+Of a question the name, the type and four flags pass, but no EDNS options or other data. Of an answer the
+records pass, each of which was parsed.
 """
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
 
 import dns.exception
 import dns.flags
@@ -15,12 +12,11 @@ import dns.message
 import dns.opcode
 import dns.rdataclass
 import dns.rdatatype
-
-if TYPE_CHECKING:
-    from dns.message import Message
+from dns.message import Message
 
 QUESTION_BYTES = 1024
-"""Longest question: a name has at most 255 bytes, the rest is for EDNS options such as padding (RFC 8467: to 128)."""
+"""Longest question: a name has at most 255 bytes, the rest is for EDNS options such as padding (RFC 8467:
+to 128)."""
 
 PAYLOAD_BYTES = 1232
 """Datagram size asked of nameservers, which passes unfragmented everywhere (DNS Flag Day 2020)."""
@@ -38,8 +34,8 @@ MALFORMED = (dns.exception.DNSException, ValueError, struct.error)
 def question(wire: bytes) -> Message | None:
     """Parse a stub's message; None unless it is a single question that a browser may ask.
 
-    Refused are zone transfers, ANY and other query-only types, classes other than IN, opcodes other than QUERY, answers, and
-    messages with records or signatures.
+    Refused are zone transfers, ANY and other query-only types, classes other than IN, opcodes other than
+    QUERY, answers, and messages with records or signatures.
     """
     if len(wire) > QUESTION_BYTES:
         return None
@@ -75,7 +71,10 @@ def passed_on(asked: Message) -> Message:
 
 
 def answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
-    """Turn a nameserver's answer to our question into the answer to the stub's; None if the message does not answer it."""
+    """Turn a nameserver's answer to our question into the answer to the stub's.
+
+    None if the message does not answer it.
+    """
     try:
         found = dns.message.from_wire(
             wire, one_rr_per_rrset=True
@@ -96,6 +95,7 @@ def answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
 
 
 def datagram(found: Message, asked: Message) -> bytes:
-    """Encode an answer in the size that the stub takes; cut short, it has the flag TC, and the stub asks by TCP."""
+    """Encode an answer in the size that the stub takes; cut short, it has the flag TC,
+    and the stub asks by TCP."""
     room = min(max(asked.payload, PLAIN_BYTES), DATAGRAM_BYTES) if asked.edns >= 0 else PLAIN_BYTES
     return found.to_wire(max_size=room, prefer_truncation=True)

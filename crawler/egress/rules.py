@@ -1,7 +1,5 @@
 """The nftables rulesets of the guard as text: in the browsers' namespace, and at its link outside."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from crawler.egress.networks import Address, Network, refused_networks
@@ -19,8 +17,8 @@ INSIDE = "guard"
 def inside(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str:
     """Return the rules in the browsers' namespace: a refused packet is answered at once, as by a closed port.
 
-    A relay on the namespace's loopback answers for `nameservers`; `local` are the networks that are refused on this machine
-    alone.
+    A relay on the namespace's loopback answers for `nameservers`;
+    `local` are the networks that are refused on this machine alone.
     """
     dns = "".join(
         f'    {family(one)} daddr {one} oifname "lo" meta l4proto {{ tcp, udp }} th dport {DNS_PORT} accept\n'
@@ -55,7 +53,8 @@ table inet {INSIDE} {{
 
 
 def outside(*, table: str, link: str, local: tuple[Network, ...]) -> str:
-    """Return the rules at the machine's end of the link: address translation, and no access to the machine or other guards.
+    """Return the rules at the machine's end of the link: address translation,
+    and no access to the machine or other guards.
 
     Packets that the rules inside refuse are dropped here too, in case those rules are gone.
     """
@@ -84,7 +83,8 @@ table inet {table} {{
 
 
 def uplink(*, table: str, uplink: str) -> str:
-    """Return the rules of an interface that forwards only because guards need it: it forwards their packets alone."""
+    """Return the rules of an interface that forwards only because guards need it:
+    it forwards their packets alone."""
     return f"""\
 {_anew(table)}
 table inet {table} {{

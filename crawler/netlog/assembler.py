@@ -6,8 +6,6 @@ HTTP/2: header blocks are not in the log, so the plaintext of the connection is 
 HTTP/3: the log of the QUIC session has every stream frame and every packet.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable
 from types import MethodType
@@ -31,6 +29,8 @@ class Traffic:
     """Requests that the browser changed from http to https by itself."""
     tried: dict[str, set[str]] = dataclasses.field(default_factory=dict)
     """Addresses of attempted TCP connections by host, whatever became of them."""
+    ends: set[tuple[int, str, int]] = dataclasses.field(default_factory=set)
+    """Local port, remote address and remote port of each connection, whatever it received."""
 
     @property
     def is_disturbed(self) -> bool:
@@ -54,6 +54,11 @@ class Assembler:
             **{event: MethodType(handler, self._requests) for event, handler in requests.HANDLERS.items()},
         }
 
+    def begin_after(self, source: int) -> None:
+        """Leave out connections whose source is not newer than this one:
+        they are of what the browser did before."""
+        self._connections.oldest = max(self._connections.oldest, source)
+
     def feed(self, event: Event[Any]) -> None:
         """Take the next event of the log."""
         if self.stop_ms is None or event.time_ms <= self.stop_ms:
@@ -68,9 +73,14 @@ class Assembler:
 
     def finish(self) -> Traffic:
         """The traffic of the visit."""
-        transports = self._connections.finish()
+        transports, ends = self._connections.finish(), self.ends
         upgrades, tried = self._requests.hsts_upgrades, self._connections.tried
-        return Traffic(transports, self._requests.finish(), upgrades, tried)
+        return Traffic(transports, self._requests.finish(), upgrades, tried, ends)
+
+    @property
+    def ends(self) -> set[tuple[int, str, int]]:
+        """Local port, remote address and remote port of each connection so far."""
+        return self._connections.ends
 
 
 def assemble(events: Iterable[Event[Any]], *, stop_ms: int | None = None) -> Traffic:

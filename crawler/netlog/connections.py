@@ -1,39 +1,55 @@
-"""The connections of one visit, from the events of sockets and QUIC sessions."""
+"""The connections of one visit, from the events of sockets and QUIC sessions.
 
-from __future__ import annotations
+A connection whose beginning is not in the log begins with the first event that there is of it.
+"""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
 from crawler.netlog import params, quic, tcp
-from crawler.netlog.event import Event, endpoint
+from crawler.netlog.event import NO_SOURCE, Event, endpoint
 from crawler.netlog.exchange import Transport
 from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
+from crawler.netlog.udp import UNREAD_PORTS, UdpTransport
+
+FLOWS_LIMIT = 10_000
+"""Most remote ends of UDP sockets that are told apart, since anybody may send from any number of them."""
 
 _HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 
 
 class Connections:
-    """All connections, TCP and QUIC, by the source of their events."""
+    """All connections by the source of their events."""
 
     def __init__(self) -> None:
+        self.oldest = NO_SOURCE
+        """Newest source from before the visit: of it and older ones,
+        only what begins in the visit is part of it."""
         self.tcp: dict[int, TcpTransport] = {}
         self.quic: dict[int, QuicTransport] = {}
+        self.udp: dict[tuple[int, str], UdpTransport] = {}
+        """By source and remote end."""
         self.tried: dict[str, set[str]] = {}
         """Addresses of attempted TCP connections by host, whatever became of them."""
         self._all: list[Transport] = []
         self._hosts: dict[int, str] = {}
         """Hosts by connect job."""
+        self._udp_local: dict[int, str] = {}
+        """Local ends of UDP sockets."""
 
     def finish(self) -> list[Transport]:
         """Connections that received bytes, in the order of their beginnings."""
+        self._settle_udp()
+        for transport in self._all:
+            transport.finish()
         found = [transport for transport in self._all if transport.received_bytes]
         for transport in found:
             if transport.host is None and transport.exchanges:  # a WebSocket's, whose pool has no groups
                 transport.host = _host(transport.exchanges[0].url)
-            transport.finish()
+            if transport.last_byte_ms is None:  # the log lacks the reads
+                transport.last_byte_ms = transport.opened_ms
             for exchange in transport.exchanges:
                 stream = transport.stream(exchange.stream_id)
                 if stream is not None:
@@ -52,34 +68,83 @@ class Connections:
             self.tcp[event.source] = transport = TcpTransport(event.time_ms, host=host)
             self._all.append(transport)
 
+    def socket(self, source: int, time_ms: int) -> TcpTransport | None:
+        """A TCP connection by its source; None if it is older than the visit."""
+        found = self.tcp.get(source)
+        if found is None and source > self.oldest:
+            found = self.tcp[source] = TcpTransport(time_ms, is_late=True)
+            self._all.append(found)
+        return found
+
     def _tcp_connect(self, event: Event[params.ConnectAttempt]) -> None:
-        transport = self.tcp.get(event.source)
+        transport = self.socket(event.source, event.time_ms)
         if transport is not None:
             transport.opened_ms = event.time_ms
             tried = self.tried.setdefault(transport.host or "", set())
             tried.update(endpoint(str(one))[0] for one in event.params["address_list"])
 
     def _quic_session(self, event: Event[params.QuicSession]) -> None:
-        if event.source not in self.quic:
-            self.quic[event.source] = transport = QuicTransport(
-                event.time_ms,
-                host=event.params["host"] or None,
-                remote_port=event.params["port"],
-                connected_ms=event.time_ms,
-            )
-            self._all.append(transport)
+        transport = self._session(event, is_late=False)
+        transport.host, transport.remote_port = event.params["host"] or None, event.params["port"]
+
+    def _webtransport(self, event: Event[params.WebTransport]) -> None:
+        self._session(event, is_late=False).host = _host(event.params["url"])
+
+    def _webtransport_state(self, event: Event[params.NoParams]) -> None:
+        if event.source in self.quic or event.source > self.oldest:
+            self._session(event, is_late=True).is_webtransport = True
 
     def _in_quic(self, event: Event[Any]) -> None:
-        transport = self.quic.get(event.source)
-        if transport is not None:
-            transport.feed(event)
+        if event.source in self.quic or event.source > self.oldest:
+            self._session(event, is_late=True).feed(event)
+
+    def _session(self, event: Event[Any], *, is_late: bool) -> QuicTransport:
+        """The event's QUIC connection, which begins with it if there is none."""
+        found = self.quic.get(event.source)
+        if found is None:
+            time_ms = event.time_ms
+            found = self.quic[event.source] = QuicTransport(time_ms, is_late=is_late, connected_ms=time_ms)
+            self._all.append(found)
+        return found
+
+    def _udp_end(self, event: Event[params.Address]) -> None:
+        self._udp_local[event.source] = event.params["address"]
+
+    def _udp_bytes(self, event: Event[params.UdpBytes]) -> None:
+        remote = event.params.get("address", "") if len(self.udp) < FLOWS_LIMIT else ""
+        flow = self.udp.get((event.source, remote))
+        if flow is None and event.source > self.oldest:
+            flow = self.udp[event.source, remote] = UdpTransport(event.time_ms, "udp")
+            flow.remote_address, flow.remote_port = endpoint(remote)
+            self._all.append(flow)
+        if flow is not None:
+            flow.received(event.params["byte_count"], event.time_ms)
+
+    @property
+    def ends(self) -> set[tuple[int, str, int]]:
+        """Local port, remote address and remote port of each connection so far."""
+        found = {(one.local_port, one.remote_address, one.remote_port) for one in self.tcp.values()}
+        paths = {path for session in self.quic.values() for path in session.paths}
+        paths |= {(self._udp_local.get(source, ""), remote) for source, remote in self.udp}
+        return found | {(endpoint(local)[1], *endpoint(remote)) for local, remote in paths}
+
+    def _settle_udp(self) -> None:
+        """Leave out the datagrams of QUIC sessions and of name resolution;
+        a socket's own address may be unspecified."""
+        paths = (path for session in self.quic.values() for path in session.paths)
+        known = {(endpoint(local)[1], remote) for local, remote in paths}
+        for (source, remote), flow in self.udp.items():
+            local = self._udp_local.get(source, "")
+            flow.local_address, flow.local_port = endpoint(local)
+            if (flow.local_port, remote) in known or flow.remote_port in UNREAD_PORTS:
+                self._all.remove(flow)
 
 
 def _in_tcp(handler: Callable[[TcpTransport, Event[Any]], None]) -> Callable[[Connections, Event[Any]], None]:
     """Call the handler with the event's connection."""
 
     def handle(connections: Connections, event: Event[Any]) -> None:
-        transport = connections.tcp.get(event.source)
+        transport = connections.socket(event.source, event.time_ms)
         if transport is not None:
             handler(transport, event)
 
@@ -97,6 +162,10 @@ HANDLERS: dict[tuple[str, str], Callable[[Connections, Event[Any]], None]] = {
     ("SOCKET_ALIVE", "BEGIN"): Connections._socket,
     ("TCP_CONNECT", "BEGIN"): Connections._tcp_connect,
     ("QUIC_SESSION", "BEGIN"): Connections._quic_session,
+    ("QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE", "BEGIN"): Connections._webtransport,
+    ("QUIC_SESSION_WEBTRANSPORT_CLIENT_STATE_CHANGED", "NONE"): Connections._webtransport_state,
+    ("UDP_LOCAL_ADDRESS", "NONE"): Connections._udp_end,
+    ("UDP_BYTES_RECEIVED", "NONE"): Connections._udp_bytes,
     **{event: _in_tcp(handler) for event, handler in tcp.HANDLERS.items()},
     **{(name, "NONE"): Connections._in_quic for name in quic.EVENTS},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from crawler.netlog.http1 import BODILESS, MessageReader
 from crawler.netlog.http2 import Http2Stream
@@ -20,6 +21,8 @@ REQUEST_LIMIT = 50_000
 URLS_LIMIT = 64 * 1024 * 1024
 """Requests that are kept of a visit, and characters of their URLs, so that no page fills the memory."""
 
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
+
 NETWORK_CHANGED = -21
 """Chromium's error for requests in progress when a network interface comes or goes."""
 
@@ -30,6 +33,8 @@ class Transport:
 
     opened_ms: int
     protocol: str
+    is_late: bool = False
+    """True if the log lacks the connection's beginning, and so at least a byte of it."""
     host: str | None = None
     local_address: str = ""
     local_port: int = 0
@@ -51,7 +56,8 @@ class Transport:
     tls_version: str | None = None
     tls_resumed: bool | None = None
     round_trip_us: int | None = None
-    """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement; None if unknown."""
+    """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement;
+    None if unknown."""
     first_record_bytes: list[int] = dataclasses.field(default_factory=list)
     """Sizes of the first TLS records with application data, set by `finish`."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
@@ -66,12 +72,13 @@ class Transport:
 
     def bind(self, exchange: Exchange) -> None:
         """Send the exchange's request on this connection."""
-        exchange.transport = self
+        exchange.transport, exchange.sent_ms = self, None
         self.exchanges.append(exchange)
 
     def unbind(self, exchange: Exchange) -> None:
-        """Take back a request that had no answer: the browser tries again on another connection."""
-        self.exchanges.remove(exchange)
+        """Take back a request that had no answer, which keeps its place:
+        the browser tries again on another connection."""
+        self.exchanges[self.exchanges.index(exchange)] = hidden(exchange.asked_ms)
         if self.current is exchange:
             self.current = None
         exchange.transport = exchange.message = exchange.stream_id = None
@@ -119,11 +126,23 @@ class Exchange:
     weight: Weight | None = None
     """Priority in HTTP/2's HEADERS frame."""
     decoded_bytes: int | None = None
+    """Bytes of the body that the page got; None if it got none."""
+    is_read: bool = False
+    """True once the page has read the body to its end."""
     error: int | None = None
     """Chromium's number of the network error."""
     finished: bool = False
-    internal: bool = False
-    """True for a redirect that the browser makes up: nothing of it leaves the machine."""
+    is_hidden: bool = False
+    """True for what has no row: a redirect that the browser makes up,
+    and requests of which the log has no beginning."""
+    is_followed: bool = False
+    """True for a redirect that the browser followed."""
+    repeats: Exchange | None = None
+    """The same request as it was sent before."""
+    was_cached: bool = False
+    """True if a cache gave part of what the page got of the request before it was sent again."""
+    is_repeated: bool = False
+    """True if the browser sent the request again, so that no page saw this response."""
     cached: bool = False
     """True if the response came from the browser's cache."""
     reused: bool = False
@@ -136,7 +155,10 @@ class Exchange:
         self.last_byte_ms = time_ms
 
     def sizes(self) -> tuple[int, int | None]:
-        """Bytes of the response on the wire, and of its encoded body; None if the body cannot be told from the header."""
+        """Bytes of the response on the wire, and of its encoded body.
+
+        None if the body cannot be told from the header.
+        """
         counted = self._counted
         return (0, 0) if counted is None else (counted.wire_bytes, counted.body_bytes)
 
@@ -147,7 +169,8 @@ class Exchange:
 
     @property
     def is_complete(self) -> bool:
-        """True if all of the response arrived: its end, after as many bytes of body as its Content-Length states.
+        """True if all of the response arrived: its end,
+        after as many bytes of body as its Content-Length states.
 
         A stream that ends earlier is a malformed response (RFC 9113 §8.1.1, RFC 9114 §4.1.2).
         """
@@ -170,4 +193,37 @@ class Exchange:
 
     def again(self) -> Exchange:
         """The same request, sent again by the browser itself (another range, a login, a retry)."""
-        return Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from)
+        self.is_repeated = True
+        again = Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from, repeats=self)
+        again.is_hidden, again.was_cached = self.is_hidden, self.cached or self.was_cached
+        return again
+
+    @property
+    def contradicted_bytes(self) -> int:
+        """Difference between our count of the body and the browser's, where these must be equal;
+        0 where they need not be.
+
+        They must be for a complete response that is neither encoded nor mixed with a cached one.
+        A page may leave the rest of a body unread, but it cannot get more than came.
+        """
+        _, body = self.sizes()
+        is_other = "content-encoding" in self.response_headers or self.cached or self.was_cached
+        if body is None or self.decoded_bytes is None or is_other or not self.is_complete:
+            return 0
+        beyond = self.decoded_bytes - body
+        return abs(beyond) if beyond > 0 or self.is_read else 0
+
+
+def kept_url(url: str) -> str:
+    """Leave user and password out of a URL, and cut it to URL_LIMIT.
+
+    >>> kept_url("https://user:pw@a.test/@b?c@d")
+    'https://a.test/@b?c@d'
+    """
+    cut = url[:URL_LIMIT]
+    return _CREDENTIALS.sub("", cut, count=1) if "@" in cut else cut
+
+
+def hidden(time_ms: int) -> Exchange:
+    """A request of which the log has no beginning: it takes its place on a connection, and nothing else."""
+    return Exchange("", "", "", time_ms, is_hidden=True)

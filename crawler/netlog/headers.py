@@ -1,7 +1,5 @@
 """HTTP header sections in events of the log."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import unquote, unquote_to_bytes
@@ -35,7 +33,8 @@ def _unescaped(line: str) -> str:
 
 
 def section_bytes(event: Event[Headers]) -> int:
-    """Bytes of a header section over HTTP/1.1, without the request line and with the empty line at its end."""
+    """Bytes of a header section over HTTP/1.1, without the request line and
+    with the empty line at its end."""
     lines = [line for line in event.params["headers"] if isinstance(line, str)]
     return sum(_line_bytes(line) + 2 for line in lines) + 2
 
@@ -45,9 +44,10 @@ def _line_bytes(line: str) -> int:
 
 
 def final_status(event: Event[Headers]) -> int | None:
-    """Status in an HTTP/2 or HTTP/3 header section as received; None for interim responses (RFC 9110 §15.2) and trailers.
+    """Status in an HTTP/2 or HTTP/3 header section as received.
 
-    Chromium does not report the response headers of a cancelled request, but it logs the section that arrived.
+    None for interim responses (RFC 9110 §15.2) and trailers. Chromium does not report the response headers of
+    a cancelled request, but it logs the section that arrived.
     """
     status = headers(event, _STATUS).get(":status", "")
     return int(status) if _FINAL.fullmatch(status) else None

@@ -1,6 +1,5 @@
-"""Types of TLS records and messages, what encryption adds, and whether a ServerHello resumes a session (RFC 8446)."""
-
-from __future__ import annotations
+"""Types of TLS records and messages, what encryption adds,
+and whether a ServerHello resumes a session (RFC 8446)."""
 
 import enum
 

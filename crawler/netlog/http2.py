@@ -1,7 +1,5 @@
 """Counts the frames that an HTTP/2 connection receives, by stream (RFC 9113 §4)."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 
@@ -96,7 +94,10 @@ class FrameReader:
         stream.is_whole |= self._is_last and not self._left
 
     def _of_response(self, kind: int, stream_id: int) -> Http2Stream | None:
-        """The stream of a frame that is part of a response; None if nobody asked for it, or its response has ended."""
+        """The stream of a frame that is part of a response.
+
+        None if nobody asked for it, or its response has ended.
+        """
         if kind not in RESPONSE_FRAMES or stream_id % 2 == 0 or stream_id > self.newest_request:
             return None
         stream = self.streams.setdefault(stream_id, Http2Stream())

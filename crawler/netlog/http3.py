@@ -3,8 +3,6 @@
 The log has no bytes of a stream, but their offsets, and the lengths of HTTP/3 frames.
 """
 
-from __future__ import annotations
-
 import bisect
 
 from crawler.netlog.quic_overhead import varint_bytes
@@ -96,8 +94,8 @@ class Http3Stream:
 
     @property
     def body_bytes(self) -> int | None:
-        """Payload of the DATA frames that arrived; None if it is unknown, because the browser stopped reading frames (in the
-        body of a redirect, say), and no Content-Length tells either."""
+        """Payload of the DATA frames that arrived; None if it is unknown, because the browser stopped reading
+        frames (in the body of a redirect, say), and no Content-Length tells either."""
         if not self._has_unread:
             return self._body + self._ranges.within(*self._data)
         # The sum of all DATA frames is the Content-Length, or the response is malformed (RFC 9114 §4.1.2).

@@ -1,10 +1,8 @@
 """Chromium's NetLog, line by line: bytes in, events out.
 
-The log is a JSON document with one event a line, flushed in batches, and cut off where a browser dies. Strings in it
-come from the network: of any length, in any encoding, and never trusted.
+The log is a JSON document with one event a line, flushed in batches, and cut off where a browser dies.
+Strings in it come from the network: of any length, in any encoding, and never trusted.
 """
-
-from __future__ import annotations
 
 import functools
 import json
@@ -46,7 +44,8 @@ class _Kind(NamedTuple):
 
 @functools.cache
 def _decoder(params: type) -> msgspec.json.Decoder[Any]:
-    """A decoder of lines whose parameters are as declared; only an event that requires none may lack them all."""
+    """A decoder of lines whose parameters are as declared;
+    only an event that requires none may lack them all."""
     needed = params.__required_keys__  # type: ignore[attr-defined]
     field: Any = ("params", params) if needed else ("params", params, msgspec.field(default_factory=dict))
     return msgspec.json.Decoder(msgspec.defstruct("Line", [field], bases=(_Line,), gc=False))
@@ -60,12 +59,14 @@ class LineReader:
     >>> line = b'{"phase":2,"source":{"id":5,"type":10},"time":"12","type":7},'
     >>> [event.name for event in reader.events([constants, line])]
     ['TCP_CONNECT']
-    """
+    """  # noqa: E501
 
     def __init__(self, wanted: frozenset[str]) -> None:
         self.wanted = wanted
         self.ignored = 0
         """Lines of events that could not be read."""
+        self.missing: frozenset[str] | None = None
+        """Wanted events that this browser's log does not have; None until its first line has come."""
         self._kinds: dict[bytes, dict[bytes, _Kind] | None] = {}
         """Kinds of event by the line's tail, and by phase; None for events that are not wanted."""
         self._errors: dict[int, str] = {}
@@ -120,6 +121,7 @@ class LineReader:
         except (ValueError, KeyError, TypeError, AttributeError):
             self.ignored += 1
         else:
+            self.missing = self.wanted - constants["logEventTypes"].keys()
             self._kinds = {(field + end)[-_TAIL:]: kind for field, kind in kinds.items() for end in _ENDINGS}
 
     def error(self, number: int) -> str:

@@ -1,7 +1,5 @@
 """Open requests of the network stack, and how long each may still be waited for."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +13,13 @@ QUIET_MS = 500
 UNREAD_MS = 2_000
 """Time after the last read of a response's body for which the next read is waited for, in milliseconds.
 
-The browser stops reading when its buffers are full and the page takes nothing out of them. That may be because the page
-wants no more, or because its main thread is busy.
+The browser stops reading when its buffers are full and the page takes nothing out of them. That may be
+because the page wants no more, or because its main thread is busy.
 """
 
 ANSWER_MS = 5_000
-"""Time for which the next bytes of a response are waited for, in milliseconds, where the browser waits for them.
+"""Time for which the next bytes of a response are waited for, in milliseconds,
+where the browser waits for them.
 
 A server that takes longer to answer, or pauses for longer, is taken for a long poll or an open stream.
 """

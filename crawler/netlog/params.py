@@ -1,15 +1,17 @@
 """Parameters of the events that are read, by event and phase, as Chromium's NetLog writes them.
 
-The reader decodes what is declared here and nothing else. It counts an event that lacks a required key, or has a value of
-another type, as a line that cannot be read.
+The reader decodes what is declared here and nothing else. It counts an event that lacks a required key, or
+has a value of another type, as a line that cannot be read.
 """
-# Without `from __future__ import annotations`: under it, NotRequired does not reach `__required_keys__` in Python 3.11.
+# Without `from __future__ import annotations`: under it,
+# NotRequired does not reach `__required_keys__` in Python 3.11.
 
 from collections.abc import Mapping
 from typing import NotRequired, TypeAlias, TypedDict
 
 Number: TypeAlias = int | str
-"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on, which also stands for "no number"."""
+"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on,
+which also stands for "no number"."""
 
 
 class Dependency(TypedDict):
@@ -115,6 +117,26 @@ class QuicSession(NoParams):
 
     host: str
     port: int
+
+
+class WebTransport(NoParams):
+    """A new WebTransport session, on a QUIC connection of its own."""
+
+    url: str
+
+
+class Address(NoParams):
+    """An end of a socket."""
+
+    address: str
+
+
+class UdpBytes(TypedDict):
+    """A UDP datagram; its bytes are only counted."""
+
+    byte_count: int
+    address: NotRequired[str]
+    """The sender."""
 
 
 class Datagram(NoParams):
@@ -255,6 +277,7 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): QuicRequest,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Headers,
     ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): DecodedBytes,
+    ("HTTP_TRANSACTION_READ_BODY", "END"): Result,
     ("HTTP_CACHE_READ_INFO", "END"): Result,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Result,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Result,
@@ -263,6 +286,9 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Http2Request,
     ("HTTP2_SESSION_RECV_HEADERS", "NONE"): StreamHeaders,
     ("QUIC_SESSION", "BEGIN"): QuicSession,
+    ("QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE", "BEGIN"): WebTransport,
+    ("UDP_LOCAL_ADDRESS", "NONE"): Address,
+    ("UDP_BYTES_RECEIVED", "NONE"): UdpBytes,
     ("QUIC_SESSION_PACKET_SENT", "NONE"): SentPacket,
     ("QUIC_SESSION_STREAM_FRAME_SENT", "NONE"): StreamFrame,
     ("QUIC_SESSION_STREAM_FRAME_COALESCED", "NONE"): StreamFrame,

@@ -3,8 +3,6 @@
 Chromium logs every datagram, packet and frame of a session, but no payload besides the handshake's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +26,11 @@ class QuicTransport(Transport):
     """One QUIC connection; feed it the events of its session in the order of the log."""
 
     protocol: str = "h3"
-    ticket_bytes: int = 0
+    is_webtransport: bool = False
+    """True if it carries a WebTransport session, and no requests that the log knows."""
+    ticket_bytes: int | None = 0
+    paths: set[tuple[str, str]] = dataclasses.field(default_factory=set)
+    """Local and remote ends, as the log writes them, between which datagrams came."""
     streams: dict[int, Http3Stream] = dataclasses.field(default_factory=dict)
     packets: QuicOverhead = dataclasses.field(default_factory=QuicOverhead)
     sending: SentPackets = dataclasses.field(default_factory=SentPackets)
@@ -41,7 +43,8 @@ class QuicTransport(Transport):
         return None if stream_id is None else self.streams.get(stream_id)
 
     def send(self, exchange: Exchange, stream_id: int) -> None:
-        """Send the exchange's request on this stream, unless the stream carries another: it carries one only."""
+        """Send the exchange's request on this stream, unless the stream carries another:
+        it carries one only."""
         if self._sent.setdefault(stream_id, exchange) is exchange:
             exchange.stream_id = stream_id
             self.bind(exchange)
@@ -62,37 +65,40 @@ class QuicTransport(Transport):
         """Settle the counts at the end of the log."""
         trip_ms = self.sending.round_trip_ms
         self.round_trip_us = None if trip_ms is None else trip_ms * 1000
-        self.handshake_bytes = self.packets.handshake_bytes
-        self.frame_bytes = sum(one.wire_bytes for number, one in self.streams.items() if number % 4)
+        self.handshake_bytes = None if self.is_late else self.packets.handshake_bytes
+        self.ticket_bytes = None if self.is_late else self.ticket_bytes
+        self.frame_bytes = sum(
+            one.wire_bytes for number, one in self.streams.items() if number % 4 or self.is_webtransport
+        )
         self.overhead_bytes = max(0, self.packets.explained_bytes - self.decrypted_bytes)
-        # Frames arrive in datagrams alone. More bytes of frames than of datagrams mean that the log lacks datagrams:
-        # these frames arrived all the same. Their packets' headers and tags stay unknown, so the coverage says that
-        # something is missing: the frames' own headers, at least, are not explained.
+        # Frames arrive in datagrams alone. More bytes of frames than of datagrams mean that the log lacks
+        # datagrams: these frames arrived all the same. Their packets' headers and tags stay unknown, so the
+        # coverage says that something is missing: the frames' own headers, at least, are not explained.
         self.received_bytes = max(self.received_bytes, self.packets.frame_bytes)
 
     def _stream(self, event: Event[params.OfStream]) -> Http3Stream:
         return self.streams.setdefault(event.params["stream_id"], Http3Stream())
 
-    def _secured(self, event: Event[params.NoParams]) -> None:
-        if self.secured_ms is None:
+    def _sent_packet(self, event: Event[params.SentPacket]) -> None:
+        self.sending.packet(event)
+        # The keys of these packets are the browser's once the handshake is complete (RFC 9001 §4.1.1, §5.7).
+        if self.secured_ms is None and event.params.get("encryption_level") == ONE_RTT:
             self.secured_ms = event.time_ms
             self.tls_version = "TLS 1.3"  # there is no other in QUIC (RFC 9001 §4.2)
             self.tls_resumed = self._hello.resumed
 
     def _datagram(self, event: Event[params.Datagram]) -> None:
-        size = event.params["size"]
+        size, local, remote = event.params["size"], event.params["self_address"], event.params["peer_address"]
         self.received(size, event.time_ms)
         self.packets.datagram(size)
+        self.paths.add((local, remote))
         if not self.remote_address:  # after a migration it is still the connection that began here
-            self.remote_address, self.remote_port = endpoint(event.params["peer_address"])
-            self.local_address, self.local_port = endpoint(event.params["self_address"])
+            self.remote_address, self.remote_port = endpoint(remote)
+            self.local_address, self.local_port = endpoint(local)
 
     def _packet(self, event: Event[params.PacketHeader]) -> None:
         is_long = "LONG" in event.params["header_format"]
         self.packets.packet(number(event.params["packet_number"]), long_header=is_long)
-
-    def _sent_packet(self, event: Event[params.SentPacket]) -> None:
-        self.sending.packet(event)
 
     def _acknowledged(self, event: Event[params.AckFrame]) -> None:
         self.sending.acknowledged(
@@ -124,7 +130,7 @@ class QuicTransport(Transport):
         level, start = event.params["encryption_level"], event.params["offset"]
         new = self._crypto.setdefault(level, Ranges()).add(start, start + event.params["data_length"])
         if level == ONE_RTT:
-            self.ticket_bytes += new
+            self.ticket_bytes = (self.ticket_bytes or 0) + new
         elif level == INITIAL:
             self._hello.feed(start, event.content())
 
@@ -163,7 +169,6 @@ class QuicTransport(Transport):
 
 
 HANDLERS: dict[str, Callable[[QuicTransport, Event[Any]], None]] = {
-    "QUIC_SESSION_CRYPTO_HANDSHAKE_COMPLETE": QuicTransport._secured,
     "QUIC_SESSION_PACKET_RECEIVED": QuicTransport._datagram,
     "QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED": QuicTransport._packet,
     "QUIC_SESSION_DROPPED_UNDECRYPTABLE_PACKET": QuicTransport._dropped,

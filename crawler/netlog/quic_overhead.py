@@ -1,11 +1,10 @@
 """Accounts for a QUIC connection's UDP payload by packet headers, tags and frames (RFC 9000 §12, §17, §19).
 
-Chromium logs the size of each datagram, and then the header and the frames of each packet in it, but not how many
-bytes their variable-length integers took. So a frame has a least and a most size, and a datagram is explained if its
-size lies between the sums of both. A frame that is missing from the log, or one too many, leaves unexplained bytes.
+Chromium logs the size of each datagram, and then the header and the frames of each packet in it, but not how
+many bytes their variable-length integers took. So a frame has a least and a most size, and a datagram is
+explained if its size lies between the sums of both. A frame that is missing from the log, or one too many,
+leaves unexplained bytes.
 """
-
-from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
@@ -54,7 +53,8 @@ class QuicOverhead:
     def __init__(self) -> None:
         self.received_bytes = 0
         self.handshake_bytes = 0
-        """Bytes of datagrams that begin with a long header: Initial, Handshake, Retry, Version Negotiation."""
+        """Bytes of datagrams that begin with a long header: Initial, Handshake, Retry,
+        Version Negotiation."""
         self.frame_bytes = 0
         """Least bytes of all frames."""
         self._explained = 0
@@ -95,7 +95,10 @@ class QuicOverhead:
         self._is_whole = self._has_packet = False
 
     def packet(self, number: int, *, long_header: bool) -> None:
-        """A packet of the datagram was decrypted. A short header comes last in a datagram (RFC 9000 §12.2)."""
+        """A packet of the datagram was decrypted.
+
+        A short header comes last in a datagram (RFC 9000 §12.2).
+        """
         if long_header and not self._has_packet:
             self._handshake()
         self._has_packet = self._has_opened = True
@@ -107,7 +110,8 @@ class QuicOverhead:
             self._newest = max(number, self._newest)
 
     def _handshake(self) -> None:
-        # The datagram counts whole, as handshake records do over TCP: it is padded within and without packets.
+        # The datagram counts whole, as handshake records do over TCP:
+        # it is padded within and without packets.
         if not self._is_whole:
             self.handshake_bytes += self._size
         self._is_whole = True
@@ -156,7 +160,8 @@ def _ack(frame: params.AckFrame) -> Sizes:
     missing = [packet for packet in frame["missing_packets"] if isinstance(packet, int)]
     gaps = sum(after != before + 1 for before, after in pairwise(missing)) + bool(missing)
     largest = varint_bytes(number(frame["largest_observed"]))
-    # Chromium also lists packets that earlier frames did not acknowledge, so this frame has at most these gaps.
+    # Chromium also lists packets that earlier frames did not acknowledge,
+    # so this frame has at most these gaps.
     least = 1 + largest + 1 + 1 + 1
     ecn = 3 * largest
     return least, least + largest + LENGTH_BYTES + 2 * gaps * largest + ecn

@@ -1,7 +1,5 @@
 """The requests of one visit, and the connections that carry them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +7,15 @@ from typing import Any
 from crawler.netlog import params
 from crawler.netlog.connections import Connections
 from crawler.netlog.event import NO_SOURCE, Event
-from crawler.netlog.exchange import MAIN_FRAME, REQUEST_LIMIT, URL_LIMIT, URLS_LIMIT, Exchange
+from crawler.netlog.exchange import (
+    MAIN_FRAME,
+    REQUEST_LIMIT,
+    URLS_LIMIT,
+    Exchange,
+    Transport,
+    hidden,
+    kept_url,
+)
 from crawler.netlog.headers import (
     content_length,
     final_status,
@@ -37,6 +43,9 @@ REQUEST_HEADERS = frozenset(
 
 _STATUS = re.compile(r"^\S+ +0*(\d{1,9})")
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""Statuses of redirects that the browser follows to a usable Location (Fetch standard §2.2.3)."""
+
 IO_PENDING = -1
 CACHE_MISS = -400
 
@@ -63,15 +72,15 @@ class Requests:
         return any(exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self.exchanges)
 
     def finish(self) -> list[Exchange]:
-        """Exchanges without the redirects that the browser made up."""
-        found = [exchange for exchange in self.exchanges if not exchange.internal]
+        """Exchanges that have rows."""
+        found = [exchange for exchange in self.exchanges if not exchange.is_hidden]
         for exchange in found:  # the log has no header of a response that the browser refused
             if exchange.status is None and exchange.message is not None:
                 exchange.status = exchange.message.status
         return found
 
     def _start(self, event: Event[params.RequestStart]) -> None:
-        url = event.params["url"][:URL_LIMIT]
+        url = kept_url(event.params["url"])
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return
         self._url_characters += len(url)
@@ -82,49 +91,69 @@ class Requests:
         exchange = Exchange(url, event.params["method"], event.params["request_type"], event.time_ms)
         if before:
             last = before[-1]
-            last.finished = True
-            exchange.redirected_from = last.redirected_from if last.internal else last
+            last.finished = last.is_followed = True
+            exchange.redirected_from = last.redirected_from if last.is_hidden else last
         before.append(exchange)
         self.exchanges.append(exchange)
 
     def _internal_redirect(self, event: Event[params.InternalRedirect]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
-            exchange.internal = True
+            exchange.is_hidden = True
             self.hsts_upgrades += event.params["reason"] == "HSTS"
 
     def _bound_to_socket(self, event: Event[params.NoParams]) -> None:
-        transport = self._connections.tcp.get(event.dependency)
+        transport = self._connections.socket(event.dependency, event.time_ms)
         if transport is not None:
             self._job_transport[event.source] = transport
 
     def _bound_to_job(self, event: Event[params.NoParams]) -> None:
         job = event.dependency
         exchange = self._unbound(event)
-        if exchange is None or job == NO_SOURCE:
+        if job == NO_SOURCE:
             return
         self._job_exchange[job] = exchange
         transport = self._job_transport.get(job)
         if transport is not None and transport.frames is None:
-            transport.bind(exchange)
+            self._begin_message(exchange, transport)
+
+    def _begin_message(self, exchange: Exchange, transport: Transport) -> None:
+        """Have the next bytes of HTTP/1.1 on the connection be the exchange's response."""
+        transport.bind(exchange)
+        transport.current = exchange
+        if not exchange.is_hidden:
             exchange.message = MessageReader(
                 head=exchange.method == "HEAD", websocket=exchange.url.startswith(("ws:", "wss:"))
             )
-            transport.current = exchange
 
     def _exchange(self, event: Event[Any]) -> Exchange | None:
         found = self._of_request.get(event.source)
         return found[-1] if found else None
 
-    def _unbound(self, event: Event[Any]) -> Exchange | None:
-        """The exchange whose request goes out now: another one if the last has had bytes."""
+    def _unbound(self, event: Event[Any]) -> Exchange:
+        """The exchange whose request goes out now: another one if the last has had bytes,
+        a hidden one if none is known."""
         exchange = self._exchange(event)
-        if exchange is None or exchange.transport is None:
+        if exchange is None:
+            exchange = hidden(event.time_ms)
+            if len(self.exchanges) < REQUEST_LIMIT:
+                self._of_request[event.source] = [exchange]
+                self.exchanges.append(exchange)
+            return exchange
+        if exchange.transport is None:
             return exchange
         if not exchange.sizes()[0]:
             exchange.transport.unbind(exchange)
             return exchange
-        again = exchange.again()
+        return self._again(event, exchange)
+
+    def _again(self, event: Event[Any], exchange: Exchange) -> Exchange:
+        """The exchange of a request that was answered and goes out again.
+
+        A redirect does not: this is the request to its target, of which the log has no beginning.
+        """
+        is_redirect = exchange.status in REDIRECTS and "location" in exchange.response_headers
+        again = hidden(event.time_ms) if is_redirect else exchange.again()
         self._of_request[event.source].append(again)
         self.exchanges.append(again)
         return again
@@ -136,6 +165,10 @@ class Requests:
             exchange.request_headers = headers(event, REQUEST_HEADERS)
 
     def _http1_request(self, event: Event[params.Http1Request]) -> None:
+        exchange = self._exchange(event)
+        if exchange and exchange.transport and exchange.sent_ms is not None:
+            # A login goes out on the stream that brought the 401, which the log does not bind anew.
+            self._begin_message(self._again(event, exchange), exchange.transport)
         self._request_headers(event)
         exchange = self._exchange(event)
         if exchange is not None:
@@ -154,6 +187,13 @@ class Requests:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
+            exchange.is_read = False
+
+    def _read(self, event: Event[params.Result]) -> None:
+        """The browser read from the body: its end, unless bytes for the page follow."""
+        exchange = self._exchange(event)
+        if exchange is not None:
+            exchange.is_read = not event.params.get("net_error")
 
     def _cache_read(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
@@ -172,7 +212,7 @@ class Requests:
         if exchange is not None and error not in (0, IO_PENDING):
             exchange.error = error
             # A request to the cache alone, which goes out later, is no request yet.
-            exchange.internal |= error == CACHE_MISS and exchange.transport is None
+            exchange.is_hidden |= error == CACHE_MISS and exchange.transport is None
 
     def _http2_session(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.tcp.get(event.dependency)
@@ -211,7 +251,7 @@ class Requests:
     def _quic_request(self, event: Event[params.QuicRequest]) -> None:
         transport = self._quic_bound.pop(event.source, None)
         exchange = self._unbound(event)
-        if exchange is not None and transport is not None:
+        if transport is not None:
             transport.send(exchange, event.params["quic_stream_id"])
         self._request_headers(event)
 
@@ -227,6 +267,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._quic_request,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._response_headers,
     ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): Requests._decoded,
+    ("HTTP_TRANSACTION_READ_BODY", "END"): Requests._read,
     ("HTTP_CACHE_READ_INFO", "END"): Requests._cache_read,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Requests._cache_read,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Requests._cache_read,

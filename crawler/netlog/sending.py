@@ -3,8 +3,6 @@
 A priority is in the Priority header (RFC 9218), and over HTTP/2 also in HEADERS (RFC 7540 §5.3).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import NamedTuple
@@ -49,7 +47,8 @@ class Weight(NamedTuple):
 
 
 def signal(header: str) -> Signal:
-    """Read a Priority header; a parameter that is absent, unknown or out of range has its default (RFC 9218 §4).
+    """Read a Priority header; a parameter that is absent,
+    unknown or out of range has its default (RFC 9218 §4).
 
     >>> signal("u=1, i"), signal("")
     (Signal(urgency=1, is_incremental=True), Signal(urgency=3, is_incremental=False))
@@ -124,7 +123,8 @@ class SentPackets:
         """Shortest time from sending a packet of the handshake to its acknowledgement."""
         self._streams: dict[int, SentStream] = {}
         self._sent_ms: dict[int, int] = {}
-        """Times of packets of the handshake by number: the browser uses no number twice, and repeats data in new packets."""
+        """Times of packets of the handshake by number: the browser uses no number twice,
+        and repeats data in new packets."""
 
     def packet(self, event: Event[params.SentPacket]) -> None:
         """The browser sends a packet."""

@@ -1,7 +1,5 @@
 """A TCP connection: TLS records and HTTP/1.1 messages or HTTP/2 frames."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +15,9 @@ from crawler.netlog.tls import RecordReader
 CLOSE_NOTIFY = b"\0"
 """Description of the alert, its second byte (RFC 8446 §6)."""
 
+UNKNOWN = "unknown"
+"""Protocol, or TLS version, of a connection that is older than the log."""
+
 SYN_TIMEOUT_MS = 1000
 """Time after which a SYN is sent again (RFC 6298 §2.1): a slower handshake does not tell the round trip."""
 
@@ -26,8 +27,10 @@ class TcpTransport(Transport):
     """One TCP connection; `HANDLERS` take its events."""
 
     protocol: str = "http/1.1"
+    is_secure: bool = False
+    """True with TLS."""
     records: RecordReader | None = None
-    """None without TLS."""
+    """None without TLS, and if the log lacks the beginning of TLS."""
     frames: FrameReader | None = None
     """None unless the protocol is HTTP/2."""
     sent_frames: SentFrames | None = None
@@ -44,6 +47,7 @@ class TcpTransport(Transport):
         if self._attempt_ms is not None and not event.params.get("net_error"):
             trip_ms = max(0, event.time_ms - self._attempt_ms)
             self.round_trip_us = trip_ms * 1000 if trip_ms < SYN_TIMEOUT_MS else None
+        self._attempt_ms = None
 
     def _connected(self, event: Event[params.Connected]) -> None:
         if remote := event.params.get("remote_address"):
@@ -52,21 +56,32 @@ class TcpTransport(Transport):
             self.local_address, self.local_port = endpoint(event.params.get("local_address", ""))
 
     def _tls_connect(self, _: Event[params.NoParams]) -> None:
-        self.records = RecordReader()
+        if not self.received_bytes:
+            self.records = RecordReader()
+        self._secure()
+
+    def _secure(self) -> None:
+        """Note that there is TLS: bytes that came before, where the log lacks its beginning,
+        were encrypted."""
+        if not self.is_secure:
+            self.is_secure, self.decrypted_bytes = True, 0
 
     def _tls_connected(self, event: Event[params.Secured]) -> None:
         agreed = event.params
-        if (version := agreed.get("version")) and self.records is not None:
+        if version := agreed.get("version"):
+            self._secure()
             self.secured_ms = event.time_ms
             self.tls_version = version
             self.tls_resumed = agreed.get("is_resumed", False)
-            self.records.expansion = expansion(version, agreed.get("cipher_suite", 0))
+            if self.records is not None:
+                self.records.expansion = expansion(version, agreed.get("cipher_suite", 0))
             if agreed.get("next_proto") == "h2":
                 self.protocol = "h2"
                 self.frames = FrameReader()
                 self.sent_frames = SentFrames()
 
     def _handshake_message(self, event: Event[params.HandshakeMessage]) -> None:
+        self._secure()
         if self.records is not None:
             self.records.handshake_message(event.params["type"], len(event.encoded()))
 
@@ -80,11 +95,12 @@ class TcpTransport(Transport):
         self.received(size, event.time_ms)
         if self.records is not None:
             self.records.feed(event.encoded())
-        else:
+        elif not self.is_secure:
             self.decrypted_bytes += size
             self._response_bytes(event, event.time_ms)
 
     def _plain_bytes_sent(self, event: Event[params.ByteCount]) -> None:
+        self._secure()
         if self.sent_frames is None:
             return
         data = event.encoded()
@@ -94,11 +110,11 @@ class TcpTransport(Transport):
             self.sent_frames = None
 
     def _plain_bytes(self, event: Event[params.ByteCount]) -> None:
-        if self.records is None:
-            return
+        self._secure()
         size = event.params["byte_count"]
         self.decrypted_bytes += size
-        self.records.plaintext(size)
+        if self.records is not None:
+            self.records.plaintext(size)
         # The browser may read decrypted data late: it arrived with the last bytes of the socket.
         arrived_ms = self.last_byte_ms or event.time_ms
         if self.frames is not None:
@@ -112,7 +128,7 @@ class TcpTransport(Transport):
         if exchange is None or exchange.message is None:
             return
         if not size:
-            exchange.message.end(clean=self.records is None or self.is_notified)
+            exchange.message.end(clean=not self.is_secure or self.is_notified)
             return
         exchange.touched(arrived_ms)
         if exchange.message.needs_bytes:
@@ -135,14 +151,22 @@ class TcpTransport(Transport):
         self.frame_bytes += 0 if self.frames is None else self.frames.frame_bytes
         records = self.records
         if records is None:
+            self.received_bytes = max(
+                self.received_bytes, self.decrypted_bytes
+            )  # the log may begin between them
+            if self.is_secure and self.decrypted_bytes and self.tls_version is None:
+                self.tls_version = UNKNOWN
+            if self.is_late and not self.exchanges and self.frames is None:
+                self.protocol = UNKNOWN
             return
         records.finish()
         self.handshake_bytes = records.handshake_bytes if records.is_handshake_known else None
         self.ticket_bytes = records.ticket_bytes if records.are_tickets_known else None
         self.first_record_bytes = records.first_record_bytes
         self.overhead_bytes = records.handshake_bytes + records.ticket_bytes + records.record_bytes
-        # The browser never opens the last records of a connection that lost a race and got no request, or of a response
-        # that it gave up. Where all responses have ended, neither is the reason, and the bytes stay unexplained.
+        # The browser never opens the last records of a connection that lost a race and got no request, or of
+        # a response that it gave up. Where all responses have ended, neither is the reason, and the bytes
+        # stay unexplained.
         if not all(exchange.has_ended for exchange in self.exchanges) or not self.exchanges:
             self.overhead_bytes += records.unread_bytes
 

@@ -1,11 +1,10 @@
-"""Accounts for the TCP payload of a TLS connection: handshake, tickets and records (RFC 8446 §5, RFC 5246 §6.2).
+"""Accounts for the TCP payload of a TLS connection: handshake,
+tickets and records (RFC 8446 §5, RFC 5246 §6.2).
 
-The headers of records are in the clear. Their content follows from the handshake messages and the plaintext that the
-browser logs, by two rules: it reads from the socket only when it has opened all whole records that it has, and it logs
-a message as soon as it has opened the record in which the message ends.
+The headers of records are in the clear. Their content follows from the handshake messages and the plaintext
+that the browser logs, by two rules: it reads from the socket only when it has opened all whole records that
+it has, and it logs a message as soon as it has opened the record in which the message ends.
 """
-
-from __future__ import annotations
 
 import itertools
 import math
@@ -25,7 +24,8 @@ LEAST_FRAGMENT = 512
 """Least size of a full record, in bytes (RFC 6066 §4)."""
 
 LEAST_BLOCK = 32
-"""Least multiple in all lengths of records that tells of padding where the messages could fill the records too."""
+"""Least multiple in all lengths of records that tells of padding where the
+messages could fill the records too."""
 
 EFFORT_LIMIT = 50_000
 """Records times messages that are compared on one connection, so that no server keeps the crawler busy."""
@@ -41,13 +41,16 @@ class RecordReader:
         self.are_tickets_known = True
         """False if other records may as well have carried the messages after the handshake."""
         self.record_bytes = 0
-        """Headers, tags, padding and alerts of all other records, set by `finish`."""
+        """Headers, tags, padding and alerts of all other records, and what TLS 1.2 renegotiates;
+        set by `finish`."""
         self.unread_bytes = 0
-        """Bytes that the browser never read: records, the last perhaps cut off, and the rest of a record half read."""
+        """Bytes that the browser never read: records, the last perhaps cut off,
+        and the rest of a record half read."""
         self.is_handshake_known = True
         """False if records are padded so that some may as well have carried the server's first data."""
         self.first_record_bytes: list[int] = []
-        """Sizes of the first RECORDS_KEPT opened records with application data, set by `finish`; none if unknown."""
+        """Sizes of the first RECORDS_KEPT opened records with application data, set by `finish`;
+        none if unknown."""
         self.expansion: int | None = TLS13_EXPANSION
         self._header = b""
         self._left = 0
@@ -60,7 +63,8 @@ class RecordReader:
         self._block = 0
         """Multiple to which the handshake's records are padded; 0 if they are not, 1 if it is unknown."""
         self._messages: list[int] = []
-        """Sizes of the encrypted messages whose records are not told yet: of the handshake, or since the last read."""
+        """Sizes of the encrypted messages whose records are not told yet: of the handshake,
+        or since the last read."""
         self._sealed: list[int] = []
         """Lengths of recent encrypted records after those of the handshake."""
         self._fresh = 0
@@ -109,7 +113,10 @@ class RecordReader:
     def _record(self) -> None:
         whole = RECORD_HEADER_BYTES + self._length
         if self._kind in (ContentType.HANDSHAKE, ContentType.CHANGE_CIPHER_SPEC):
-            self.handshake_bytes += whole
+            if self._is_secured:  # HelloRequest, say (RFC 5246 §7.4.1.1)
+                self.record_bytes += whole
+            else:
+                self.handshake_bytes += whole
             self._own += self._length if self._kind == ContentType.HANDSHAKE else 0
         elif self._kind == ContentType.APPLICATION_DATA:
             self._sealed.append(self._length)
@@ -120,7 +127,8 @@ class RecordReader:
 
     def handshake_message(self, kind: int, size: int) -> None:
         """The browser read a handshake message of `size` bytes, header included."""
-        # All handshake messages of TLS 1.2 are in handshake records; of TLS 1.3, only those that are not encrypted.
+        # All handshake messages of TLS 1.2 are in handshake records; of TLS 1.3,
+        # only those that are not encrypted.
         if size <= self._own or kind == HandshakeType.SERVER_HELLO or not self._sealed:
             self._own = max(0, self._own - size)
         else:
@@ -145,7 +153,10 @@ class RecordReader:
         self._take(alone if self.is_handshake_known else 0)
 
     def _filled(self) -> int | None:
-        """Number of records that the handshake fills to the byte; None if it does not end where a record does."""
+        """Number of records that the handshake fills to the byte.
+
+        None if it does not end where a record does.
+        """
         due = sum(self._messages)
         for count, length in enumerate(self._sealed):
             if due <= 0:
@@ -154,7 +165,8 @@ class RecordReader:
         return len(self._sealed) if due == 0 else None
 
     def _one_by_one(self) -> int:
-        """Number of records that the handshake takes if each message begins a record; none if it takes more than came."""
+        """Number of records that the handshake takes if each message begins a record;
+        none if it takes more than came."""
         count = 0
         for size in self._messages:
             due = size
@@ -193,7 +205,8 @@ class RecordReader:
             self._others += sum(messages)
 
     def _find_first(self, due: int | None) -> None:
-        """Add the last read's records with application data to the first ones; those that `due` bytes fill, if it is known."""
+        """Add the last read's records with application data to the first ones;
+        those that `due` bytes fill, if it is known."""
         apart, self._apart = self._apart, []
         if len(self._first) == RECORDS_KEPT or not self._is_secured:
             return
@@ -270,8 +283,8 @@ class RecordReader:
 def record_counts(contents: list[int], fresh: int, messages: list[int]) -> set[int]:
     """Numbers of records that may have carried the messages, in their order.
 
-    A record holds one or several whole messages, or a run of full records and a last one does. Of `contents`, the
-    sizes of the records' content, those before the index `fresh` can only begin a run.
+    A record holds one or several whole messages, or a run of full records and a last one does. Of `contents`,
+    the sizes of the records' content, those before the index `fresh` can only begin a run.
 
     >>> record_counts([265, 265, 51], 0, [265, 265]), record_counts([530, 51], 0, [265, 265])
     ({2}, {1})

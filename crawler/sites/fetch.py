@@ -3,8 +3,6 @@
 A list is fetched once: Tranco's ids and CrUX's months are permanent.
 """
 
-from __future__ import annotations
-
 import datetime
 import http.client
 import os
@@ -19,7 +17,8 @@ from crawler.sites.lists import ListError, Sites
 from storage.staging import put_file_in_place
 
 TRANCO = "https://tranco-list.eu"
-"""Le Pochat et al., "Tranco: A Research-Oriented Top Sites Ranking Hardened Against Manipulation", NDSS 2019."""
+"""Le Pochat et al., "Tranco: A Research-Oriented Top Sites Ranking Hardened Against Manipulation",
+NDSS 2019."""
 
 CRUX = "https://raw.githubusercontent.com/zakird/crux-top-lists/main/data/global"
 """CrUX's monthly origins as plain files; their source is a BigQuery table."""

@@ -1,7 +1,5 @@
 """Removes a site from the lists that the data folder keeps."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Iterator

@@ -1,10 +1,8 @@
 """Reads lists of sites, checks every line, and identifies each list by id and checksum.
 
-A list has one of three forms: a host a line, RANK,HOST lines (Tranco), and ORIGIN,RANK lines under that header (CrUX), whose
-ranks are magnitudes that many sites share.
+A list has one of three forms: a host a line, RANK,HOST lines (Tranco), and ORIGIN,RANK lines under that
+header (CrUX), whose ranks are magnitudes that many sites share.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -31,7 +29,8 @@ SIZE_LIMIT = 256 * 1024 * 1024
 """Bytes of a list, unpacked; Tranco's million is 22 MB."""
 
 SKIPPED_SHARE = 0.001
-"""Largest share of a public list's lines that are no host names, e.g. bare addresses; they are left out and counted."""
+"""Largest share of a public list's lines that are no host names, e.g. bare addresses;
+they are left out and counted."""
 
 
 class ListError(CrawlerError):
@@ -88,7 +87,10 @@ def read(path: Path, *, source: str | None = None, version: str | None = None) -
 
 
 def unpacked(content: bytes, *, name: str) -> bytes:
-    """Decompress gzip, and return other bytes as they are; ListError if the stream is cut short or too large."""
+    """Decompress gzip, and return other bytes as they are.
+
+    ListError if the stream is cut short or too large.
+    """
     if not content.startswith(b"\x1f\x8b"):
         return content
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -195,7 +197,9 @@ def _rank(text: str, *, where: str) -> int:
 
 
 def normalise(text: str, *, where: str) -> str:
-    """Return a host name in lower-case A-label form (RFC 5890), converted as browsers do (UTS 46); ListError if it is none.
+    """Return a host name in lower-case A-label form (RFC 5890), converted as browsers do (UTS 46).
+
+    ListError if it is none.
 
     >>> normalise("Bücher.Example.", where="line 1")
     'xn--bcher-kva.example'

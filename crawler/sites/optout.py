@@ -1,10 +1,9 @@
-"""The opt-out file: sites that asked not to be visited. Plans of crawls leave them out, with all their subdomains.
+"""The opt-out file: sites that asked not to be visited.
 
-The file has a host a line; text after # is a comment. An erased site is written as `sha256:SALT:HASH` of its host, so that the
-file does not name it, although guesses at its name can be tested against the file.
+Plans of crawls leave them out, with all their subdomains. The file has a host a line; text after # is a
+comment. An erased site is written as `sha256:SALT:HASH` of its host, so that the file does not name it,
+although guesses at its name can be tested against the file.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -77,7 +76,8 @@ def read(path: Path) -> OptOut:
 
 
 def add(path: Path, host: str, *, hashed: bool) -> bool:
-    """Add a host to the file, creating it if missing, by hash alone if `hashed`; return whether the file changed."""
+    """Add a host to the file, creating it if missing, by hash alone if `hashed`;
+    return whether the file changed."""
     before = _lines(_content(path)) if path.exists() else []
     there = read(path) if before else OptOut(checksum="", hosts=frozenset())
     kept = [line for line in before if not (hashed and _names(line, host))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import email.utils
 import re
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +29,6 @@ from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
 from crawler.visit.observation import Observation
-from crawler.visit.retry_after import retry_after_s
 from crawler.visit.rows import Rows, rows, with_reused
 from crawler.visit.stored_values import Times, text
 
@@ -41,6 +41,12 @@ ABORTED = "net::ERR_ABORTED"
 
 UNPROMPTED = ("Page.lifecycleEvent", "PerformanceTimeline.timelineEventAdded")
 """Events that do not show that the page is loading: Chromium sends some because nothing loads."""
+
+RETRY_AFTER_STATUSES = frozenset({429, 503})
+"""Statuses with which Retry-After asks for that; with a redirect it means something else."""
+
+RETRY_AFTER_LONGEST_S = 2**31 - 1
+"""Largest value that is stored, for a date in the far future."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -68,12 +74,15 @@ class Attempt:
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
     """What a capture has of each of the traffic's connections; empty without a capture."""
+    unnamed_bytes: int = 0
+    """Bytes on connections of which the log knows nothing, by the capture."""
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
 
     def hear(self, event: PageEvent, now_s: float) -> None:
-        """Take an event of the page or of its frames and workers, unless it happened after the end of the recording."""
+        """Take an event of the page or of its frames and workers,
+        unless it happened after the end of the recording."""
         happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
@@ -102,7 +111,8 @@ class Attempt:
         self.error = PageCrashed(self.broken)
 
     def no_time_left(self) -> None:
-        """End by timeout unless TLS failed: http was not tried, and might have answered where https was refused."""
+        """End by timeout unless TLS failed: http was not tried,
+        and might have answered where https was refused."""
         if not isinstance(self.error, TLSError):
             self.error, self.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
@@ -119,7 +129,8 @@ class Attempt:
         """Return whether this attempt by http says more of the site than `first`, by https."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True
-        # Neither brought a response. A certificate or an alert came from the site itself; so did bytes that are no HTTP.
+        # Neither brought a response. A certificate or an alert came from the site itself;
+        # so did bytes that are no HTTP.
         if isinstance(self.error, VisitTimeout):  # port 80 is filtered, or its answer late
             return isinstance(first.error, ConnectError)
         return not isinstance(self.error, ConnectError) and not isinstance(first.error, TLSError)
@@ -134,6 +145,7 @@ class Attempt:
             salt=salt,
             error_name=error_name,
             captured=self.captured,
+            unnamed_bytes=self.unnamed_bytes,
             stop_ms=self.stop_ms or 0,
         )
         index = self.document.among(traffic.exchanges) if self.document else None
@@ -204,3 +216,23 @@ class Attempt:
         if main is not None and main["failure"] == ABORTED:
             return NavigationAborted.outcome
         return BadResponse.outcome if main is None or main["failure"] else "ok"
+
+
+def retry_after_s(status: int | None, value: str | None, *, now: datetime.datetime) -> int | None:
+    """Return the seconds from `now` for which a site asks not to be visited (RFC 9110 §10.2.3).
+
+    None without a valid Retry-After.
+
+    >>> retry_after_s(429, "120", now=datetime.datetime.now(datetime.UTC))
+    120
+    """
+    if status not in RETRY_AFTER_STATUSES or not value:
+        return None
+    if value.isascii() and value.isdigit():
+        return min(int(value[:12]), RETRY_AFTER_LONGEST_S)
+    try:
+        until = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=datetime.UTC)
+    return min(max(0, round((until - now).total_seconds())), RETRY_AFTER_LONGEST_S)

@@ -1,10 +1,8 @@
 """Fingerprints of bot walls and consent platforms. They flag a visit; the crawler never acts on them.
 
-A fingerprint matches the main document's status and headers, and the page's requests. An unknown wall shows only as a status
-of 4xx or 5xx.
+A fingerprint matches the main document's status and headers, and the page's requests. An unknown wall shows
+only as a status of 4xx or 5xx.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +21,8 @@ class Header:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """Mark: a request of the page to `host` or a subdomain (any host, if empty), with a path that begins with `path`."""
+    """Mark: a request of the page to `host` or a subdomain (any host, if empty),
+    with a path that begins with `path`."""
 
     host: str
     path: str = "/"

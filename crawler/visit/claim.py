@@ -1,11 +1,10 @@
 """A claim: one crawler's right to visit a site, and the ids of the visit that it makes."""
 
-from __future__ import annotations
-
 import dataclasses
 
 ATTEMPT_LIMIT = 1000
-"""Attempts at one site, lost claims included: the ids of its visits end before those of the next site begin."""
+"""Attempts at one site, lost claims included: the ids of its visits end
+before those of the next site begin."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,8 +16,9 @@ LINKS = """(() => {
     if (typeof link.href === 'string' && link.href.length <= 2048) found.push(link.href)
   }
   return found
-})()"""
-"""Script that returns the browser's canonical URLs of links; a page may have replaced `document.querySelectorAll`."""
+})()"""  # noqa: E501
+"""Script that returns the browser's canonical URLs of links;
+a page may have replaced `document.querySelectorAll`."""
 
 NO_PAGES = frozenset(
     [
@@ -69,7 +70,8 @@ NO_PAGES = frozenset(
 
 
 async def links_of(page: Page) -> list[str]:
-    """Return the links of the page's main document in order, read in a world that its scripts cannot reach."""
+    """Return the links of the page's main document in order,
+    read in a world that its scripts cannot reach."""
     session = await page.context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
     world = await session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
@@ -84,8 +86,9 @@ async def links_of(page: Page) -> list[str]:
 def inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitResult]:
     """Choose up to `count` pages of the same site among the links of its home page, whose URL is `home`.
 
-    A page is of the same site if it has the same host, `www.` aside: other hosts may be another owner's, which only a list of
-    public suffixes can tell. The choice is random but the same in every crawl: the URLs with the lowest SHA-256.
+    A page is of the same site if it has the same host, `www.` aside: other hosts may be another owner's,
+    which only a list of public suffixes can tell. The choice is random but the same in every crawl: the URLs
+    with the lowest SHA-256.
     """
     site = urlsplit(home)
     found = {url._replace(fragment="").geturl(): url for url in map(urlsplit, links) if _is_inner(url, site)}

@@ -1,7 +1,5 @@
 """Translates Playwright's errors into errors of visits; no other module does."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.async_api import Error as PlaywrightError
@@ -46,7 +44,10 @@ NET_ERRORS: list[tuple[str, type[VisitError]]] = [
     ("QUIC_", BadResponse),
     ("UNSAFE_REDIRECT", BadResponse),
 ]
-"""Errors by the beginning of Chromium's error name. The first that fits decides; without one the navigation was aborted."""
+"""Errors by the beginning of Chromium's error name.
+
+The first that fits decides; without one the navigation was aborted.
+"""
 
 _CRASHED = re.compile(r"\b(?:Page|Target) crashed")
 """Playwright's message of a crash; no URL has a space."""

@@ -1,26 +1,23 @@
-"""Records an attempt: navigates in a fresh context, waits for load and quiet, and reads the log to its end."""
-
-from __future__ import annotations
+"""Records an attempt: navigates in a fresh context, waits for load and quiet,
+and reads the log to its end."""
 
 import asyncio
 import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import now_ms, same_moment
 from crawler.browser.open_pages import OpenPage, shut
-from crawler.capture.capture import HANDED_OVER_MS
+from crawler.capture.capture import HANDED_OVER_MS, Capture
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
 from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
 from crawler.visit.links import links_of
 from crawler.visit.navigation import visit_error
-
-if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Page
 
 POLL_S = 0.1
 
@@ -33,9 +30,13 @@ DRAINED_BY_S = 7.5
 """Time beyond the budget after which the end of the log is given up, in seconds."""
 
 DRAIN_S = 2.5
-"""Time limit for the log of a page that still runs, in seconds; then the page is ended, and the rest is waited for."""
+"""Time limit for the log of a page that still runs, in seconds; then the page is ended,
+and the rest is waited for."""
 CLOSE_S = 2.5
 """Time limit for closing the page, in seconds."""
+
+HANDED_OVER_TRIES = 10
+"""Most times that packets of bytes in the log are waited for, on a busy machine."""
 
 NOT_CLOSED = "the browser did not close its page"
 
@@ -53,15 +54,17 @@ class Recorder:
         self._deadline = deadline
         self._is_stuck = False
         """True if the page kept the browser from answering in time."""
+        self._began_ms = browser.log.begin()
         self.attempt = Attempt(
             scheme,
             datetime.datetime.now(datetime.UTC),
-            browser.log.begin(),
+            self._began_ms,
             refuses=browser.guard.refuses if browser.guard else None,
         )
 
     async def record(self, place: str, *, settle_s: float, links: bool) -> Attempt:
-        """Load `place`, a host with a path; the attempt says how it ended, whatever the page or the browser did."""
+        """Load `place`, a host with a path; the attempt says how it ended,
+        whatever the page or the browser did."""
         attempt, browser = self.attempt, self._browser
         context: BrowserContext | None = None
         try:
@@ -138,7 +141,10 @@ class Recorder:
             attempt.error, attempt.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
     async def _committed(self, page: Page, url: str) -> None:
-        """Wait until the browser shows the document; VisitTimeout if no byte of an answer has come by `answer_by`."""
+        """Wait until the browser shows the document.
+
+        VisitTimeout if no byte of an answer has come by `answer_by`.
+        """
         timeout_ms = _left_s(self._deadline) * 1000
         going = asyncio.ensure_future(page.goto(url, wait_until="commit", timeout=timeout_ms))
         try:
@@ -180,10 +186,11 @@ class Recorder:
         await task
 
     async def _quiet(self, context: BrowserContext, until: float) -> bool:
-        """Wait until the network is idle (`crawler.netlog.open_requests`); False if that is not so by `until`.
+        """Wait until the network is idle (`crawler.netlog.open_requests`).
 
-        The page's own events are cheap to ask but know nothing of workers, nor of bodies that the page does not read. The
-        network log knows all but lags until it is flushed, so it is asked when the page's events have stood still.
+        False if that is not so by `until`. The page's own events are cheap to ask but know nothing of
+        workers, nor of bodies that the page does not read. The network log knows all but lags until it is
+        flushed, so it is asked when the page's events have stood still.
         """
         attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
         while (left_s := until - loop.time()) > 0:
@@ -201,8 +208,8 @@ class Recorder:
     async def _read_to_end(self, context: BrowserContext | None) -> None:
         """Read the log to the end of the recording, and take what it says."""
         attempt, browser = self.attempt, self._browser
-        # The log of a quiet page has been read: what comes until the page is torn down is no part of the visit. More bytes
-        # may have come for requests that are still open.
+        # The log of a quiet page has been read: what comes until the page is torn down is no part of the
+        # visit. More bytes may have come for requests that are still open.
         is_read = attempt.stop_reason == "quiet" and not browser.log.has_open_requests
         if context is None or not (is_read or await self._drained(context)):
             attempt.lost = True
@@ -212,14 +219,27 @@ class Recorder:
         attempt.log_lines_lost = browser.log.lines_lost
         attempt.traffic = browser.log.finish()
         if browser.capture is not None:
-            if not is_read:
-                await asyncio.sleep(HANDED_OVER_MS / 1000)
-            attempt.captured = [
-                browser.capture.take(
-                    (one.local_address, one.local_port), (one.remote_address, one.remote_port)
-                )
-                for one in attempt.traffic.transports
-            ]
+            await self._take_packets(browser.capture, is_read=is_read)
+
+    async def _take_packets(self, capture: Capture, *, is_read: bool) -> None:
+        """Take what a capture has of the connections, once the kernel has handed over
+        what the log says to have come."""
+        traffic, stop_ms = self.attempt.traffic, self.attempt.stop_ms or now_ms()
+        if not is_read:
+            await asyncio.sleep(HANDED_OVER_MS / 1000)  # more may have come than the log says
+        ends = [
+            ((one.local_address, one.local_port), (one.remote_address, one.remote_port))
+            for one in traffic.transports
+        ]
+        sizes = [one.received_bytes for one in traffic.transports]
+        for _ in range(HANDED_OVER_TRIES):
+            if not any(capture.is_behind(*where, size) for where, size in zip(ends, sizes, strict=True)):
+                break
+            await asyncio.sleep(HANDED_OVER_MS / 1000)
+        self.attempt.captured = [capture.take(*where) for where in ends]
+        self.attempt.unnamed_bytes = capture.unnamed_bytes(
+            traffic.ends, since_ms=self._began_ms, until_ms=stop_ms
+        )
 
     async def _drained(self, context: BrowserContext) -> bool:
         """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""

@@ -1,6 +1,5 @@
-"""Rows of responses: each request of the network log is matched with the page's, and names the response that led to it."""
-
-from __future__ import annotations
+"""Rows of responses: each request of the network log is matched with the page's,
+and names the response that led to it."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,7 +60,7 @@ class ResponseRows:
             self.by_url[one.url.partition("#")[0]] = number
             one = one.redirected_from
         kind = _resource_type(exchange, request)
-        if kind in CLIENTS and not 300 <= (exchange.status or 0) < 400:
+        if kind in CLIENTS and not exchange.is_followed:
             self.clients.setdefault(url[:2], []).append(number)
         return {
             "id": number,
@@ -87,7 +86,8 @@ class ResponseRows:
             return self.by_url[request.initiator_url or ""]
         referer = split_url(exchange.request_headers.get("referer", ""))
         if referer.path == "/" and not referer.query:
-            # It may be cut down to its origin, as for cross-origin requests: any document of that origin may have sent it.
+            # It may be cut down to its origin, as for cross-origin requests:
+            # any document of that origin may have sent it.
             able = self.clients.get(referer[:2], [])
             return able[0] if len(able) == 1 else None
         return self.by_url.get(referer.geturl())
@@ -112,7 +112,7 @@ class ResponseRows:
             "failure": self.error_name(error)
             if error is not None
             else text(request.failure)
-            if request and request.failure
+            if request and request.failure and not exchange.is_repeated
             else None,
             "from_cache": cached,
             "wire_bytes": wire or None,
@@ -167,28 +167,41 @@ def _freshness(exchange: Exchange) -> dict[str, Any]:
 
 
 def _decoded(exchange: Exchange, body: int | None) -> int | None:
-    """Return the size of the body after decoding: as the browser counted it, or the body itself if it was not encoded."""
-    if exchange.error is None and exchange.decoded_bytes is not None:
-        return exchange.decoded_bytes
-    return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
+    """Return the size of the body after decoding: as the browser counted it,
+    or the body itself if it was not encoded.
+
+    Of a body that all came, the page may have left the rest unread.
+    """
+    whole = body if body == 0 or not exchange.response_headers.get("content-encoding") else None
+    decoded = exchange.decoded_bytes
+    if exchange.error is not None or decoded is None:
+        return whole
+    is_left = exchange.is_complete and not exchange.is_read and decoded < (whole or 0)
+    return whole if is_left else decoded
 
 
 def match(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:
-    """Match the page's requests with exchanges, by index of the exchange: the n-th request of a URL is the n-th in both.
+    """Match the page's requests with exchanges, by index of the exchange:
+    the n-th request of a URL is the n-th in both.
 
-    A preflight has the URL of the request that follows it, and is matched apart: the page's events name it after that
-    request, the log before it.
+    A preflight has the URL of the request that follows it, and is matched apart: the page's events name it
+    after that request, the log before it. What the browser sends again by itself is one request of the page.
     """
     waiting: dict[tuple[str, bool, bool], list[PageRequest]] = {}
     for one in requests:
         waiting.setdefault((one.url, one.resource_type == "preflight", one.in_memory), []).append(one)
     for ones in waiting.values():
         ones.reverse()
-    joined = {}
+    joined: dict[int, PageRequest] = {}
+    of: dict[int, PageRequest | None] = {}
     for index, exchange in enumerate(exchanges):
+        if exchange.repeats is not None:
+            if request := of.get(id(exchange.repeats)):
+                joined[index] = of[id(exchange)] = request
+            continue
         key = (exchange.url.partition("#")[0], _is_preflight(exchange), exchange.reused)
         if left := waiting.get(key):
-            joined[index] = left.pop()
+            joined[index] = of[id(exchange)] = left.pop()
     return joined
 
 
@@ -197,7 +210,8 @@ def _is_preflight(exchange: Exchange) -> bool:
 
 
 def _resource_type(exchange: Exchange, request: PageRequest | None) -> str:
-    """Classify a request by Sec-Fetch-Dest, which is not sent over http, else by its frame, else by the page's events."""
+    """Classify a request by Sec-Fetch-Dest, which is not sent over http, else by its frame,
+    else by the page's events."""
     headers = exchange.request_headers
     if _is_preflight(exchange):
         return "preflight"

@@ -1,20 +1,26 @@
 """Rows of one visit, made of what crossed the network and what the page's own events say."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from crawler.capture.connections import CapturedConnection
+from crawler.capture.first_flight import first_flight, quic_first_flight
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
-from crawler.visit.first_flights import first_flight_columns
 from crawler.visit.response_rows import ResponseRows, match
 from crawler.visit.stored_values import Times, text
 from schema.server_delay import fastest, server_delays
+
+FIRST_FLIGHT_COLUMNS = (
+    "first_flight_bytes",
+    "first_flight_packets",
+    "segment_bytes",
+    "initial_window_segments",
+    "initial_window_unknown",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,18 +42,24 @@ def rows(
     salt: bytes,
     error_name: Callable[[int], str],
     captured: Sequence[CapturedConnection | None] = (),
+    unnamed_bytes: int = 0,
     stop_ms: int = 0,
 ) -> Rows:
     """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
 
-    `captured` has what a capture has of each connection, and is empty without one; the recording ended at `stop_ms`.
+    `captured` has what a capture has of each connection, and is empty without one; `unnamed_bytes` came on
+    connections that the log does not name. The recording ended at `stop_ms`.
     """
     times = Times(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
-    positions = {id(e): n for transport in traffic.transports for n, e in enumerate(transport.exchanges, 1)}
+    positions = {
+        id(exchange): number
+        for transport in traffic.transports
+        if not transport.is_late
+        for number, exchange in enumerate(transport.exchanges, 1)
+    }
     joined = match(traffic.exchanges, requests)
     mapping = ResponseRows(traffic.exchanges, joined, connection_ids, positions, times, salt, error_name)
-    accounted = [_accounted(transport) for transport in traffic.transports]
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
     seen = itertools.zip_longest(traffic.transports, captured)
@@ -61,17 +73,18 @@ def rows(
         for number, (transport, packets) in enumerate(seen, 1)
     ]
     responses = [mapping.row(n) for n in range(len(traffic.exchanges))]
+    unseen = sum(row["wire_bytes_unknown"] == "unseen" for row in responses)
     return Rows(
         connections=connections,
         responses=_with_server_delay(connections, responses),
         received_bytes=received,
-        coverage=sum(all_ for all_, _ in accounted) / received if received else None,
-        decrypted_coverage=sum(inside for _, inside in accounted) / decrypted if decrypted else None,
+        **_coverage(traffic, received, decrypted, unnamed_bytes, unseen),
     )
 
 
 def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
-    """Add the resources that the renderer took from its own memory: the network stack never saw those requests."""
+    """Add the resources that the renderer took from its own memory:
+    the network stack never saw those requests."""
     reused = [
         Exchange(one.url, "GET", "other", one.asked_ms, cached=True, reused=True)
         for one in requests
@@ -81,10 +94,29 @@ def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
     return dataclasses.replace(traffic, exchanges=exchanges) if exchanges else traffic
 
 
-def _accounted(transport: Transport) -> tuple[int, int]:
-    """Count the accounted bytes of a connection: all of them, and those inside TLS."""
-    inside = sum(exchange.sizes()[0] for exchange in transport.exchanges) + transport.frame_bytes
-    return inside + transport.overhead_bytes, inside
+def _coverage(
+    traffic: Traffic, received: int, decrypted: int, unnamed: int, unseen: int
+) -> dict[str, float | None]:
+    """Compute the shares of all bytes that came, and of those inside TLS, that are accounted for.
+
+    Of a connection whose beginning is not in the log, a byte at least is missing;
+    of a response that the log does not place on a connection, a byte at least counts as something else.
+    """
+    inside = sum(_accounted(transport) for transport in traffic.transports)
+    outside = sum(transport.overhead_bytes for transport in traffic.transports)
+    missing = sum(transport.is_late for transport in traffic.transports) + unseen
+    came = received + missing + unnamed
+    return {
+        "coverage": (inside + outside) / came if came else None,
+        "decrypted_coverage": inside / (decrypted + missing) if decrypted else None,
+    }
+
+
+def _accounted(transport: Transport) -> int:
+    """Count the accounted bytes of a connection inside TLS."""
+    responses = (exchange for exchange in transport.exchanges if not exchange.is_hidden)
+    sizes = sum(exchange.sizes()[0] - exchange.contradicted_bytes for exchange in responses)
+    return max(0, sizes + transport.frame_bytes)
 
 
 def _connection(transport: Transport, number: int, times: Times) -> dict[str, Any]:
@@ -112,7 +144,10 @@ def _connection(transport: Transport, number: int, times: Times) -> dict[str, An
 
 
 def _packet_bytes(captured: CapturedConnection | None, stop_ms: int) -> int | None:
-    """Return the payload of a connection by its packets; None if it is unknown, or went on after the recording."""
+    """Return the payload of a connection by its packets.
+
+    None if it is unknown, or went on after the recording.
+    """
     if captured is None or (captured.last_ns or 0) // 1_000_000 > stop_ms:
         return None
     return captured.received_bytes
@@ -137,3 +172,39 @@ def _with_server_delay(
         }
         for row in responses
     ]
+
+
+def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> dict[str, Any]:
+    """The columns of the connection's first flight.
+
+    Without an estimate, `initial_window_unknown` says why there is none.
+    """
+    asked = min((one.sent_ms for one in transport.exchanges if one.sent_ms is not None), default=None)
+    if captured is None or captured.is_lost:
+        return _first_flight(unknown="not_captured")
+    if asked is None:
+        return _first_flight(unknown="no_response")
+    if transport.protocol == "h3":
+        found = quic_first_flight(captured.packets, client=captured.client, request_ns=asked * 1_000_000)
+        return _first_flight(*(found or (None, None)), unknown="quic")
+    flight = first_flight(captured.packets, client=captured.client, request_ns=asked * 1_000_000)
+    if isinstance(flight, str):
+        return _first_flight(unknown=flight)
+    return _first_flight(
+        flight.bytes,
+        flight.packets,
+        flight.segment_bytes,
+        flight.window_segments,
+        unknown=flight.unknown or None,
+    )
+
+
+def _first_flight(
+    size: int | None = None,
+    packets: int | None = None,
+    segment: int | None = None,
+    window: int | None = None,
+    *,
+    unknown: str | None,
+) -> dict[str, Any]:
+    return dict(zip(FIRST_FLIGHT_COLUMNS, (size, packets, segment, window, unknown), strict=True))

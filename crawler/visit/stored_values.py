@@ -1,6 +1,5 @@
-"""Values from the network as the database can store them: valid text, cut to length, and numbers that make sense."""
-
-from __future__ import annotations
+"""Values from the network as the database can store them: valid text, cut to length,
+and numbers that make sense."""
 
 import dataclasses
 import hashlib
@@ -71,7 +70,8 @@ def length(value: str) -> int | None:
 
 
 def split_url(url: str) -> SplitResult:
-    """Split a URL; one that urlsplit refuses is cut at its slashes, since nothing that a page made may stop the crawl."""
+    """Split a URL; one that urlsplit refuses is cut at its slashes,
+    since nothing that a page made may stop the crawl."""
     try:
         return urlsplit(url)
     except ValueError:

@@ -1,7 +1,5 @@
 """Visits a home page: loads it in a fresh context and turns all that crossed the network into rows."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 
@@ -26,14 +24,15 @@ async def visit(
     path: str = "/",
     links: bool = False,
 ) -> Observation:
-    """Visit `path` (and query) of `host`, by https and then by http, in at most `budget_s` seconds and CLEANUP_S.
+    """Visit `path` (and query) of `host`, by https and then by http,
+    in at most `budget_s` seconds and CLEANUP_S.
 
-    There is an observation whatever the page does. BrowserDied carries it if the browser is of no further use. http is
-    tried where https brought no response (refused, reset, no TLS, silent for half the budget). Rows, times and outcome
-    are those of one attempt alone: of https, unless http says more.
+    There is an observation whatever the page does. BrowserDied carries it if the browser is of no further
+    use. http is tried where https brought no response (refused, reset, no TLS, silent for half the budget).
+    Rows, times and outcome are those of one attempt alone: of https, unless http says more.
 
-    Hashes of queries are salted with `salt` or, by default, with a salt that nobody keeps: those tell apart the queries
-    of this visit alone.
+    Hashes of queries are salted with `salt` or, by default, with a salt that nobody keeps: those tell apart
+    the queries of this visit alone.
     """
     loop = asyncio.get_running_loop()
     began = loop.time()

@@ -1,13 +1,11 @@
 """Writes the rows of a visit: one of `visit`, and those of its connections and responses."""
 
-from __future__ import annotations
-
 import dataclasses
 import platform
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation, Row
@@ -15,9 +13,6 @@ from schema.tables import Connection as ConnectionRow
 from schema.tables import Response, Visit
 from schema.vocabulary import NEVER_FINAL, is_covered
 from storage.bulk_copy import copy_rows
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 def write_visit(connection: Connection, claim: Claim, observation: Observation, *, is_final: bool) -> None:
@@ -34,7 +29,8 @@ def is_written(connection: Connection, claim: Claim) -> bool:
 
 
 def count_our_faults(connection: Connection, claim: Claim) -> int:
-    """Count earlier visits to the site that ended by a fault of ours, so that they say nothing of the site."""
+    """Count earlier visits to the site that ended by a fault of ours,
+    so that they say nothing of the site."""
     counted = select(func.count()).where(
         Visit.crawl_id == claim.crawl_id,
         Visit.rank == claim.rank,

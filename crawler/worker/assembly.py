@@ -1,17 +1,18 @@
 """Assembles a run: Chromium, Playwright's drivers, the network's control and the claim loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 import functools
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
+
+from sqlalchemy import Engine
 
 from crawler.browser.browser import Browser
 from crawler.browser.devices import DEVICES
 from crawler.browser.driver import Drivers
+from crawler.browser.log_events import told
 from crawler.browser.user_agent import Appearance
 from crawler.control.network import OwnNetwork
 from crawler.visit.claim import Claim
@@ -23,9 +24,6 @@ from crawler.worker.run import Loop, Tally
 from crawler.worker.series import Series
 from crawler.worker.surroundings import Surroundings
 from schema.tables import Crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +53,7 @@ class Assembly:
             return await Loop(
                 engine=engine,
                 crawl=crawl,
-                launch=functools.partial(self._browser, crawl, drivers),
+                launch=self.launching(crawl, drivers, say),
                 visit=Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages),
                 browsers=self.browsers,
                 minutes=self.minutes,
@@ -64,11 +62,19 @@ class Assembly:
                 say=say,
                 limits=self.limits,
                 revive=self.revive,
-                network=OwnNetwork(canaries, around.guard) if canaries else None,
+                network=OwnNetwork(canaries, around.guard, around.web.resolvers) if canaries else None,
             ).run()
 
+    def launching(
+        self, crawl: Crawl, drivers: Drivers, say: Callable[[str], None]
+    ) -> Callable[[], AbstractAsyncContextManager[Browser]]:
+        """Return what launches a browser; the first says which events its log lacks."""
+        return functools.partial(self._browser, crawl, drivers, functools.cache(say))
+
     @contextlib.asynccontextmanager
-    async def _browser(self, crawl: Crawl, drivers: Drivers) -> AsyncIterator[Browser]:
+    async def _browser(
+        self, crawl: Crawl, drivers: Drivers, say: Callable[[str], None]
+    ) -> AsyncIterator[Browser]:
         around = self.surroundings
         appearance = Appearance(
             device=DEVICES[crawl.device], user_agent=crawl.user_agent_planned, contact_url=crawl.contact_url
@@ -85,4 +91,6 @@ class Assembly:
                 capture=around.capture,
             ) as browser,
         ):
+            if missing := await browser.log.missing_events():
+                say(told(missing))
             yield browser

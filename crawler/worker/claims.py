@@ -1,24 +1,21 @@
 """
 Claims of sites: taken, renewed, given back, and given up when the visit is stored.
 
-A claim is a short transaction. A visit's rows, its outcome and the end of its claim are one other transaction,
-which happens only while the claim is still ours. So any number of crawlers share a crawl, and one that is killed
-loses nothing and doubles nothing. Each function may be called twice with the same claim: the answer to a commit
-may be lost.
+A claim is a short transaction. A visit's rows, its outcome and the end of its claim are one other
+transaction, which happens only while the claim is still ours. So any number of crawlers share a crawl, and
+one that is killed loses nothing and doubles nothing. Each function may be called twice with the same claim:
+the answer to a commit may be lost.
 
 * ClaimError
   + LeaseLost       another crawler took the site over; nothing of this visit was written
   + CrawlSealed     a sealed crawl is never written again
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, or_, select, update
 
 from crawler.campaign import seal
 from crawler.errors import CrawlerError
@@ -28,9 +25,6 @@ from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
 from schema.tables import Crawl, Site
 from schema.vocabulary import NEVER_FINAL, RETRIED
 
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Engine
-
 LEASE_S = 15.0
 """Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""
 
@@ -38,10 +32,12 @@ MARGIN_S = 60.0
 """Time for a browser's slow end and for writing, in seconds, beyond the visit's budget."""
 
 OURS_LIMIT = 800
-"""Attempts at one site after which a visit that ended by a fault of ours leaves no row: the ids left are for its own visits."""
+"""Attempts at one site after which a visit that ended by a fault of ours leaves no row:
+the ids left are for its own visits."""
 
 RETRY_AFTER_LIMIT_S = 900
-"""Longest Retry-After that a crawl waits for, in seconds; a site that asks for more keeps the answer that it gave."""
+"""Longest Retry-After that a crawl waits for, in seconds;
+a site that asks for more keeps the answer that it gave."""
 
 
 class ClaimError(CrawlerError):
@@ -65,7 +61,8 @@ class Stored:
 
 
 def longest_s(crawl: Crawl) -> float:
-    """Return the seconds after which a claim is renewed no more: its visit hangs, though its process lives."""
+    """Return the seconds after which a claim is renewed no more: its visit hangs,
+    though its process lives."""
     return crawl.budget_s * (crawl.loads + crawl.inner_pages) + MARGIN_S
 
 
@@ -107,7 +104,8 @@ def renew(engine: Engine, claims: Iterable[Claim]) -> None:
     ours = [and_(*_is_ours(claim)) for claim in claims]
     if not ours:
         return
-    # A row that is locked is being written by us, and cannot be claimed: waiting for it would let others expire.
+    # A row that is locked is being written by us, and cannot be claimed:
+    # waiting for it would let others expire.
     held = select(Site.crawl_id, Site.rank).where(or_(*ours)).with_for_update(skip_locked=True).cte("held")
     with engine.begin() as connection:
         connection.execute(
@@ -158,7 +156,8 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
             write_visit(connection, ours, observation, is_final=is_final)
         elif not is_written(connection, ours):  # else the answer to our commit was lost
             raise LeaseLost(
-                f"{ours.host}: the claim expired and another crawler took it over; nothing of this visit was stored"
+                f"{ours.host}: the claim expired and another crawler took it over; "
+                "nothing of this visit was stored"
             )
     return Stored(outcome=outcome, is_final=is_final)
 
@@ -170,7 +169,8 @@ def open_sites(engine: Engine, crawl: Crawl) -> int:
 
 
 def _is_ours(claim: Claim) -> tuple[ColumnElement[bool], ...]:
-    """Conditions that hold while a claim is ours: another crawler that takes it over writes its name and the next attempt."""
+    """Conditions that hold while a claim is ours: another crawler that takes it over writes
+    its name and the next attempt."""
     return (
         Site.crawl_id == claim.crawl_id,
         Site.rank == claim.rank,

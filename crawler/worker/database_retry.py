@@ -1,7 +1,5 @@
 """Retries calls to a database that is away for a while, as when an operator restarts it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math
@@ -31,7 +29,8 @@ class DatabaseRetry:
         say: Callable[[str], None],
         revive: Callable[[], object] | None = None,
     ) -> None:
-        """Give up after `retry_for_s` or when `stop` is set; `revive` starts a database that no service restarts."""
+        """Give up after `retry_for_s` or when `stop` is set;
+        `revive` starts a database that no service restarts."""
         self._retry_for_s = retry_for_s
         self._stop = stop
         self._say = say
@@ -40,7 +39,8 @@ class DatabaseRetry:
         self._back_since = -math.inf
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return the function's result; DatabaseUnreachable when the time for retries is over or the crawl is stopped."""
+        """Return the function's result; DatabaseUnreachable when the time for retries
+        is over or the crawl is stopped."""
         pause_s = FIRST_PAUSE_S
         loop = asyncio.get_running_loop()
         while True:
@@ -72,7 +72,8 @@ class DatabaseRetry:
         return self._stop.is_set() or now - self._away_since >= self._retry_for_s
 
     def _answered(self, began: float) -> None:
-        """Take note of an answer to a call that began at `began`: one from before the database went says nothing."""
+        """Take note of an answer to a call that began at `began`:
+        one from before the database went says nothing."""
         if self._away_since is not None and began >= self._away_since:
             self._away_since, self._back_since = None, asyncio.get_running_loop().time()
             self._say("the database is back")

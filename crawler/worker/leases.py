@@ -1,22 +1,19 @@
 """The heartbeat of a running crawler: renews the leases of its claims while their visits may go on."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import contextlib
 import threading
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
+
+from sqlalchemy import Engine
 
 from crawler.visit.claim import Claim
 from crawler.worker import claims
 from schema.tables import Crawl
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 RENEW_S = claims.LEASE_S / 3
 """Interval of renewals, in seconds: two may be late before a lease ends."""
@@ -31,7 +28,8 @@ class Leases:
         self._held: dict[object, tuple[Claim, float]] = {}
         """For each hold its claim, and until when it is renewed, on the clock of time.monotonic.
 
-        A claim may be held twice: once its visit is stored, the site may be claimed again as the same attempt.
+        A claim may be held twice: once its visit is stored,
+        the site may be claimed again as the same attempt.
         """
         self._changing = threading.Lock()
         self._ended = threading.Event()

@@ -1,7 +1,5 @@
 """Limits of a run: when it replaces a browser, and when it gives up the database."""
 
-from __future__ import annotations
-
 import dataclasses
 
 

@@ -12,28 +12,26 @@ import functools
 import os
 import platform
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, Self
+
+from sqlalchemy import Engine, select, update
 
 from crawler.browser.browser import Browser
+from crawler.browser.identity import Identity
 from crawler.control.network import Network
 from crawler.control.watch import PACING, Pacing, Watch
 from crawler.errors import CrawlerError, LaunchFailed
 from crawler.visit.claim import Claim
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
-from crawler.worker.behind import Behind
-from crawler.worker.browser_record import record_browser
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
 from crawler.worker.limits import DEFAULTS, Limits
 from schema.tables import Crawl
 from storage.engine import DatabaseError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 QUEUE_EMPTY = "queue empty"
 TIME_OVER = "time over"
@@ -55,14 +53,24 @@ MEMORY = "memory"
 """Reasons for replacing a browser."""
 
 SIGNAL_SETTLES_S = 0.2
-"""Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too, and its death may be seen first."""
+"""Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too,
+and its death may be seen first."""
+
+SURROUNDING_FLAGS = (
+    "--host-resolver-rules=",
+    "--ignore-certificate-errors-spki-list=",
+    "--net-log-capture-mode=",
+)
+"""Flags that may differ between runs of a crawl: the local web's address,
+and of crawls begun with version 0.2 what the log contains."""
 
 
 class Visit(Protocol):
     """Visits a host, as crawler.worker.series.Series does."""
 
     async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        """Return an observation whatever the page does; BrowserDied carries it if the browser must be replaced."""
+        """Return an observation whatever the page does;
+        BrowserDied carries it if the browser must be replaced."""
         ...
 
 
@@ -160,7 +168,8 @@ class Loop:
         return await self._database(claims.open_sites, self.engine, self.crawl) > 0
 
     async def _one_browser(self, owner: str) -> str | None:
-        """Run a browser from start to end; return why another must replace it, None if nothing is left to do."""
+        """Run a browser from start to end; return why another must replace it,
+        None if nothing is left to do."""
         async with contextlib.AsyncExitStack() as stack:
             browser = await self._launched(stack)
             if browser is None:
@@ -188,7 +197,7 @@ class Loop:
         A visit is written while the next page loads.
         """
         pages = 0
-        async with Behind() as writing:
+        async with _Behind() as writing:
             while not self._is_over():
                 worn = await self._worn(browser, pages)
                 if worn is not None:
@@ -212,7 +221,8 @@ class Loop:
         return None
 
     async def _worn(self, browser: Browser, pages: int) -> str | None:
-        """Return why a browser should visit no more; called before each claim, so that no claim goes to a dead browser."""
+        """Return why a browser should visit no more; called before each claim,
+        so that no claim goes to a dead browser."""
         if not browser.alive:
             return DIED
         if pages >= self.limits.pages_per_browser:
@@ -224,8 +234,11 @@ class Loop:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stop.wait(), seconds)
 
-    async def _take(self, browser: Browser, claim: Claim, writing: Behind) -> bool:
-        """Visit a site, and have the visit written or the claim given back; False when the browser must be replaced."""
+    async def _take(self, browser: Browser, claim: Claim, writing: _Behind) -> bool:
+        """Visit a site, and have the visit written or the claim given back.
+
+        False when the browser must be replaced.
+        """
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._leases.hold(claim))
             stack.push_async_exit(functools.partial(self._give_back, claim))
@@ -233,7 +246,7 @@ class Loop:
             async with self._watch.visiting():
                 observation, alive = await self._observe(browser, claim)
             if observation is not None:
-                observation = await self._watch.judge(observation, began=began)
+                observation = await self._watch.judge(observation, host=claim.host, began=began)
             await writing.done()
             writing.begin(self._end(claim, observation, stack.pop_all()))
         return alive
@@ -257,8 +270,8 @@ class Loop:
     ) -> None:
         """Give a claim back if its visit raised an error of this kind.
 
-        A site on which our own code breaks counts an attempt: else it would come first again, and no other site would
-        get its turn.
+        A site on which our own code breaks counts an attempt: else it would come first again,
+        and no other site would get its turn.
         """
         if kind is not None:
             bug = issubclass(kind, Exception) and not issubclass(kind, CrawlerError | DatabaseError)
@@ -283,10 +296,11 @@ class Loop:
             visiting.cancel()
             await asyncio.wait({visiting, stopping}, timeout=GIVE_UP_S)
             if visiting.done() and not visiting.cancelled():
-                visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter
+                visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter  # noqa: E501
 
     async def _write(self, claim: Claim, observation: Observation) -> None:
-        """Write a visit in a thread, since a large page takes a while; a write that has begun is not cancelled."""
+        """Write a visit in a thread, since a large page takes a while;
+        a write that has begun is not cancelled."""
         try:
             result = await asyncio.shield(
                 self._database(claims.store_visit, self.engine, self.crawl, claim, observation)
@@ -298,3 +312,70 @@ class Loop:
         self.tally.visits += 1
         self.tally.final += result.is_final
         self.stored(claim, observation, result)
+
+
+class _Behind:
+    """Runs one coroutine beside the caller; its error is raised where the caller waits for it,
+    at the latest at the end."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin with nothing to do."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Wait for the end of what runs."""
+        await self.done()
+
+    def begin(self, work: Coroutine[None, None, None]) -> None:
+        """Run `work`; the work before must be done."""
+        assert self._task is None
+        self._task = asyncio.ensure_future(work)
+
+    async def done(self) -> None:
+        """Wait until nothing runs, and raise the error that ended it, if one did."""
+        task, self._task = self._task, None
+        if task is not None:
+            await task
+
+
+class BrowserDiffers(CrawlerError):
+    """This machine's browser is not the browser that the crawl began with."""
+
+
+def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
+    """Write the browser on the crawl, once; BrowserDiffers if the crawl began with another."""
+    ours = {
+        "browser": identity.product,
+        "browser_built_on": identity.built_on,
+        "browser_flags": "\n".join(identity.flags),
+        "user_agent": identity.user_agent,
+        "client_hints": identity.client_hints,
+    }
+    with engine.begin() as connection:
+        connection.execute(update(Crawl).where(Crawl.id == crawl.id, Crawl.browser.is_(None)).values(ours))
+        there = connection.execute(
+            select(Crawl.browser, Crawl.user_agent, Crawl.client_hints, Crawl.browser_flags).where(
+                Crawl.id == crawl.id
+            )
+        ).one()
+    for what, theirs, mine in (
+        ("browser", there.browser, identity.product),
+        ("User-Agent", there.user_agent, identity.user_agent),
+        ("client hints", there.client_hints, identity.client_hints),
+        ("flags", _measuring(there.browser_flags.split("\n")), _measuring(identity.flags)),
+    ):
+        if theirs != mine:
+            raise BrowserDiffers(
+                f"this crawl began with {what} {theirs!r}, and this machine's is {mine!r}: "
+                "install that build, or plan another crawl"
+            )
+
+
+def _measuring(flags: Iterable[str]) -> str:
+    """Join the flags that change what is measured."""
+    return " ".join(sorted(flag for flag in flags if not flag.startswith(SURROUNDING_FLAGS)))

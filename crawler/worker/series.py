@@ -1,7 +1,5 @@
 """Makes all page loads of one claim: the home page, repeat loads of it, and inner pages of its site."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Protocol
 
@@ -47,8 +45,8 @@ class Series:
     async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
         """Visit a site; return the first load of its home page, with the other loads as its `more`.
 
-        Other loads follow only if the first was ok and met no bot wall. Each has a fresh profile and a budget of its own, and
-        is never retried. BrowserDied carries the loads that were made.
+        Other loads follow only if the first was ok and met no bot wall. Each has a fresh profile and a budget
+        of its own, and is never retried. BrowserDied carries the loads that were made.
         """
         first = await self.visit(browser, host, budget_s=budget_s, links=self.inner > 0)
         more: list[Observation] = []

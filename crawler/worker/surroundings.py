@@ -1,6 +1,5 @@
-"""The surroundings of a run's browsers: the web that they visit, the address guard and the capture of their network."""
-
-from __future__ import annotations
+"""The surroundings of a run's browsers: the web that they visit,
+the address guard and the capture of their network."""
 
 import contextlib
 import dataclasses
@@ -11,6 +10,8 @@ from pathlib import Path
 from crawler.browser.identity import check_there
 from crawler.capture.capture import Capture, capturing, on_loopback
 from crawler.control.canaries import Canary, chosen
+from crawler.control.resolvers import Resolver
+from crawler.control.resolvers import chosen as chosen_resolvers
 from crawler.egress.guard import Guard, guarded
 from crawler.egress.networks import parse
 from crawler.errors import CrawlerError, EgressUnavailable
@@ -32,6 +33,8 @@ class Web:
     """Flags of the browser."""
     canaries: list[Canary]
     """Probed to learn whether the network is up; without any, nothing is probed."""
+    resolvers: list[Resolver] | None = None
+    """Asked about names that do not resolve; None for the local web, whose names are not in the DNS."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +72,8 @@ def egress(
 ) -> Iterator[Guard | None]:
     """Set up the address guard; None if it is unwanted, and for the local web, which is on loopback.
 
-    BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`, come before the machine is changed.
+    BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`,
+    come before the machine is changed.
     """
     check_there(chromium)
     blocked = parse(blocked_networks)
@@ -97,18 +101,19 @@ def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
             yield stack.enter_context(on_loopback())
         else:
             sockets = (guard.capture, guard.tcp_info) if guard else (None, None)
-            yield stack.enter_context(capturing(*sockets))
+            yield stack.enter_context(capturing(*sockets, is_theirs_alone=True))
 
 
-def web(crawl: Crawl, state: Path | None, *, canaries: str | None) -> Web:
-    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of the other kind."""
+def web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None) -> Web:
+    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of
+    the other kind."""
     if state is None:
         if crawl.kind == LOCAL_WEB:
             raise StateError(
                 "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
                 "and name its FILE by --local-web"
             )
-        return Web((), chosen(canaries))
+        return Web((), chosen(canaries), chosen_resolvers(resolvers))
     if crawl.kind != LOCAL_WEB:
         raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
     try:

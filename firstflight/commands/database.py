@@ -1,7 +1,5 @@
 """`firstflight database`: URL, checks, copies and retention of the database; stops the embedded server."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from pathlib import Path
@@ -50,7 +48,9 @@ def url(settings: Settings) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_obj
 def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
-    """Check what database constraints cannot: orphans, duplicate final visits, sums, seals. Exit code 1 if a check fails.
+    """Check what database constraints cannot: orphans, duplicate final visits, sums, seals.
+
+    Exit code 1 if a check fails.
 
     \b
     Example:
@@ -89,8 +89,8 @@ def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
 def detach_(settings: Settings, *, name: str | None, months: int | None) -> None:
     """Detach responses and connections of crawls whose releases verify.
 
-    Nothing is deleted: a partition becomes a table of its own, such as response_3, to be dropped after the next backup.
-    From then on the release has the data. Without an option, list what can be detached.
+    Nothing is deleted: a partition becomes a table of its own, such as response_3, to be dropped after the
+    next backup. From then on the release has the data. Without an option, list what can be detached.
 
     \b
     Example:

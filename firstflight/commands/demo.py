@@ -1,7 +1,5 @@
 """`firstflight demo`: runs the whole pipeline on the bundled web, with the commands that an operator uses."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime
@@ -35,7 +33,8 @@ RECORDED_PAGES = "20"
 """Recorded pages that are replayed by default: the fewest that the rule decides on."""
 
 FEW_PAGES = 5
-"""Pages of each other crawl than this month's: few, since these only stand beside this month, and nothing is replayed of them."""
+"""Pages of each other crawl than this month's: few, since these only stand beside this month,
+and nothing is replayed of them."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
@@ -48,7 +47,8 @@ class Line:
     """Runs firstflight's commands in its own data folder, and times them."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Use `data_dir` and always the embedded PostgreSQL: a demo must not write to an operator's database."""
+        """Use `data_dir` and always the embedded PostgreSQL:
+        a demo must not write to an operator's database."""
         self.environment = {
             **os.environ,
             "FIRSTFLIGHT_DATA_DIR": str(data_dir),
@@ -112,7 +112,8 @@ def fresh_folder(folder: Path) -> Path:
 @click.option(
     "--recorded",
     is_flag=True,
-    help="Take recorded pages of August 2025 over networks of October 2025 instead of a crawl of the bundled web.",
+    help="Take recorded pages of August 2025 over networks of October 2025 instead of a "
+    "crawl of the bundled web.",
 )
 @click.option(
     "--pages",
@@ -139,7 +140,8 @@ def fresh_folder(folder: Path) -> Path:
     type=click.IntRange(1, 12),
     default=3,
     show_default=True,
-    help="Months to release in a row; all pages in the last of them, the first 5 in each before it. The report is of the last.",
+    help="Months to release in a row; all pages in the last of them, the first 5 in each before it. "
+    "The report is of the last.",
 )
 @click.pass_obj
 def command(
@@ -156,12 +158,13 @@ def command(
 ) -> None:
     """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
-    With --recorded it starts from a release of pages that somebody else recorded: release, CDFs, replay, recommendation,
-    report. Nothing is crawled, and everything is marked as recorded.
+    With --recorded it starts from a release of pages that somebody else recorded: release, CDFs, replay,
+    recommendation, report. Nothing is crawled, and everything is marked as recorded.
 
-    All crawls are made now, in the names of this month and those before, so that there is a series: `visit.started_at` has the
-    true time. The first 5 pages are also crawled in the name of this month a year ago, and as by a phone, for the explorer to set this
-    year and last, and the two devices, side by side; the bundled web answers all alike. All are of the bundled web, and illustrative.
+    All crawls are made now, in the names of this month and those before, so that there is a series:
+    `visit.started_at` has the true time. The first 5 pages are also crawled in the name of this month a year
+    ago, and as by a phone, for the explorer to set this year and last, and the two devices, side by side; the
+    bundled web answers all alike. All are of the bundled web, and illustrative.
 
     Results are in the folder `demo` of the data folder. Each run deletes the results of the run before.
 
@@ -240,7 +243,10 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
 
 
 def end(line: Line, month: str, *crawl: str) -> str:
-    """Build the report of a month's year and check everything; the year. `crawl` is an option of the report."""
+    """Build the report of a month's year and check everything; the year.
+
+    `crawl` is an option of the report.
+    """
     line.step("report", "build", "--year", month[:4], *crawl)
     line.step("verify", "--offline")
     return month[:4]

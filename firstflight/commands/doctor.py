@@ -1,7 +1,5 @@
 """`firstflight doctor`: checks what this machine has and lacks."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

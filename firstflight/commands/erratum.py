@@ -1,7 +1,5 @@
 """`firstflight erratum`: records and lists what was found wrong in published releases."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
@@ -27,7 +25,7 @@ def command() -> None:
     Example:
       firstflight erratum add --release 2026-11 --wrong "sizes of WebSockets are null" --advice "use version 2"
       firstflight erratum list
-    """
+    """  # noqa: E501
 
 
 @command.command("add")
@@ -36,7 +34,8 @@ def command() -> None:
     "names",
     multiple=True,
     required=True,
-    help="A release that is concerned: 2026-11 for its newest version, 2026-11/v1 for another. May be repeated.",
+    help="A release that is concerned: 2026-11 for its newest version, 2026-11/v1 for another. "
+    "May be repeated.",
 )
 @click.option(
     "--wrong", callback=plain, required=True, help="What is wrong, in a line that readers are shown."
@@ -58,14 +57,15 @@ def add(
 ) -> None:
     """Record an erratum of one or more releases. The service shows it with them and on its page /errata.
 
-    It is kept for good: a later one can replace it. It must not name a site. It is signed if FIRSTFLIGHT_SIGNING_KEY names a key.
+    It is kept for good: a later one can replace it. It must not name a site. It is signed if
+    FIRSTFLIGHT_SIGNING_KEY names a key.
 
     \b
     Example:
       firstflight erratum add --release 2026-11/v1 --release 2026-10 --column response.header_bytes --since 2026-10-05 \\
         --wrong "headers of folded lines are counted twice" --advice "use version 2, or body_bytes alone"
       firstflight erratum add --release 2026-11 --wrong "only mobile pages" --advice "use version 2" --replaces 1
-    """
+    """  # noqa: E501
     with one_line(*EXPECTED):
         if settings.signer is not None:
             settings.signer.check()

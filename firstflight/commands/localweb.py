@@ -1,7 +1,5 @@
 """`firstflight localweb`: play the bundled web on loopback, or list its pages."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal
@@ -11,10 +9,9 @@ import click
 
 from firstflight.errors import one_line
 from localweb import recipes
-from localweb.canary import canary
 from localweb.content import Played, play
 from localweb.modes import SUFFIX, Mode
-from localweb.server import LocalWeb
+from localweb.server import LocalWeb, canary
 from localweb.serving.listener import ListenError
 from localweb.serving.web import Ports
 from storage.staging import write_whole
@@ -52,7 +49,10 @@ def list_pages(mode: str, as_json: bool) -> None:
     click.echo(f"{'site':<32} {'objects':>7} {'hosts':>5} {'kB':>7} {'inexact':>7}  recorded")
     for one in played:
         page = one.page
-        row = f"{page.site + SUFFIX:<32} {len(page.objects):>7} {len(page.hosts):>5} {page.body_bytes / 1000:>7.0f}"
+        row = (
+            f"{page.site + SUFFIX:<32} {len(page.objects):>7} {len(page.hosts):>5} "
+            f"{page.body_bytes / 1000:>7.0f}"
+        )
         click.echo(f"{row} {len(one.inexact):>7}  {page.source.date} {page.source.tool}")
 
 
@@ -87,7 +87,8 @@ def facts(played: Played) -> dict[str, object]:
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="File that is written when all hosts listen: the sites, and the flags that Chromium needs to find them.",
+    help="File that is written when all hosts listen: the sites, "
+    "and the flags that Chromium needs to find them.",
 )
 @click.option(
     "--log",

@@ -1,7 +1,5 @@
 """`firstflight metrics`: serves metrics for Prometheus."""
 
-from __future__ import annotations
-
 import threading
 
 import click

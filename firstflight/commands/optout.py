@@ -1,7 +1,5 @@
 """`firstflight optout`: sites that are left out of crawls, and erased if they ask for it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 
@@ -12,8 +10,7 @@ from tqdm import tqdm
 from crawler.sites import lists, optout
 from crawler.sites.lists import ListError
 from firstflight.connect import database, database_url
-from firstflight.erasing import Surroundings, Survey, erase, survey
-from firstflight.erasure_journal import ErasureError, Journal, journal
+from firstflight.erasing import ErasureError, Journal, Surroundings, Survey, erase, journal, survey
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
@@ -63,9 +60,10 @@ def command() -> None:
 def add(settings: Settings, *, host: str, erased: bool, dry_run: bool, store: str | None) -> None:
     """Leave a host and all below it out of every later plan.
 
-    With --erase its visits also go from the database, and every release that has it gets a new version without it;
-    the old version gives way to a tombstone that says a site was withdrawn. Other sites' responses that came from it keep their
-    sizes and lose their names. The opt-out list then has its hash alone. What is interrupted goes on by the same command.
+    With --erase its visits also go from the database, and every release that has it gets a new version
+    without it; the old version gives way to a tombstone that says a site was withdrawn. Other sites'
+    responses that came from it keep their sizes and lose their names. The opt-out list then has its hash
+    alone. What is interrupted goes on by the same command.
 
     \b
     Example:
@@ -106,7 +104,10 @@ def _erasing(settings: Settings, found: Journal, store: str | None, *, dry_run: 
 def _told(settings: Settings, found: Survey) -> Iterator[str]:
     """Lines that say what an erasure would do."""
     for crawl, one in found.crawls:
-        yield f"{name_of(crawl)}: {one.visits} visits, and {one.named} rows of other sites that name it, in the database"
+        yield (
+            f"{name_of(crawl)}: {one.visits} visits, and {one.named} rows of other sites that name it, "
+            "in the database"
+        )
     for release in found.releases:
         yield f"{release.crawl}: version {release.version} of its release"
     for path in [*found.derived, *found.lists]:

@@ -1,7 +1,5 @@
 """`firstflight population`: populations of networks, made of public measurements."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -69,7 +67,8 @@ READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
     "--users",
     type=READABLE,
     metavar="FILE.csv",
-    help="Internet users by country (country_code, users), by which the world is weighted once more.  [default: a bundled table]",
+    help="Internet users by country (country_code, users), by which the world is weighted once more.  "
+    "[default: a bundled table]",
 )
 @click.option("--users-source", metavar="TEXT", help="Source of --users; the report prints it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
@@ -90,8 +89,8 @@ def fetch(
 ) -> None:
     """Make populations of a month of M-Lab's NDT tests, and store them in the data folder.
 
-    The world becomes four: by tests, the same with round trips to sites, its twenty slowest countries, and by Internet users. A country
-    becomes two. docs/populations.md says how.
+    The world becomes four: by tests, the same with round trips to sites, its twenty slowest countries, and by
+    Internet users. A country becomes two. docs/populations.md says how.
 
     \b
     Example:
@@ -176,8 +175,8 @@ def line(one: StoredPopulation) -> str:
     """A population as one line of text, with its medians and how well it follows its source."""
     medians = [one.percentiles[name]["source"][one.percentiles["percents"].index(50)] for name in NAMES]
     return (
-        f"{one.id}: {one.networks} networks, measured {one.measured}, median {medians[0]:g} Mbps and {medians[1]:g} ms, "
-        f"percentiles 5 to 95 within {worst(one):.1%}, SHA-256 {one.sha256[:12]}"
+        f"{one.id}: {one.networks} networks, measured {one.measured}, median {medians[0]:g} Mbps and "
+        f"{medians[1]:g} ms, percentiles 5 to 95 within {worst(one):.1%}, SHA-256 {one.sha256[:12]}"
     )
 
 
@@ -185,7 +184,8 @@ NAMES = ("bandwidth_mbps", "rtt_ms")
 
 
 def worst(one: StoredPopulation) -> float:
-    """Largest relative difference between the sample's percentiles and its source's, from the 5th to the 95th."""
+    """Largest relative difference between the sample's percentiles and its source's,
+    from the 5th to the 95th."""
     found: float = max(
         abs(found / wanted - 1)
         for name in NAMES

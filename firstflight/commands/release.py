@@ -1,14 +1,13 @@
 """`firstflight release`: build, verify, publish and list releases."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from sqlalchemy import Engine
 from tqdm import tqdm
 
 from firstflight.commands.report_versions import plain
@@ -23,9 +22,6 @@ from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed, faults, state
 from storage.sums import misstated
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
@@ -63,7 +59,8 @@ def line_of(facts: dict[str, Any]) -> str:
     """The facts of a release as one line of text."""
     return (
         f"{facts['crawl']} version {facts['version']}: {facts['rows'].get('response', 0):,} responses of "
-        f"{facts['rows'].get('visit', 0):,} visits, {facts['bytes'] / 1e6:,.1f} MB, sha256 {facts['checksum'][:16]}"
+        f"{facts['rows'].get('visit', 0):,} visits, {facts['bytes'] / 1e6:,.1f} MB, "
+        f"sha256 {facts['checksum'][:16]}"
     )
 
 
@@ -113,14 +110,15 @@ def command() -> None:
 def build_(settings: Settings, *, name: str, version: int | None, reason: str | None, as_json: bool) -> None:
     """Release a sealed crawl as immutable Parquet. A version that exists is compared, never changed.
 
-    A version after the first needs a reason, which readers are shown. The release is signed if FIRSTFLIGHT_SIGNING_KEY names
-    a key, and has the authors of the CITATION.cff that FIRSTFLIGHT_CITATION names.
+    A version after the first needs a reason, which readers are shown. The release is signed if
+    FIRSTFLIGHT_SIGNING_KEY names a key, and has the authors of the CITATION.cff that FIRSTFLIGHT_CITATION
+    names.
 
     \b
     Example:
       firstflight release build --crawl 2026-11
       firstflight release build --crawl 2026-11 --version 2 --reason "sizes of WebSockets over HTTP/2 were null"
-    """
+    """  # noqa: E501
     with one_line(SigningFailed, ReleaseError):
         if settings.signer is not None:
             settings.signer.check()
@@ -182,7 +180,8 @@ def newest(folder: Path) -> list[Release | Damaged]:
 
 
 def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Check]:
-    """Yield the checks of a release as they are made; a release without a readable manifest has one failed check."""
+    """Yield the checks of a release as they are made;
+    a release without a readable manifest has one failed check."""
     if isinstance(release, Damaged):
         yield Check("manifest", holds=False, said=release.said)
     else:
@@ -222,8 +221,9 @@ def line_of_check(check: Check) -> str:
 def publish_(settings: Settings, *, name: str, url: str | None) -> None:
     """Copy the newest version of a release to a store, and read it back to compare.
 
-    A store is a folder elsewhere or an S3 bucket; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. A
-    published version is never written again. Without a store the command does nothing and succeeds.
+    A store is a folder elsewhere or an S3 bucket; credentials come from AWS_ACCESS_KEY_ID and
+    AWS_SECRET_ACCESS_KEY. A published version is never written again. Without a store the command does
+    nothing and succeeds.
 
     \b
     Example:

@@ -1,7 +1,5 @@
 """`firstflight report`: the annual report."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re
@@ -74,9 +72,11 @@ def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print the months as JSON.")
 @click.pass_obj
 def ready(settings: Settings, *, year: int, series: str, population_id: str, as_json: bool) -> None:
-    """Tell whether a year's newest crawl is over and its population of networks fresh, and which months are missing.
+    """Tell whether a year's newest crawl is over and its population of networks fresh,
+    and which months are missing.
 
-    The last line is the crawl's name. A population is stale if it is more than 24 months older than the crawl.
+    The last line is the crawl's name. A population is stale if it is more than
+    24 months older than the crawl.
 
     \b
     Example:
@@ -101,12 +101,15 @@ def ready(settings: Settings, *, year: int, series: str, population_id: str, as_
 
 
 def check_population(settings: Settings, population_id: str, month: str) -> None:
-    """Raise NotReady if a stored population is too old for the crawl of `month`; PopulationError if it is missing or damaged."""
+    """Raise NotReady if a stored population is too old for the crawl of `month`.
+
+    PopulationError if it is missing or damaged.
+    """
     measured = find_population(settings.populations, population_id).populations[0].measured
     if is_stale(measured, month):
         raise NotReady(
-            f"the population {population_id} was measured in {measured}, which is more than {FRESH_MONTHS} months before "
-            f"{month}: fetch a newer one by `firstflight population fetch`"
+            f"the population {population_id} was measured in {measured}, which is more than {FRESH_MONTHS} "
+            f"months before {month}: fetch a newer one by `firstflight population fetch`"
         )
 
 
@@ -123,21 +126,23 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
 @YEAR
 @click.option(
     "--crawl",
-    help="Crawl of the year, as 2026-11 or by its whole name; the newest by default. Recorded pages may be of an earlier year.",
+    help="Crawl of the year, as 2026-11 or by its whole name; the newest by default. "
+    "Recorded pages may be of an earlier year.",
 )
 @click.option("--without-replay", is_flag=True, help="Report sizes only, without a recommendation.")
 @click.option(
     "--replay",
     "which",
     metavar="full|PLAN|PLAN+full",
-    help="full; the plan of a replay in stages: the eight characters in the name of its folder; or both: the stages decide, and "
-    "the full one's arms and ends of inputs stand beside them.  [default: what there is]",
+    help="full; the plan of a replay in stages: the eight characters in the name of its folder; or both: the "
+    "stages decide, and the full one's arms and ends of inputs stand beside them.  [default: what there is]",
 )
 @click.option(
     "--version",
     callback=version_or_next,
     metavar="N|next",
-    help="Version to publish; `next` for the number after the newest if the content differs.  [default: the first]",
+    help="Version to publish; `next` for the number after the newest if the content differs. "
+    " [default: the first]",
 )
 @click.option("--reason", callback=plain, help="Why a later version is made.")
 @click.option("--corrects", callback=plain, help="What a later version corrects in the one before.")
@@ -151,7 +156,8 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
     type=click.Choice(["all", "stages", "none"]),
     default="all",
     show_default=True,
-    help="Loads of the replay that the report carries, some 7 bytes each, so that `report recompute` needs no replay: of all replays, of the stages alone, or none.",
+    help="Loads of the replay that the report carries, some 7 bytes each, so that `report recompute` "
+    "needs no replay: of all replays, of the stages alone, or none.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj
@@ -171,11 +177,12 @@ def build(
 ) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
 
-    A published version is never replaced: what differs becomes the next version, with a reason and what it corrects. A
-    report whose content is equal to the newest version's is not published again, and that is no failure.
+    A published version is never replaced: what differs becomes the next version, with a reason and what it
+    corrects. A report whose content is equal to the newest version's is not published again, and that is no
+    failure.
 
-    An input that contradicts its checksums, or whose signature is invalid, is refused. The report is signed if
-    FIRSTFLIGHT_SIGNING_KEY names a key.
+    An input that contradicts its checksums, or whose signature is invalid, is refused. The report is signed
+    if FIRSTFLIGHT_SIGNING_KEY names a key.
 
     \b
     Example:
@@ -184,7 +191,7 @@ def build(
       firstflight report build --year 2026 --replay 0e5c2f1a
       firstflight report build --year 2026 --version 2 --reason "two sites were withdrawn" --corrects "shares by up to 0.1 %"
       firstflight report build --year 2026 --version next --reason "yearly run" --corrects "nothing that is known"
-    """
+    """  # noqa: E501
     if without_replay and which:
         raise click.UsageError("give either --replay or --without-replay")
     signer = settings.signer
@@ -216,11 +223,13 @@ def build(
 
 
 def tell(published: Published, *, as_json: bool) -> None:
-    """Print the path of the version's page, or its report.json; say on standard error if it was there already."""
+    """Print the path of the version's page, or its report.json;
+    say on standard error if it was there already."""
     version = published.version
     if not published.is_new:
         click.echo(
-            f"version {version.number} is there already with equal content (sha256 {published.digest}): nothing new is published",
+            f"version {version.number} is there already with equal content (sha256 "
+            f"{published.digest}): nothing new is published",
             err=True,
         )
     found = (

@@ -1,10 +1,5 @@
 """`firstflight report recompute`: a figure, table or number of a published report, computed again."""
 
-from __future__ import annotations
-
-import importlib.resources
-from pathlib import Path
-
 import click
 
 from firstflight.commands.report_versions import YEARS
@@ -15,7 +10,6 @@ from reports.inputs.errors import ReportError
 from reports.recomputation.recompute import Places, Recomputed, recompute_items
 from reports.statistics.paired_loads import CellsError
 from storage.report_versions import ReportVersionError, find_version
-from storage.sums import manifest_of
 
 DIFFERENT = 1
 """Exit code if a digit differs."""
@@ -32,33 +26,22 @@ def version_number(_: click.Context, __: click.Parameter, value: str) -> int:
     return int(digits)
 
 
-def folder_of(reports: Path, year: int, version: int) -> Path:
-    """The folder of a version: in the data folder, or else the edition that comes with the code; ReportVersionError if there is none."""
-    try:
-        return find_version(reports, year, version).folder
-    except ReportVersionError:
-        edition = Path(str(importlib.resources.files("docs"))) / f"edition-{year}"
-        if not edition.is_dir() or manifest_of(edition)["publication"]["version"] != version:
-            raise
-        return edition
-
-
 @click.command()
 @click.argument("year", type=YEARS)
 @click.argument("version", callback=version_number)
 @click.argument("item")
 @click.pass_obj
 def recompute(settings: Settings, *, year: int, version: int, item: str) -> None:
-    """Compute ITEM, a figure, table or number of a published report, again and compare every digit; `all` for every item.
+    """Compute ITEM, a figure, table or number of a published report, again and compare every digit;
+    `all` for every item.
 
-    It is computed from the release and the replay that the report's manifest names, or from the loads that the report
-    carries, if the replay is not there. Its data are printed, and then "equal" or, with the lines in question, "differs"; the exit code is 1 if it differs. The ids of all items are in
-    forms/index.json beside the report. A version that the data folder lacks is read from docs/edition-YEAR, if the code
-    comes with it.
+    It is computed from the release and the replay that the report's manifest names, or from the loads that
+    the report carries, if the replay is not there. Its data are printed, and then "equal" or, with the lines
+    in question, "differs"; the exit code is 1 if it differs. The ids of all items are in forms/index.json
+    beside the report.
 
     \b
     Example:
-      firstflight import pages                            # the release of the edition that comes with the code
       firstflight report recompute 2026 v1 cdf
       firstflight report recompute 2026 v1 number-fits
       firstflight report recompute 2026 v1 all
@@ -72,7 +55,8 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
     )
     with one_line(ReportError, ReportVersionError, ReleaseError, CellsError, OSError):
         wanted = [] if item == ALL else [item]
-        found = recompute_items(folder_of(settings.reports, year, version), wanted, places=places)
+        folder = find_version(settings.reports, year, version).folder
+        found = recompute_items(folder, wanted, places=places)
     for one in found:
         tell(one, is_named=item == ALL)
     for note in dict.fromkeys(note for one in found for note in one.notes):

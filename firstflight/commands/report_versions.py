@@ -1,7 +1,5 @@
 """`firstflight report versions`, `verify` and `withdraw`: what is published of a year's report."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
@@ -13,8 +11,8 @@ import click
 
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from firstflight.verification import of_folder
-from releases.catalogue import Release, listed
+from firstflight.verification import of_folders
+from releases.catalogue import listed
 from storage.report_versions import (
     ReportVersion,
     ReportVersionError,
@@ -109,9 +107,10 @@ def line_of(facts: dict[str, Any]) -> str:
 @click.option("--reason", callback=plain, required=True, help="Why readers should not use it any more.")
 @click.pass_obj
 def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> None:
-    """Withdraw a version of a report. Its files stay, and every page of it says that it is withdrawn, and why.
+    """Withdraw a version of a report.
 
-    The notice is signed if FIRSTFLIGHT_SIGNING_KEY names a key. A withdrawal cannot be taken back: publish another version.
+    Its files stay, and every page of it says that it is withdrawn, and why. The notice is signed if
+    FIRSTFLIGHT_SIGNING_KEY names a key. A withdrawal cannot be taken back: publish another version.
 
     \b
     Example:
@@ -130,7 +129,8 @@ def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> No
 @AS_JSON
 @click.pass_context
 def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool) -> None:
-    """Check the versions of a report, and the notices that withdraw them: sums, signatures, and the release named.
+    """Check the versions of a report, and the notices that withdraw them: sums, signatures,
+    and the release named.
 
     Exit code 1 if one is damaged; a withdrawn version is not damaged by that.
 
@@ -144,14 +144,8 @@ def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool
         found = report_versions(settings.reports / str(year))
         if version is not None or not found:
             found = [find_version(settings.reports, year, version or 1)]
-    releases = {
-        (str(one.crawl), one.version): one for one in listed(settings.releases) if isinstance(one, Release)
-    }
-    items = [
-        of_folder(kind, str(one), folder, releases, settings.allowed_signers)
-        for one in found
-        for kind, folder in one.folders()
-    ]
+    folders = ((kind, str(one), folder) for one in found for kind, folder in one.folders())
+    items = [check() for check in of_folders(settings, folders, listed(settings.releases))]
     if as_json:
         click.echo(json.dumps({"items": [dataclasses.asdict(item) for item in items]}, indent=2))
     else:

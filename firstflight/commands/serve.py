@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     from api.lab.queue import Queue
 
-NO_RELEASE = "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; it will show up here"
+NO_RELEASE = (
+    "no release yet: run `firstflight demo`, or `firstflight release build` after a crawl; "
+    "it will show up here"
+)
 
 
 @click.command()
@@ -53,11 +56,13 @@ def command(
 ) -> None:
     """Serve releases and reports: web pages, the API, and the files. Ctrl-C ends it.
 
-    It holds at most 2,048 connections, fewer where the limit of descriptors (ulimit -n) is lower. Strangers need a proxy
-    in front for TLS: docs/operations.md. FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with, in place of the
-    address asked at; FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
+    It holds at most 2,048 connections, fewer where the hard limit of descriptors (ulimit -Hn) is below 4,224,
+    and a quarter of them for one client. Strangers need a proxy in front for TLS: docs/operations.md.
+    FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with, in place of the address asked at;
+    FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
 
-    With FIRSTFLIGHT_LAB=1 readers may have a page of their own replayed, at /lab: one at a time, 60 s of a core each.
+    With FIRSTFLIGHT_LAB=1 readers may have a page of their own replayed, at /lab: one at a time,
+    60 s of a core each.
 
     \b
     Example:
@@ -141,5 +146,6 @@ def check_base_url(url: str) -> None:
     is_origin = parts.scheme in ("http", "https") and parts.netloc and not (parts.query or parts.fragment)
     if url and (not is_origin or parts.path not in ("", "/")):
         raise click.ClickException(
-            f"FIRSTFLIGHT_PUBLIC_BASE_URL is {url!r}: it takes scheme and host alone, as https://sizes.example"
+            f"FIRSTFLIGHT_PUBLIC_BASE_URL is {url!r}: it takes scheme and host alone, "
+            "as https://sizes.example"
         )

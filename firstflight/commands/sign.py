@@ -1,7 +1,5 @@
 """`firstflight sign`: signs existing releases, replays and reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +22,8 @@ from storage.sums import broken_sums
 def command(settings: Settings, *, crawl: str | None, year: int | None, every: bool) -> None:
     """Sign SHA256SUMS, which covers every file, with the key that FIRSTFLIGHT_SIGNING_KEY names.
 
-    A damaged folder is not signed; a good signature is kept. The list of allowed signers must contain the key.
+    A damaged folder is not signed; a good signature is kept.
+    The list of allowed signers must contain the key.
 
     \b
     Example:

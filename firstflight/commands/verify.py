@@ -1,15 +1,13 @@
 """`firstflight verify`: checks everything that is stored."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
+from sqlalchemy import Engine
 from tqdm import tqdm
 
 from firstflight.connect import engine as connected
@@ -18,19 +16,17 @@ from firstflight.settings import Settings
 from firstflight.verification import Item, checks
 from storage.engine import DatabaseError
 
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 
 @click.command()
 @click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
-    """Check all that is stored: the database, every version of every release, replays, their chunks, and reports.
+    """Check all that is stored: the database, every version of every release, replays, their chunks,
+    and reports.
 
-    Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts as
-    damage; a missing one does not. Exit code 1 if anything is damaged.
+    Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts
+    as damage; a missing one does not. Exit code 1 if anything is damaged.
 
     \b
     Example:

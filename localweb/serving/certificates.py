@@ -4,8 +4,6 @@ The browser trusts the key (`--ignore-certificate-errors-spki-list`), so nothing
 coalesce HTTP/2 connections to hosts that share a certificate.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib

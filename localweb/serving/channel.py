@@ -1,6 +1,5 @@
-"""One TCP connection with its TLS: every byte is handed to the kernel by a send of ours, counted and timed."""
-
-from __future__ import annotations
+"""One TCP connection with its TLS: every byte is handed to the kernel by a send of ours,
+counted and timed."""
 
 import array
 import asyncio
@@ -52,7 +51,8 @@ class Channel:
         self._socket = sock
         self._tls = tls
         self._is_reset = False
-        """True from the reset on: the loop must not watch a descriptor that may soon be another connection's."""
+        """True from the reset on: the loop must not watch a descriptor that
+        may soon be another connection's."""
         self._receiving: asyncio.Task[bytes] | None = None
         self._writing = asyncio.Event()
         """Set when TCP takes more, or the socket is to be closed."""

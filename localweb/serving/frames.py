@@ -3,8 +3,6 @@
 The crawler has a scanner of its own: it is what the tests hold against this one, so they share no code.
 """
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -32,7 +30,8 @@ class Frame(NamedTuple):
 
 
 def scan(octets: bytes) -> Iterator[Frame]:
-    """Yield the whole frames in `octets`, which begin with a frame; a frame cut short at the end is left out."""
+    """Yield the whole frames in `octets`, which begin with a frame;
+    a frame cut short at the end is left out."""
     at = 0
     while at + HEADER <= len(octets):
         length = int.from_bytes(octets[at : at + 3], "big")

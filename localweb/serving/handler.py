@@ -1,4 +1,5 @@
-"""Interface between pages and protocols: a request, the acts of a reply, and the site that handles requests."""
+"""Interface between pages and protocols: a request, the acts of a reply,
+and the site that handles requests."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ class Reply(abc.ABC):
 
     @abc.abstractmethod
     async def end(self, trailers: Fields = ()) -> None:
-        """End the response: last chunk and trailer section, a trailer HEADERS, or an empty DATA with END_STREAM."""
+        """End the response: last chunk and trailer section, a trailer HEADERS,
+        or an empty DATA with END_STREAM."""
 
     async def whole(self, status: int, fields: Fields, content: bytes) -> None:
         """Send a response whose body is there; over HTTP/2 its header goes with the beginning of the body."""
@@ -115,8 +117,8 @@ class Reply(abc.ABC):
     async def upgrade(self, fields: Fields) -> None:
         """Accept a WebSocket: 101 in HTTP/1.1, 200 to extended CONNECT in HTTP/2 (RFC 8441 §5).
 
-        Then `body` writes raw bytes and `receive` reads them. They count as body, and the response's scheme becomes
-        ws or wss.
+        Then `body` writes raw bytes and `receive` reads them. They count as body,
+        and the response's scheme becomes ws or wss.
         """
         raise NotImplementedError("HTTP/3 has no WebSocket here")
 

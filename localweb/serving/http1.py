@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http
+from collections.abc import Sequence
 
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
 from localweb.serving.handler import ALPN_HTTP1, Fields, Reply, Request, Site
 from localweb.serving.log import SentResponse
-from localweb.serving.messages import chunk_size, header, parse, section
 
 PIECE = 65_536
 """Bytes of body that are written at a time: four TLS records."""
@@ -192,3 +193,43 @@ class Http1Reply(Reply):
         header = len(octets) - body - after
         self.entry.wrote(header=header, body=body, first_us=handed.first_us, last_us=handed.last_us)
         self._session.channel.entry.frame_bytes += after
+
+
+def parse(head: bytes) -> tuple[str, str, dict[str, str]]:
+    """Return method, target and header fields of a request."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    parts = first.split(" ")
+    if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
+        raise ProtocolViolation(f"not a request line: {first[:80]!r}")
+    fields = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise ProtocolViolation(f"not a header field: {line[:80]!r}")
+        fields[name.lower()] = value.strip()
+    if not fields.get("content-length", "0").isdigit():
+        raise ProtocolViolation(f"content-length {fields['content-length']!r}")
+    return parts[0], parts[1], fields
+
+
+def chunk_size(line: bytes) -> int:
+    """Return the size that the first line of a chunk states."""
+    try:
+        return int(line.split(b";")[0], 16)
+    except ValueError as exc:
+        raise ProtocolViolation(f"chunk size {line[:80]!r}") from exc
+
+
+def header(status: int, fields: Fields) -> bytes:
+    """Return status line and header section."""
+    try:
+        reason = http.HTTPStatus(status).phrase
+    except ValueError:
+        reason = ""
+    return section([f"HTTP/1.1 {status} {reason}".encode("latin-1")], fields)
+
+
+def section(first: Sequence[bytes], fields: Fields) -> bytes:
+    """Return the lines of a header or trailer section and its end."""
+    lines = [f"{name}: {value}".encode("latin-1") for name, value in fields]
+    return b"\r\n".join([*first, *lines, b"", b""])

@@ -1,7 +1,7 @@
 """HTTP/2: streams answered side by side, frames counted by stream as they are handed to TCP.
 
-HEADERS, CONTINUATION and DATA count for their stream's response; all other frames, including RST_STREAM, count for
-the connection.
+HEADERS, CONTINUATION and DATA count for their stream's response; all other frames,
+including RST_STREAM, count for the connection.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from localweb.serving.handler import ALPN_H2, Fields, Reply, Request, Site
 from localweb.serving.log import SentResponse
 
 TURNS = 2
-"""Turns of the event loop after which a handler with an answer at hand has sent it. What the connection owes, such as the
-acknowledgement of SETTINGS, goes with it, as from other servers: a packet less of the first window."""
+"""Turns of the event loop after which a handler with an answer at hand has sent it. What the connection owes,
+such as the acknowledgement of SETTINGS, goes with it, as from other servers: a packet less of the first
+window."""
 
 
 class Http2Session:
@@ -39,8 +40,8 @@ class Http2Session:
         )
         self.channel = channel
         self.turns = asyncio.Lock()
-        """Held from the making of a frame until TCP has it, so that frames keep their order. It is fair, so streams
-        take turns."""
+        """Held from the making of a frame until TCP has it, so that frames keep their order. It is fair,
+        so streams take turns."""
         self._site = site
         self._scheme = scheme
         self._replies: dict[int, Http2Reply] = {}
@@ -273,7 +274,8 @@ class Http2Reply(Reply):
         return size
 
     def _frame(self, connection: h2.connection.H2Connection, left: memoryview, *, end: bool) -> int:
-        """Make the next frame of a body and return the bytes in it; 0 if no window has room, or nothing is left."""
+        """Make the next frame of a body and return the bytes in it; 0 if no window has room,
+        or nothing is left."""
         room = connection.local_flow_control_window(self.stream_id) if left else 0
         size = max(0, min(room, connection.max_outbound_frame_size, len(left)))
         if size:

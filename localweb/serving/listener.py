@@ -1,7 +1,5 @@
 """Listening: a site on one port, over TCP here; the tests add QUIC."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -36,9 +34,10 @@ class Listener(Protocol):
 class TcpListener:
     """HTTP/1.1 in clear text, or HTTP/1.1 and HTTP/2 over TLS.
 
-    `tls` makes the TLS context on the first connection, since that takes milliseconds; without it, text is clear.
-    All connections share the context, so sessions can be resumed. `layer` makes the TLS of one connection.
-    `options` are socket options (level, name, value) that connections inherit, such as the congestion control.
+    `tls` makes the TLS context on the first connection, since that takes milliseconds; without it, text is
+    clear. All connections share the context, so sessions can be resumed. `layer` makes the TLS of one
+    connection. `options` are socket options (level, name, value) that connections inherit, such as the
+    congestion control.
     """
 
     def __init__(

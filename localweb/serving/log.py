@@ -1,7 +1,5 @@
 """Truth log: what the server sent, by response and by connection."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json
@@ -42,7 +40,8 @@ class SentResponse:
     body_bytes: int = 0
     is_complete: bool = False
     request_header_bytes: int = 0
-    """Request line and header section of HTTP/1.1, HEADERS and CONTINUATION frames of HTTP/2, HEADERS frame of HTTP/3."""
+    """Request line and header section of HTTP/1.1, HEADERS and CONTINUATION frames of HTTP/2,
+    HEADERS frame of HTTP/3."""
     priority: str | None = None
     """Priority header of the request."""
     h2_priority: list[int] | None = None

@@ -1,6 +1,5 @@
-"""Server side of TLS in memory: ciphertext in, plaintext out, and the server's own handshake bytes counted."""
-
-from __future__ import annotations
+"""Server side of TLS in memory: ciphertext in, plaintext out,
+and the server's own handshake bytes counted."""
 
 import contextlib
 import ssl

@@ -1,7 +1,5 @@
 """Origins on loopback, each host on an address of its own, and the flags that lead Chromium to them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress
@@ -29,7 +27,10 @@ class Ports(NamedTuple):
 
 
 class Web:
-    """Hosts on loopback while the block runs: `async with web`. A subclass fills in the hosts and their listeners."""
+    """Hosts on loopback while the block runs: `async with web`.
+
+    A subclass fills in the hosts and their listeners.
+    """
 
     network: ipaddress.IPv4Network
     """Network of the hosts' addresses; all of 127/8 is loopback on Linux."""
@@ -59,7 +60,10 @@ class Web:
         ]
 
     def endpoint(self, origin: Origin) -> tuple[str, int]:
-        """Return address and port of an origin; without listeners for it, an endpoint that refuses connections."""
+        """Return address and port of an origin.
+
+        Without listeners for it, an endpoint that refuses connections.
+        """
         return self._endpoints.get(origin, self._refusing)
 
     async def __aenter__(self) -> Self:
@@ -67,7 +71,8 @@ class Web:
         allow_descriptors(len(self.listeners) + CONNECTIONS_EXPECTED)
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(asyncio.sleep, 0)  # lets transports tell their connections
-            # Bound, but never listening: the kernel refuses all connections, and no other program gets the port.
+            # Bound, but never listening: the kernel refuses all connections,
+            # and no other program gets the port.
             unheard = stack.enter_context(socket.socket())
             unheard.bind((str(self.network[1]), 0))
             self._refusing: tuple[str, int] = unheard.getsockname()

@@ -1,6 +1,5 @@
-"""Recordings of one month as the content of a release: rows by table, and what recording.json says of them."""
-
-from __future__ import annotations
+"""Recordings of one month as the content of a release: rows by table,
+and what recording.json says of them."""
 
 import collections
 import dataclasses
@@ -18,7 +17,8 @@ from recordings.pages.rows import Observations, Row, crawl_row
 from schema.recorded_files import FILES
 
 METHODS = {"har": "recorded-har-1", "cdp": "recorded-cdp-1"}
-"""Version of the method by which each kind of file becomes a release; a change of any value needs the next number."""
+"""Version of the method by which each kind of file becomes a release;
+a change of any value needs the next number."""
 
 INITIATORS: dict[str, str] = {
     "initiator": "recorded: the URL of the initiator",
@@ -32,10 +32,14 @@ INITIATORS: dict[str, str] = {
 CONNECTIONS: dict[str, str] = {NAMED: "recorded: the connection's name"} | CONNECTION_RULES
 
 LIMITS = [
-    "Sizes are what the recording program counted, repaired where it is known to count wrongly (docs/recorded-files.md); nothing was compared with the network.",
-    "Over HTTP/1.1 the size of a header that was not counted is that of its recorded text; over HTTP/2 and HTTP/3 such a response has no known size.",
-    "Each page was loaded once; of a file with several pages the first alone is here, since later ones found a warm cache.",
-    "The recordings are of pages that somebody chose: they are no sample of the web, and their ranks are not known.",
+    "Sizes are what the recording program counted, repaired where it is known to count wrongly "
+    "(docs/recorded-files.md); nothing was compared with the network.",
+    "Over HTTP/1.1 the size of a header that was not counted is that of its recorded text; over HTTP/2 and "
+    "HTTP/3 such a response has no known size.",
+    "Each page was loaded once; of a file with several pages the first alone is here, "
+    "since later ones found a warm cache.",
+    "The recordings are of pages that somebody chose: they are no sample of the web, "
+    "and their ranks are not known.",
 ]
 """What no recording of this form can tell."""
 
@@ -52,7 +56,8 @@ class Content:
 
 
 def by_month(files: Sequence[RecordedFile]) -> dict[str, list[RecordedFile]]:
-    """Files by the month of their first request, YYYY-MM, in the order of the months; names break the order of files."""
+    """Files by the month of their first request, YYYY-MM, in the order of the months;
+    names break the order of files."""
     found: dict[str, list[RecordedFile]] = collections.defaultdict(list)
     for one in sorted(files, key=lambda file: (file.day, file.name, file.sha256)):
         found[one.day[:7]].append(one)
@@ -117,7 +122,8 @@ def days(files: Sequence[RecordedFile]) -> str:
 
 
 def source_of(files: Sequence[RecordedFile], stated_by_importer: Mapping[str, str], *, month: str) -> Source:
-    """The source of a month's files, from what the importer stated: id, device, vantage, source and licence."""
+    """The source of a month's files, from what the importer stated: id, device, vantage,
+    source and licence."""
     return Source(
         month=month,
         magnitude=None,

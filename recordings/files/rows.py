@@ -1,7 +1,5 @@
 """A recorded page load as the rows of a release's tables."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Sequence
@@ -11,11 +9,11 @@ from urllib.parse import urlsplit
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
 from recordings.files.reading import RecordedFile
-from recordings.files.sizes import sizes_of
 from recordings.files.traffic import connections_of, port_of, protocol_of
 from recordings.order import find_parents, first_load, kind_of
 from recordings.pages.delays import browser_delays
 from recordings.pages.rows import CRAWL_ID, Row
+from recordings.pages.sizes import Sizes
 from schema import http_caching
 from schema.server_delay import fastest, server_delays
 
@@ -36,7 +34,10 @@ class PageRows(NamedTuple):
 
 
 def page_rows(file: RecordedFile, number: int) -> PageRows:
-    """The rows of a file's page, which becomes visit `number`; RecordingError if it asks for nothing by HTTP."""
+    """The rows of a file's page, which becomes visit `number`.
+
+    RecordingError if it asks for nothing by HTTP.
+    """
     kept, repairs = first_load(file.exchanges, by_silence=file.splits_by_silence)
     asked = [one for one in file.exchanges if urlsplit(one.url).scheme in HTTP and one.host]
     if not asked:
@@ -66,7 +67,8 @@ def page_rows(file: RecordedFile, number: int) -> PageRows:
 
 
 def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
-    """Beginning of a page load on the recording's clock; DevTools tell of a navigation after its connection was opened."""
+    """Beginning of a page load on the recording's clock;
+    DevTools tell of a navigation after its connection was opened."""
     opened = (one.times.opened for one in exchanges)
     sent = (one.times.sent for one in exchanges)
     began = (round(1e6 * one.started_s) for one in exchanges)
@@ -91,7 +93,10 @@ def visit_row(
     document: RecordedExchange | None,
     main: int | None,
 ) -> Row:
-    """A page load, from its first request and its main document; without a document nobody waited for its answer."""
+    """A page load, from its first request and its main document.
+
+    Without a document nobody waited for its answer.
+    """
     failed = "aborted" if document is None else "http_error"
     return {
         "crawl_id": CRAWL_ID,
@@ -212,3 +217,35 @@ def freshness(one: RecordedExchange) -> dict[str, Any]:
 def since(base_us: int, moment_us: int | None) -> int | None:
     """A moment in µs since the page's first request."""
     return None if moment_us is None else moment_us - base_us
+
+
+def sizes_of(one: RecordedExchange) -> Sizes:
+    """Sizes of a response: header and body if both are known, apart or together; else unknown.
+
+    What Chrome's DevTools count of HTTP/2 and HTTP/3 includes the headers of frames.
+    """
+    wire = wire_bytes(one)
+    body = None if one.total_bytes is not None else one.body_bytes
+    return Sizes(
+        wire_bytes=wire,
+        wire_bytes_unknown=None if wire is not None else reason(one),
+        header_bytes=None if wire is None or body is None else wire - body,
+        body_bytes=body,
+        is_complete=None if wire is None else one.is_complete,
+    )
+
+
+def wire_bytes(one: RecordedExchange) -> int | None:
+    """Header, framing and encoded body; None where either the header's or the body's size is unknown."""
+    if one.is_cached or not one.status:
+        return None
+    if one.total_bytes is not None:
+        return one.total_bytes
+    if one.body_bytes is None or one.header_bytes is None or one.header_is_text:
+        return None
+    return one.header_bytes + one.body_bytes
+
+
+def reason(one: RecordedExchange) -> str:
+    """Why a size is unknown: a value of response.wire_bytes_unknown."""
+    return "from_cache" if one.is_cached else "not_recorded" if one.status else "no_response"

@@ -1,6 +1,5 @@
-"""The connections of a recorded page: as the recording names them, else rebuilt from origins, addresses and times."""
-
-from __future__ import annotations
+"""The connections of a recorded page: as the recording names them, else rebuilt from origins,
+addresses and times."""
 
 import collections
 from collections.abc import Sequence
@@ -15,11 +14,13 @@ from recordings.pages.request import HINTS, PageRequest, alpn, request_of
 Key: TypeAlias = "tuple[object, ...]"
 
 NAMED = "named"
-"""Rule of exchanges whose connection the recording names; the others are those of recordings.pages.connections."""
+"""Rule of exchanges whose connection the recording names;
+the others are those of recordings.pages.connections."""
 
 
 def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], collections.Counter[str]]:
-    """Places in `kept` of the exchanges of each connection, in the order of first use, and exchanges by rule."""
+    """Places in `kept` of the exchanges of each connection, in the order of first use,
+    and exchanges by rule."""
     groups: dict[Key, list[int]] = collections.defaultdict(list)
     rules: collections.Counter[str] = collections.Counter()
     unnamed = [place for place, one in enumerate(kept) if not one.connection]

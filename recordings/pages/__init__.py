@@ -1,1 +1,2 @@
-"""Makes the observations of a recorded release from pages that somebody else recorded, of which facts alone are kept."""
+"""Makes the observations of a recorded release from pages that somebody else recorded,
+of which facts alone are kept."""

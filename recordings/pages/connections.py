@@ -1,11 +1,10 @@
 """Rebuilds the connections of a recorded page from origins, addresses and connect times.
 
-A request with a connect time opened a connection. Any other used one that was there: over HTTP/2 and HTTP/3 that of its
-origin, or of another origin at the same address over the same protocol (coalescing, RFC 9113 §9.1.1); over HTTP/1.1 an idle
-one of its origin. If there is none, a connection was opened before it was needed (preconnect), and its times are unknown.
+A request with a connect time opened a connection. Any other used one that was there: over HTTP/2 and HTTP/3
+that of its origin, or of another origin at the same address over the same protocol (coalescing,
+RFC 9113 §9.1.1); over HTTP/1.1 an idle one of its origin. If there is none, a connection was opened before it
+was needed (preconnect), and its times are unknown.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
@@ -118,7 +117,10 @@ def open_connection(one: PageRequest, *, opener: PageRequest | None) -> Connecti
 
 
 def choose(one: PageRequest, found: Sequence[Connection]) -> tuple[Connection | None, str]:
-    """The connection that a request without a connect time used, and the rule; None if it was opened unseen."""
+    """The connection that a request without a connect time used, and the rule.
+
+    None if it was opened unseen.
+    """
     there = [each for each in found if each.protocol == alpn(one.protocol) and was_begun(each, one)]
     own = [each for each in there if each.origin == one.origin]
     if not one.is_multiplexed:
@@ -146,10 +148,10 @@ def same_credentials(one: PageRequest, found: Sequence[Connection]) -> Connectio
 
 
 def idle(one: PageRequest, own: Sequence[Connection]) -> Connection | None:
-    """The HTTP/1.1 connection that a request used: idle, or the first to become so; None if a new one was quicker.
+    """The HTTP/1.1 connection that a request used: idle, or the first to become so.
 
-    Chromium takes the socket that was used last. While none is idle it opens a new one, up to six, and takes whichever is
-    ready first.
+    None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
+    new one, up to six, and takes whichever is ready first.
     """
     ready = [each for each in own if each.free_us <= one.began_us and each.requests]
     if ready:

@@ -1,11 +1,9 @@
 """Infers what made the browser ask for each resource: from Referer, type and order.
 
-A Referer that names a document says who asked, not what: the parser, a script, or a style sheet's text in the page. What was
-begun while the document arrived, or shortly after, is its parser's; what was begun later is the work of the script, or for
-images and fonts of the style sheet, that had arrived last.
+A Referer that names a document says who asked, not what: the parser, a script, or a style sheet's text in the
+page. What was begun while the document arrived, or shortly after, is its parser's; what was begun later is
+the work of the script, or for images and fonts of the style sheet, that had arrived last.
 """
-
-from __future__ import annotations
 
 import bisect
 import dataclasses
@@ -16,8 +14,9 @@ from recordings.pages.kinds import kind_of
 from recordings.pages.request import PageRequest
 
 PARSING_US = 100_000
-"""Time after a document's last byte in which its parser still asks. In the bundled pages requests are many until 25 ms after it,
-rare from then on, and many again from 164 ms on: a round trip later, when what the document named has brought more."""
+"""Time after a document's last byte in which its parser still asks. In the bundled pages requests are many
+until 25 ms after it, rare from then on, and many again from 164 ms on: a round trip later, when what the
+document named has brought more."""
 
 REDIRECT = "redirect"
 STYLE_SHEET_REFERER = "referer_style_sheet"
@@ -96,7 +95,10 @@ class Arrivals:
             arrived.sort()
 
     def latest(self, document: int, kinds: Sequence[str], *, before: PageRequest) -> tuple[int, int] | None:
-        """Time and entry of the latest arrival of these types before a request began; None if there is none."""
+        """Time and entry of the latest arrival of these types before a request began.
+
+        None if there is none.
+        """
         found = []
         for kind in kinds:
             arrived = self._arrived.get((document, kind), [])

@@ -1,7 +1,5 @@
 """The type of a recorded request, and the priority that its type alone decides."""
 
-from __future__ import annotations
-
 from recordings.order import MEDIA_TYPES
 from recordings.pages.request import PageRequest
 from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION

@@ -1,6 +1,5 @@
-"""What a recorded release says of itself: whence its pages are, what was inferred, what is unknown, and its limits."""
-
-from __future__ import annotations
+"""What a recorded release says of itself: whence its pages are, what was inferred, what is unknown,
+and its limits."""
 
 import collections
 import dataclasses

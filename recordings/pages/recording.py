@@ -1,9 +1,9 @@
-"""Reads a folder of recorded pages: pages.parquet, requests.parquet, and source.json, which says whence they are.
+"""Reads a folder of recorded pages: pages.parquet, requests.parquet, and source.json,
+which says whence they are.
 
-The columns are defined in docs/recorded-pages.md. Files from outside are hostile: types and references are checked.
+The columns are defined in docs/recorded-pages.md. Files from outside are hostile:
+types and references are checked.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -142,7 +142,8 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
 
 
 def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
-    """The requests of a page if they are consistent: numbered from 0, one main document, references to earlier ones."""
+    """The requests of a page if they are consistent: numbered from 0, one main document,
+    references to earlier ones."""
     if [one.entry for one in requests] != list(range(len(requests))):
         raise ValueError(f"page {page}: its requests are not numbered from 0")
     if sum(one.is_main_document for one in requests) != 1:

@@ -1,7 +1,5 @@
 """One recorded request and its response, as a row of requests.parquet has them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_type_hints
@@ -66,8 +64,8 @@ class PageRequest:
     def from_cache(self) -> bool:
         """True if the browser counted not one byte of a response to GET, and sent no header of its own.
 
-        Playwright takes the body to be what was transferred less the header: the negative of the header means that
-        nothing was transferred. Redirects have neither.
+        Playwright takes the body to be what was transferred less the header: the negative of the header means
+        that nothing was transferred. Redirects have neither.
         """
         return (
             self.has_arrived

@@ -1,7 +1,5 @@
 """Recorded pages as the rows of a release's tables."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Sequence
@@ -22,7 +20,8 @@ CRAWL_ID = 1
 """Number of the crawl within its release; recorded crawls are in no database."""
 
 METHOD = "recorded-2"
-"""Version of the method by which a recording becomes a release; a change of any value needs the next number."""
+"""Version of the method by which a recording becomes a release;
+a change of any value needs the next number."""
 
 Row = dict[str, Any]
 

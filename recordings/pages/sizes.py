@@ -1,7 +1,5 @@
 """Sizes of recorded responses on the wire."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from recordings.exchange import BODILESS
@@ -25,8 +23,8 @@ class Sizes:
 def sizes_of(one: PageRequest) -> Sizes:
     """Sizes as the browser counted them, with the headers of frames that it does not count.
 
-    A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a redirect Playwright
-    counts the body alone, so the size of the response is unknown.
+    A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
+    redirect Playwright counts the body alone, so the size of the response is unknown.
     """
     if one.transfer_bytes is None or one.is_redirect:
         return unknown(one)
@@ -60,7 +58,8 @@ def is_bodiless(one: PageRequest) -> bool:
 
 
 def framing(one: PageRequest, body_bytes: int) -> int:
-    """Bytes of frame headers that a response has at least: one frame of headers, and as few of data as may be.
+    """Bytes of frame headers that a response has at least: one frame of headers,
+    and as few of data as may be.
 
     A body of unknown size counts as all that was transferred.
     """

@@ -1,1 +1,2 @@
-"""Citations of releases, measures, reports and figures in the forms that reference managers, archives and drafts read."""
+"""Citations of releases, measures, reports and figures in the forms that reference managers,
+archives and drafts read."""

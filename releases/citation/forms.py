@@ -1,6 +1,5 @@
-"""The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON, and references of Internet-Drafts."""
-
-from __future__ import annotations
+"""The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON,
+and references of Internet-Drafts."""
 
 import dataclasses
 import json
@@ -72,7 +71,7 @@ def _in_bibtex(author: Author) -> str:
 
     >>> _in_bibtex(Author(name="R&D")), _in_bibtex(Author(name="Neumann", given="John", particle="von", suffix="Jr."))
     ('{R\\\\&D}', 'von {Neumann}, {Jr.}, {John}')
-    """
+    """  # noqa: E501
     if not author.given:
         return f"{{{in_tex(author.name)}}}"
     # The particle stands without braces: BibTeX takes it for one by its small letter.

@@ -1,7 +1,5 @@
 """Kinds of works that are cited, and the names that each form of a citation has for them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Literal

@@ -1,7 +1,5 @@
 """Pages of licences."""
 
-from __future__ import annotations
-
 LICENCES = {
     "CC-BY-4.0": "https://creativecommons.org/licenses/by/4.0/",
     "MIT": "https://spdx.org/licenses/MIT.html",

@@ -1,6 +1,5 @@
-"""References of Internet-Drafts, complete, so that nothing is fetched: for kramdown-rfc and in RFCXML (RFC 7991)."""
-
-from __future__ import annotations
+"""References of Internet-Drafts, complete, so that nothing is fetched:
+for kramdown-rfc and in RFCXML (RFC 7991)."""
 
 import dataclasses
 import json

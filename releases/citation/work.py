@@ -1,7 +1,5 @@
 """What is cited: one record, from which every form of a citation is written."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
@@ -15,7 +13,10 @@ AUTHOR = MAINTAINERS.name
 
 PUBLISHER = "firstflight"
 
-DEFINED = "How much of the web fits into the first flight of packets: sizes of responses, connections and pages on the wire"
+DEFINED = (
+    "How much of the web fits into the first flight of packets: sizes of responses, "
+    "connections and pages on the wire"
+)
 
 
 class NotCitable(Exception):
@@ -39,7 +40,8 @@ class Work:
     date: str | None
     """Day of the publication, as 2026-12-03; None if it is unknown."""
     observed: str | None
-    """Day or month of the observation, or its first and last day, as 2026-11-02/2026-11-05; None if nothing was observed."""
+    """Day or month of the observation, or its first and last day, as 2026-11-02/2026-11-05;
+    None if nothing was observed."""
     data: str
     """The version and the checksum that identify the data, in words."""
     licence: str
@@ -59,7 +61,10 @@ class Work:
         if not self.is_evidence:
             return self.refusal
         authors = "; ".join(one.inverted for one in self.authors)
-        named = f"{authors.rstrip('.')}. {self.title}. {self.series}, version {self.version}; {self.data}. {self.licence}."
+        named = (
+            f"{authors.rstrip('.')}. {self.title}. {self.series}, version {self.version}; "
+            f"{self.data}. {self.licence}."
+        )
         return f"{named} {self.url}" if self.url else named
 
 
@@ -104,7 +109,8 @@ def of_release(
         abstract=f"{DEFINED}. Browser: {manifest.browser}. List of sites: {manifest.list_id}.",
         url=url,
         authors=manifest.authors or (MAINTAINERS,),
-        refusal=f"Crawl {crawl} is illustrative: it is made from the bundled local web, is no evidence about the web, and is not to be cited."
+        refusal=f"Crawl {crawl} is illustrative: it is made from the bundled local web, is no evidence "
+        "about the web, and is not to be cited."
         if is_illustrative
         else "",
         is_evidence=not is_illustrative,
@@ -124,7 +130,10 @@ def of_report(
     figure: tuple[str, str] | None = None,
     observed: str | None = None,
 ) -> Work:
-    """A version of a year's report, or one of its figures, given by its id and title; `title` has the marks of its numbers."""
+    """A version of a year's report, or one of its figures, given by its id and title.
+
+    `title` has the marks of its numbers.
+    """
     named, shown = (
         (f"-{figure[0]}", f"{figure[1].rstrip('.')}. Figure {figure[0]} of: ") if figure else ("", "")
     )
@@ -139,9 +148,11 @@ def of_report(
         observed=observed,
         data=data,
         licence=licence,
-        abstract=f"Annual report of firstflight for {year}: which initial window of TCP the evidence supports.",
+        abstract=f"Annual report of firstflight for {year}: "
+        "which initial window of TCP the evidence supports.",
         url=url,
-        refusal=f"The report for {year}, version {version}, is illustrative: its data are no evidence about the web, and it is not to be cited."
+        refusal=f"The report for {year}, version {version}, is illustrative: its data are no evidence "
+        "about the web, and it is not to be cited."
         if is_illustrative
         else "",
         is_evidence=not is_illustrative,
@@ -159,7 +170,10 @@ def of_method(
     licence: str,
     url: str | None = None,
 ) -> Work:
-    """A document of the method as of a version of the code; `checksum` is that of its text, which later changes alter."""
+    """A document of the method as of a version of the code.
+
+    `checksum` is that of its text, which later changes alter.
+    """
     return Work(
         key=_key(f"firstflight-{name}-{checksum[:8]}"),
         kind="method",
@@ -171,6 +185,7 @@ def of_method(
         observed=None,
         data=f"sha256:{checksum}",
         licence=licence,
-        abstract=f"{title}: a document of firstflight, which measures how much of the web fits into the first flight of packets.",
+        abstract=f"{title}: a document of firstflight, which measures how much of the web fits into "
+        "the first flight of packets.",
         url=url,
     )

@@ -1,1 +1,2 @@
-"""What a release carries to describe itself: its history, metadata for other programs, documents and a sample."""
+"""What a release carries to describe itself: its history, metadata for other programs,
+documents and a sample."""

@@ -1,7 +1,5 @@
 """croissant.json: a release as MLCommons' Croissant 1.1 describes data sets, in JSON-LD."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +13,9 @@ from schema.authors import Author
 VERSION = "http://mlcommons.org/croissant/1.1"
 
 TERMS = (
-    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",
-    "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet",
-    "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
+    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",  # noqa: E501
+    "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet",  # noqa: E501
+    "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",  # noqa: E501
 )  # fmt: skip
 """Terms of Croissant's own vocabulary."""
 

@@ -1,7 +1,5 @@
 """datapackage.json: a release as a Data Package of Frictionless, version 2."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,6 +1,5 @@
-"""Documents that a release carries: its dictionary as a page, its changelog and errata, and the method as of its build."""
-
-from __future__ import annotations
+"""Documents that a release carries: its dictionary as a page, its changelog and errata,
+and the method as of its build."""
 
 import html
 import importlib.resources
@@ -18,16 +17,19 @@ def snapshot(document: str) -> str:
 
 
 def changelog(manifest: Manifest) -> str:
-    """Why each version was made, the newest first: what a later version corrects is the erratum of the one before."""
+    """Why each version was made, the newest first: what a later version corrects is
+    the erratum of the one before."""
     lines = [
         f"# Versions and errata of {manifest.crawl}",
         "",
-        "A version never changes. What a version corrects is an erratum of those before it. Versions made after this one are not",
-        "listed here: `/v1/releases` of the service, and the folders beside this one, have them. What changed in the data from one",
+        "A version never changes. What a version corrects is an erratum of those before it. "
+        "Versions made after this one are not",
+        "listed here: `/v1/releases` of the service, and the folders beside this one, have them. What "
+        "changed in the data from one",
         "version of the method to the next stands in `data-changelog.md`.",
         "",
     ]
-    for one in reversed(manifest.history or (manifest.edition,)):
+    for one in reversed(manifest.history):
         why = one.reason or ("the first" if one.version == 1 else "not stated")
         lines.append(f"- Version {one.version}, {one.date or 'on a day that is unknown'}: {why}")
     return "\n".join(lines) + "\n"
@@ -36,7 +38,8 @@ def changelog(manifest: Manifest) -> str:
 def dictionary_page(dictionary: dict[str, Any]) -> str:
     """dictionary.json as a page: each table with its columns, then each vocabulary with its words."""
     parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width">',
         "<title>Data dictionary</title></head><body><h1>Data dictionary</h1>",
     ]
     for name, table in dictionary["tables"].items():

@@ -1,7 +1,5 @@
 """The history of a release: each version with the day on which and the reason for which it was made."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from pathlib import Path
@@ -15,8 +13,9 @@ from schema.crawls import CrawlName
 def told(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> tuple[Edition, ...]:
     """The history up to `version`, which is to be built below `root` for a reason.
 
-    That of a version which exists is its own, so that it can be built again and compared; another `reason` makes it differ.
-    The day of a new first version is None: `dated` finds it. ReleaseError if a later version is new and has no reason.
+    That of a version which exists is its own, so that it can be built again and compared; another `reason`
+    makes it differ. The day of a new first version is None: `dated` finds it. ReleaseError if a later version
+    is new and has no reason.
     """
     place = crawl.path(root, version=version)
     there = read_version(place) if place.exists() else None
@@ -36,24 +35,19 @@ def told(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> t
 
 def continued(manifest: Manifest, *, version: int, reason: str) -> tuple[Edition, ...]:
     """The history of a version that is made of the release with this manifest."""
-    before = manifest.history or (manifest.edition,)
-    return (*before, Edition(version=version, date=_today(), reason=reason))
+    return (*manifest.history, Edition(version=version, date=_today(), reason=reason))
 
 
 def dated(history: tuple[Edition, ...], folder: Path) -> tuple[Edition, ...]:
-    """The history of the release in `folder`, with the day of a first version: that on which its crawl was sealed.
-
-    A first version of which neither a day nor a reason is known has no history.
-    """
-    if not history or history[-1].date is not None:
+    """The history of the release in `folder`, with the day of a first version:
+    that on which its crawl was sealed."""
+    if history[-1].date is not None:
         return history
     (sealed,) = pq.read_table(folder / "crawl.parquet", columns=["sealed_at"], partitioning=None)[
         "sealed_at"
     ].to_pylist()
     day = sealed.astimezone(datetime.UTC).date().isoformat() if sealed else None
-    last = dataclasses.replace(history[-1], date=day)
-    is_known = last.version > 1 or day or last.reason
-    return (*history[:-1], last) if is_known else ()
+    return (*history[:-1], dataclasses.replace(history[-1], date=day))
 
 
 def _today() -> str:

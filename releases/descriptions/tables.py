@@ -1,7 +1,5 @@
 """The tables of a release as its descriptions name them: files, columns, types and keys."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,34 +1,48 @@
-"""Writes what a release carries to describe itself; the same release gives the same bytes."""
-
-from __future__ import annotations
+"""Writes what a release carries to describe itself, and checks that it does;
+the same release gives the same bytes."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from releases.catalogue import Manifest
+import duckdb
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from releases.catalogue import Manifest, Release
 from releases.citation.forms import cff
 from releases.citation.work import of_release
 from releases.descriptions.croissant import croissant
 from releases.descriptions.data_package import data_package
 from releases.descriptions.documents import SNAPSHOTS, changelog, dictionary_page, snapshot
-from releases.descriptions.sample import SAMPLE, write_sample
 from releases.descriptions.tables import KEYS, Table, tables_in
 from storage.sums import sha256
-
-DESCRIBED_SINCE = 7
-"""First schema version whose releases are described; one by an older version is made again as it was published."""
 
 CITATION = "CITATION.cff"
 CROISSANT = "croissant.json"
 DATA_PACKAGE = "datapackage.json"
 
+SAMPLE = "sample.csv"
+
+MOST_PAGES = 1000
+
+SAMPLE_QUERY = f"""SELECT {{columns}} FROM read_parquet($path, hive_partitioning = false)
+WHERE is_final ORDER BY md5(concat(crawl_id, ' ', id)), id LIMIT {MOST_PAGES}"""  # noqa: S608  # our own columns
+"""Loads that are final, in an order without regard to their rank: the same at each build,
+and as random as MD5."""
+
+MADE_UP = """SELECT count(*), count(visit.id) FROM read_csv($sample) AS sample
+LEFT JOIN read_parquet($visits, hive_partitioning = false) AS visit
+ON visit.crawl_id = sample.crawl_id AND visit.id = sample.id AND visit.is_final AND visit.host = sample.host"""  # noqa: E501
+
 
 def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:
-    """Write the descriptions of the release in `folder`, whose tables, dictionary and manifest's fields are complete.
+    """Write the descriptions of the release in `folder`, whose tables,
+    dictionary and manifest's fields are complete.
 
-    Documents of the project are copied from the version at `like` if it has them, so that a version can be built again and
-    compared after the documents changed. An illustrative release has no CITATION.cff.
+    Documents of the project are copied from the version at `like` if it has them, so that a version can be
+    built again and compared after the documents changed. An illustrative release has no CITATION.cff.
     """
     for document, name in SNAPSHOTS.items():
         before = like / name
@@ -68,3 +82,58 @@ def _json(value: dict[str, Any]) -> str:
 
 def _write(place: Path, text: str) -> None:
     place.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_sample(visits: Path, place: Path) -> pa.Schema:
+    """Write the sample of the Parquet file `visits` to `place`; its columns are those of the file,
+    except lists."""
+    schema = pa.schema([field for field in pq.read_schema(visits) if not pa.types.is_list(field.type)])
+    columns = ", ".join(f'"{name}"' for name in schema.names)
+    with duckdb.connect(":memory:") as database:
+        found: pa.Table = database.sql(
+            SAMPLE_QUERY.format(columns=columns), params={"path": str(visits)}
+        ).to_arrow_table()
+    pyarrow.csv.write_csv(found.cast(schema), place)
+    return schema
+
+
+def described(release: Release) -> tuple[bool, str]:
+    """True if every table stands with its checksum, size and columns in both descriptors
+    and the sample is of the release.
+
+    OSError, or an error of DuckDB or Arrow, if a file cannot be read.
+    """
+    wrong = []
+    tables = tables_in(release.path, release.manifest.files)
+    try:
+        package = {one["path"]: one for one in _read(release, DATA_PACKAGE)["resources"]}
+        stated = {one["contentUrl"]: one["sha256"] for one in _read(release, CROISSANT)["distribution"]}
+        for one in tables:
+            resource = package[one.file]
+            columns = [field["name"] for field in resource["schema"]["fields"]]
+            if (resource["hash"], resource["bytes"], columns) != (
+                f"sha256:{one.sha256}", one.bytes, one.schema.names
+            ) or stated[one.file] != one.sha256:  # fmt: skip
+                wrong.append(one.file)
+    except (ValueError, KeyError, TypeError) as exc:
+        return False, f"{DATA_PACKAGE} or {CROISSANT} cannot be used: {exc!r}"
+    sampled, found = _sampled(release)
+    if sampled != found or sampled > MOST_PAGES:
+        wrong.append(SAMPLE)
+    return not wrong, ", ".join(f"{name} is not as described" for name in wrong) or (
+        f"{len(tables)} tables and {sampled:,} pages of the sample are as described"
+    )
+
+
+def _sampled(release: Release) -> tuple[int, int]:
+    """Number of rows of the sample, and of those that are final visits of the release."""
+    paths = {"sample": str(release.path / SAMPLE), "visits": str(release.file("visit"))}
+    with duckdb.connect(":memory:") as database:
+        row = database.execute(MADE_UP, paths).fetchone()
+    assert row is not None  # an aggregate always returns a row
+    return int(row[0]), int(row[1])
+
+
+def _read(release: Release, name: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = json.loads((release.path / name).read_text(encoding="utf-8"))
+    return found

@@ -5,8 +5,6 @@ releases/errata/1/    an erratum: manifest.json, SHA256SUMS, and SHA256SUMS.sig 
 An erratum never changes either: a later one may replace it. Numbers are never given twice.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
@@ -128,7 +126,8 @@ def record(
 ) -> Erratum:
     """Record an erratum of releases below `root`, each named as `2026-11`, or `2026-11/v1` for one version.
 
-    Raises ReleaseError or ErratumError, after which nothing is left behind, and storage.signatures.SigningFailed.
+    Raises ReleaseError or ErratumError, after which nothing is left behind, and
+    storage.signatures.SigningFailed.
     """
     by_path = {release.path: release for release in (_named(root, name) for name in names)}
     found = list(by_path.values())
@@ -192,5 +191,6 @@ def _check_columns(release: Release, columns: Sequence[str]) -> None:
             raise ErratumError(f"{path} is damaged: restore the release from a copy") from exc
         if not is_there:
             raise ErratumError(
-                f"version {release.version} of {release.crawl} has no column {column!r}: write it as response.header_bytes"
+                f"version {release.version} of {release.crawl} has no column {column!r}: "
+                "write it as response.header_bytes"
             )

@@ -1,1 +1,2 @@
-"""Series that others counted, as HTTP Archive's weights of pages: kept apart from releases, and never joined to them."""
+"""Series that others counted, as HTTP Archive's weights of pages: kept apart from releases,
+and never joined to them."""

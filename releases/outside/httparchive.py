@@ -1,9 +1,8 @@
-"""Reads what HTTP Archive publishes: report JSON, its CSV form, figures of the Almanac, and pervasive resources.
+"""Reads what HTTP Archive publishes: report JSON, its CSV form, figures of the Almanac,
+and pervasive resources.
 
 Files from outside are hostile: size, form and numbers are checked.
 """
-
-from __future__ import annotations
 
 import csv
 import io
@@ -34,8 +33,9 @@ WITH sized AS (SELECT month, size_bytes, sum(occurrences) AS n FROM resources
 SELECT month, {", ".join(f"min(size_bytes) FILTER (cdf >= 0.{name[1:]}) AS {name}" for name in QUANTILES)},
        coalesce(max(cdf) FILTER (size_bytes <= {FIT_BYTES}), 0) AS share
 FROM placed GROUP BY month ORDER BY month
-"""  # noqa: S608  # from our own constants
-"""The smallest size that at least this share of occurrences does not exceed, and the share up to FIT_BYTES, by month."""
+"""  # noqa: E501, S608
+"""The smallest size that at least this share of occurrences does not exceed,
+and the share up to FIT_BYTES, by month."""
 
 
 def read(path: Path) -> list[Point]:
@@ -118,7 +118,8 @@ def of_almanac(row: Mapping[str, str]) -> Point:
 
 
 def read_pervasive(path: Path) -> list[Point]:
-    """Pervasive resources: quantiles of their sizes and the share that fits, by month, weighted by occurrence."""
+    """Pervasive resources: quantiles of their sizes and the share that fits, by month,
+    weighted by occurrence."""
     with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as database:
         database.read_parquet(str(path)).project("month, size_bytes, occurrences").create_view("resources")
         months = database.execute(WEIGHTED).fetchall()

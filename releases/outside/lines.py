@@ -1,7 +1,5 @@
 """Outside series as lines: the points of one client and scope, cut at the publisher's own breaks."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Sequence

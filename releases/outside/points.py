@@ -1,7 +1,5 @@
 """Points of outside series: a tidy CSV file with a row for each series, date, client and scope."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
@@ -89,7 +87,10 @@ def from_text(text: str) -> list[Point]:
 
 
 def load(folder: Path | None = None) -> list[Point]:
-    """The bundled points and those imported into `folder`; of a point that both have, the imported one. Raises OutsideError."""
+    """The bundled points and those imported into `folder`; of a point that both have, the imported one.
+
+    Raises OutsideError.
+    """
     found = {one.key: one for one in from_text(BUNDLED.read_text(encoding="utf-8"))}
     for path in sorted(folder.glob("*.csv")) if folder is not None else ():
         try:

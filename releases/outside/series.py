@@ -1,6 +1,5 @@
-"""The outside series that firstflight knows: what each counts, whence it is, its licence, and its publisher's own breaks."""
-
-from __future__ import annotations
+"""The outside series that firstflight knows: what each counts, whence it is, its licence,
+and its publisher's own breaks."""
 
 import dataclasses
 from typing import Literal
@@ -12,13 +11,14 @@ STATISTICS: tuple[Statistic, ...] = (*QUANTILES, "share")
 """Columns of values in the stored form."""
 
 REPORTS_LICENCE = (
-    "The repository rfordatascience/tidytuesday, which published the file, states MIT; HTTP Archive states no licence for its reports. "
-    "The values are facts."
+    "The repository rfordatascience/tidytuesday, which published the file, states MIT; HTTP Archive states "
+    "no licence for its reports. The values are facts."
 )
 APACHE = "Apache-2.0"
 
 FIT_BYTES = 14_600
-"""Size up to which the share of pervasive resources is counted: an initial window of 10 segments of 1,460 bytes."""
+"""Size up to which the share of pervasive resources is counted:
+an initial window of 10 segments of 1,460 bytes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,8 +70,10 @@ KINDS: dict[str, Kind] = {
             id="page-weight",
             title="Page weight",
             unit="KB",
-            definition="Quantiles over home pages of the sum of transfer sizes of all resources of a page, in HTTP Archive's KB of 1,024 bytes.",
-            source="HTTP Archive's report bytesTotal, as in rfordatascience/tidytuesday, data/2022/2022-11-15, commit be4eff68cb02",
+            definition="Quantiles over home pages of the sum of transfer sizes of all resources of a "
+            "page, in HTTP Archive's KB of 1,024 bytes.",
+            source="HTTP Archive's report bytesTotal, as in rfordatascience/tidytuesday, "
+            "data/2022/2022-11-15, commit be4eff68cb02",
             licence=REPORTS_LICENCE,
             url=SITE,
         ),
@@ -120,9 +122,11 @@ KINDS: dict[str, Kind] = {
             id="pervasive-sizes",
             title="Sizes of pervasive resources",
             unit="bytes",
-            definition="Quantiles of the sizes of bodies of cacheable scripts and styles over 1,000 bytes that are on more than 20,000 "
-            "pages of a month, weighted by how often they occur; and the share of occurrences of at most 14,600 bytes.",
-            source="HTTPArchive/pervasive, data/2025-01 to 2026-01, commit 225849aa2b40; counted by firstflight",
+            definition="Quantiles of the sizes of bodies of cacheable scripts and styles over 1,000 bytes "
+            "that are on more than 20,000 pages of a month, weighted by how often they occur; and the share "
+            "of occurrences of at most 14,600 bytes.",
+            source="HTTPArchive/pervasive, data/2025-01 to 2026-01, commit 225849aa2b40; "
+            "counted by firstflight",
             licence=APACHE,
             url="https://github.com/HTTPArchive/pervasive",
         ),
@@ -142,7 +146,8 @@ class Break:
     series: tuple[str, ...] = ()
     """Series that it parts; all if empty."""
     lost_until: str = ""
-    """Last date whose values were lost, of a break that begins a loss: zeros in the source, which are no values."""
+    """Last date whose values were lost, of a break that begins a loss: zeros in the source,
+    which are no values."""
 
 
 CHANGELOG = "HTTPArchive/httparchive.org, static/json/changelog.json, commit 160aa6593d84 (Apache-2.0)"
@@ -159,7 +164,8 @@ BREAKS = (
     Break(date="2016-03-01", said="Chrome in place of Internet Explorer and of the iPhone."),
     Break(
         date="2016-12-15",
-        said="Data of desktop crawls were lost until 15 January 2017: the reports have zeros, which are left out here.",
+        said="Data of desktop crawls were lost until 15 January 2017: the reports have zeros, "
+        "which are left out here.",
         clients=("desktop",),
         series=("javascript-bytes", "javascript-requests"),
         lost_until="2017-01-15",

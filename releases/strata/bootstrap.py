@@ -1,8 +1,9 @@
-"""Confidence intervals of ratios by a bootstrap over groups of sites, whose draws are the same in every release.
+"""Confidence intervals of ratios by a bootstrap over groups of sites,
+whose draws are the same in every release.
 
-The responses of one site are alike, so that an interval which drew them individually would be several times too narrow.
-Sites are put into GROUPS groups at random, and groups are drawn in place of sites: the sums of a few groups are enough for an
-interval at any threshold. Up to GROUPS sites, each is a group of its own.
+The responses of one site are alike, so that an interval which drew them individually would be several times
+too narrow. Sites are put into GROUPS groups at random, and groups are drawn in place of sites: the sums of a
+few groups are enough for an interval at any threshold. Up to GROUPS sites, each is a group of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ LEAST_SITES = 20
 
 
 def groups_of(ranks: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """The group of each item's site: sites are ordered at random, by their ranks alone, and dealt out in turn."""
+    """The group of each item's site: sites are ordered at random, by their ranks alone,
+    and dealt out in turn."""
     sites = np.flatnonzero(np.bincount(ranks))
     group_of = np.zeros(int(ranks.max(initial=0)) + 1, np.uint8)
     group_of[sites] = np.random.Generator(np.random.PCG64(SEED)).permutation(len(sites)) % GROUPS
@@ -50,7 +52,8 @@ def draw() -> None:
 def intervals(
     parts: NDArray[np.float64], wholes: NDArray[np.float64], *, groups: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends of the percentile intervals of ratios: the sums of `parts` (groups by ratios) over the sum of `wholes`."""
+    """The ends of the percentile intervals of ratios:
+    the sums of `parts` (groups by ratios) over the sum of `wholes`."""
     weights = _weights(groups)
     drawn = weights @ wholes[:groups]
     # A replicate may draw only groups without an item: it says nothing about the ratios.
@@ -61,7 +64,8 @@ def intervals(
 
 
 def beyond(sites: int) -> float:
-    """Upper end of the interval of a share that no item of `sites` sites has: Clopper and Pearson's, of sites.
+    """Upper end of the interval of a share that no item of `sites` sites has: Clopper and Pearson's,
+    of sites.
 
     Where no item or every item fits, replicates cannot differ, and their interval would be a point.
 

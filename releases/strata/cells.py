@@ -1,4 +1,5 @@
-"""The items of one measure by cell, in memory or in files that are mapped: a stratum is read without what is not in it."""
+"""The items of one measure by cell, in memory or in files that are mapped:
+a stratum is read without what is not in it."""
 
 from __future__ import annotations
 
@@ -99,7 +100,8 @@ class Items:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """The items in a folder that `save` wrote, whose arrays are mapped; OSError or ValueError if they cannot be read."""
+        """The items in a folder that `save` wrote, whose arrays are mapped;
+        OSError or ValueError if they cannot be read."""
         others = json.loads((folder / "items.json").read_text(encoding="utf-8"))
         arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
         return cls(**others, **{name: array.view(np.ndarray) for name, array in arrays.items()})
@@ -133,7 +135,8 @@ def _packed(
     places: list[slice],
     kind: type[np.unsignedinteger],
 ) -> NDArray[np.unsignedinteger]:
-    """A number for each size at `places` and its group, which is sorted several times as fast as places are."""
+    """A number for each size at `places` and its group,
+    which is sorted several times as fast as places are."""
     packed = np.empty(sum(place.stop - place.start for place in places), kind)
     end = 0
     for place in places:
@@ -159,7 +162,8 @@ def read_items(path: Path, measure: str) -> Items:
 def _pieces(
     path: Path, measure: str, values: dict[str, dict[Value, int]]
 ) -> Iterator[dict[str, NDArray[Any]]]:
-    """The columns of a measure's items, one row group at a time; `values` takes the code of each value of a text.
+    """The columns of a measure's items, one row group at a time;
+    `values` takes the code of each value of a text.
 
     Items of unknown size, which come last, have no size: the column is shorter by their number.
     """

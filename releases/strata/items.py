@@ -1,13 +1,11 @@
 """The table `item` of a release: every item of every measure with its site and its strata."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,9 +14,6 @@ from releases.measures import STUDIED, open_measures
 from releases.ranks import LEAST_STRATUM
 from releases.strata.party import registrable_domain
 from schema.computed_tables import ITEM
-
-if TYPE_CHECKING:
-    import duckdb
 
 SORTED_BY = ["measure", "size_bytes", "rank"]
 ORDER = "measure, size_bytes NULLS LAST, rank, page_kind, protocol, resource_type, party, rank_stratum"
@@ -43,7 +38,7 @@ LEFT JOIN connection ON connection.visit_id = item.visit_id AND connection.id = 
 LEFT JOIN domain AS own ON own.host = coalesce(visit.final_host, visit.host)
 LEFT JOIN domain AS theirs ON theirs.host = coalesce(item.host, response.host, connection.host)
 ORDER BY {ORDER}
-"""  # noqa: S608  # constants of ours
+"""  # noqa: E501, S608
 
 
 def write_items(folder: Path, *, is_ranked: bool) -> int:
@@ -56,7 +51,10 @@ def write_items(folder: Path, *, is_ranked: bool) -> int:
 
 
 def differing(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -> int | None:
-    """The first row of item.parquet that is not what is computed anew; None if all are. Columns `without` are not compared."""
+    """The first row of item.parquet that is not what is computed anew; None if all are.
+
+    Columns `without` are not compared.
+    """
     kept = [name for name in ITEM.names if name not in without]
     with pq.ParquetFile(folder / "item.parquet") as file, _computed(folder, is_ranked=is_ranked) as pieces:
         if file.schema_arrow.names != ITEM.names:

@@ -1,6 +1,5 @@
-"""Registrable domains of hosts by the Public Suffix List, which tell a page's own hosts from those of third parties."""
-
-from __future__ import annotations
+"""Registrable domains of hosts by the Public Suffix List,
+which tell a page's own hosts from those of third parties."""
 
 import functools
 import importlib.metadata
@@ -10,7 +9,8 @@ from publicsuffixlist import PublicSuffixList
 
 
 def list_version() -> str:
-    """Version of the Public Suffix List in use: that of the package that holds it, which ends in the day of the list."""
+    """Version of the Public Suffix List in use: that of the package that holds it,
+    which ends in the day of the list."""
     return f"publicsuffixlist {importlib.metadata.version('publicsuffixlist')}"
 
 
@@ -24,7 +24,7 @@ def registrable_domain(host: str) -> str:
 
     >>> registrable_domain("static.example.co.uk"), registrable_domain("a.github.io"), registrable_domain("192.0.2.1")
     ('example.co.uk', 'a.github.io', '192.0.2.1')
-    """
+    """  # noqa: E501
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:

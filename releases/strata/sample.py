@@ -106,7 +106,8 @@ class Sample:
         ]
 
     def quantile_intervals(self, percents: list[int]) -> list[tuple[int, int]]:
-        """The intervals of quantiles: those of the share at the quantile, looked up in the CDF (Woodruff 1952)."""
+        """The intervals of quantiles: those of the share at the quantile,
+        looked up in the CDF (Woodruff 1952)."""
         known = len(self.sizes)
         counts = [self.cdf.fit(self.cdf.quantile(percent), mss=1).count for percent in percents]
         found = []

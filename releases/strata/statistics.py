@@ -1,7 +1,5 @@
 """Statistics of a distribution of sizes: the share that fits into a window, a quantile, or the mean."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Literal
 
@@ -13,8 +11,6 @@ StatisticName = Literal["share", "quantile", "mean"]
 
 NO_KNOWN_SIZE = "no size is known"
 MOSTLY_UNKNOWN = "most sizes are unknown"
-NO_SITES = "the release does not say which sites its sizes are of, from which an interval would follow: it has no table `item`"
-NO_STRATA = "the release has no strata: it has no table `item`"
 FEW_SITES = f"fewer than {LEAST_SITES} sites have an item, of which an interval would be too narrow"
 
 
@@ -35,7 +31,7 @@ class Estimate:
     unknown: int = 0
     """Items of unknown size."""
     sites: int | None = None
-    """Sites with an item of known size; None if the release does not say."""
+    """Sites with an item of known size; None if they are unknown."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,23 +67,19 @@ class Statistic:
         return sample.mean_interval()
 
 
-def estimate(statistic: Statistic, found: Cdf | Sample) -> Estimate:
-    """The statistic of a sample with its interval, or of a CDF of which the sites are not known without."""
-    cdf = found.cdf if isinstance(found, Sample) else found
+def estimate(statistic: Statistic, sample: Sample) -> Estimate:
+    """The statistic of a sample with its interval."""
+    cdf = sample.cdf
     why = None if cdf.is_stated else MOSTLY_UNKNOWN if cdf.known else NO_KNOWN_SIZE
     estimated = Estimate(
         value=statistic.of(cdf) if why is None else None,
         value_unknown=why,
-        interval_unknown=why or NO_SITES,
+        interval_unknown=why or (None if sample.has_intervals else FEW_SITES),
         known=cdf.known,
         unknown=cdf.unknown,
+        sites=sample.sites,
     )
-    if not isinstance(found, Sample):
+    if estimated.interval_unknown is not None:
         return estimated
-    estimated = dataclasses.replace(estimated, sites=found.sites)
-    if why is not None:
-        return estimated
-    if not found.has_intervals:
-        return dataclasses.replace(estimated, interval_unknown=FEW_SITES)
-    lower, upper = statistic.interval(found)
-    return dataclasses.replace(estimated, lower=lower, upper=upper, interval_unknown=None)
+    lower, upper = statistic.interval(sample)
+    return dataclasses.replace(estimated, lower=lower, upper=upper)

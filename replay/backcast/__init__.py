@@ -1,1 +1,2 @@
-"""The back-cast: the 2010 paper's experiment repeated in the lab, to hold the instrument against what production saw."""
+"""The back-cast: the 2010 paper's experiment repeated in the lab,
+to hold the instrument against what production saw."""

@@ -1,6 +1,5 @@
-"""Calibration of the back-cast's inputs by the paper's figures at IW 3 alone; no load at IW 10 is made here."""
-
-from __future__ import annotations
+"""Calibration of the back-cast's inputs by the paper's figures at IW 3 alone;
+no load at IW 10 is made here."""
 
 import dataclasses
 import math
@@ -40,7 +39,10 @@ SHAPES: dict[Service, tuple[Shape, ...]] = {
 RATE_FACTORS = (1.0, 1.5, 2.0, 3.0)
 BURSTS = (1.0, 2.0, 4.0)
 DEEP_QUEUE_BYTES = 131_072
-"""Queue of the networks without a shallow one. Over the networks of 2010 one of 256 kB loses no less, but for the largest pages."""
+"""Queue of the networks without a shallow one.
+
+Over the networks of 2010 one of 256 kB loses no less, but for the largest pages.
+"""
 
 SHALLOW_SHARES = (0.0, 0.2, 0.4)
 
@@ -48,8 +50,8 @@ ROUNDS = 2
 """Rounds of rates and losses: each changes latencies and losses that the other was chosen by."""
 
 PAGES: dict[Service, int] = {"search": 24, "maps": 6, "photos": 6}
-"""Pages of each service. With 8 of search, the loss that they ask for makes 24 send a fifth too little again. With two of Maps,
-what a session sends again depends on one tile of 260 kB: 2.3 or 4.5 %."""
+"""Pages of each service. With 8 of search, the loss that they ask for makes 24 send a fifth too little again.
+With two of Maps, what a session sends again depends on one tile of 260 kB: 2.3 or 4.5 %."""
 
 MEDIAN = 1
 """Place of the median among the quantiles."""
@@ -114,7 +116,8 @@ class Calibration:
         return self.loads(center, "search", SHAPES["search"][0], inputs)
 
     def rates(self, inputs: Inputs) -> Inputs:
-        """Choose the factor of the rates at which mean and quantiles of the latency come nearest to the paper's."""
+        """Choose the factor of the rates at which mean and quantiles of the
+        latency come nearest to the paper's."""
         chosen = {}
         for center in DATA_CENTERS:
             errors = {}
@@ -125,7 +128,8 @@ class Calibration:
         return dataclasses.replace(inputs, rate_factor=chosen)
 
     def latency(self, center: DataCenter, inputs: Inputs, rows: Rows) -> tuple[float, float]:
-        """Time of the back end, which makes the median the paper's, and the error of the mean and the other quantiles."""
+        """Time of the back end, which makes the median the paper's,
+        and the error of the mean and the other quantiles."""
         published = LATENCY[center, BASE]
         mean, quantiles = mean_and_quantiles(*latencies_ms(rows, center, inputs, BASE))
         backend = max(0.0, published.quantiles[MEDIAN] - quantiles[MEDIAN])
@@ -135,7 +139,8 @@ class Calibration:
         )
 
     def losses(self, inputs: Inputs) -> Inputs:
-        """Choose the loss that makes search send as much again as in the paper: a loss costs one segment more."""
+        """Choose the loss that makes search send as much again as in the paper:
+        a loss costs one segment more."""
         loss = {}
         for center in DATA_CENTERS:
             again = segments_percent(self.search(center, inputs), center, BASE)
@@ -156,7 +161,8 @@ class Calibration:
 
 
 def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
-    """Choose rates, loss and its bursts by search, then shallow queues and shapes, all by the paper's figures at IW 3."""
+    """Choose rates, loss and its bursts by search, then shallow queues and shapes,
+    all by the paper's figures at IW 3."""
     by = Calibration(lab, progress)
     whole = {center: RETRANSMITTED[center, "search"][BASE] / 100 for center in DATA_CENTERS}
     lossy = Inputs(dict.fromkeys(DATA_CENTERS, 1.0), whole, 1.0, DEEP_QUEUE_BYTES)

@@ -1,7 +1,5 @@
 """The experiment of the back-cast: all services over both data centers' networks, at IW 3 and 10."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +11,10 @@ from replay.lab.guest_process import Lab
 from replay.runs.guests import Progress
 
 PAGES = 48
-"""Pages of each service: each page of production has a search, a map and photos of its own. The rule asks for at least 20."""
+"""Pages of each service: each page of production has a search, a map and photos of its own.
+
+The rule asks for at least 20.
+"""
 
 SEEDS = 2
 FIRST_IDS: dict[Service, int] = {"search": 1, "maps": 101, "photos": 201}
@@ -59,11 +60,13 @@ def run_experiment(
 
 
 def production(found: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
-    """The experiment as pages of production, as the rule takes them: one load of each service, each counted by its share.
+    """The experiment as pages of production, as the rule takes them: one load of each service,
+    each counted by its share.
 
-    A service counts so that its share of all segments at IW 3 is that of production (`mix`): each share of a page, as of its
-    responses with a retransmission, is then the share in production. The page's time is that of search with its back
-    end, since the paper's latencies (Table 3) are those of web search; a session of Maps or Photos has none there.
+    A service counts so that its share of all segments at IW 3 is that of production (`mix`): each share of a
+    page, as of its responses with a retransmission, is then the share in production. The page's time is that
+    of search with its back end, since the paper's latencies (Table 3) are those of web search; a session of
+    Maps or Photos has none there.
     """
     shares = mix()
     scales = {

@@ -1,7 +1,5 @@
 """Loads of the paper's services over its networks, and what they show in the paper's own quantities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +20,8 @@ from replay.runs.run import replay
 Rows = list[dict[str, Any]]
 
 CONDITIONS = Conditions(congestion_control="rfc2581", receiver="windows")
-"""Servers and clients of 2010: windows grew by the number of acknowledgments, and clients acknowledged every second segment."""
+"""Servers and clients of 2010: windows grew by the number of acknowledgments,
+and clients acknowledged every second segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,8 @@ def _percent(rows: Rows, center: DataCenter, iw: int, part: str, whole: str) -> 
 def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tuple[Floats, Floats]:
     """Latencies as the paper's servers saw them, without back-end time, and their weights, ascending.
 
-    From the request's arrival to the acknowledgement of the last byte: a round trip less than from the first SYN.
+    From the request's arrival to the acknowledgement of the last byte:
+    a round trip less than from the first SYN.
     """
     some = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
     rtts = {one.id: one.rtt_us / 1e3 for one in inputs.networks(center)}

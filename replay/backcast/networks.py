@@ -1,6 +1,5 @@
-"""Networks of 2010 for the back-cast: 64 of each data center, of Figure 3's marginals with the copula of `copula`."""
-
-from __future__ import annotations
+"""Networks of 2010 for the back-cast: 64 of each data center,
+of Figure 3's marginals with the copula of `copula`."""
 
 import functools
 from statistics import NormalDist
@@ -17,8 +16,9 @@ RHOS: dict[DataCenter, float] = {"AvgDC": -0.6, "SlowDC": -0.4}
 """Correlations of the normal scores of bandwidth and round trip, as in `copula`."""
 
 SLOWEST_MBPS, LONGEST_RTT_MS = 0.016, 2_900.0
-"""Fig 3 begins at 1 kbps, over which no search would end. The servers of 2010 waited three seconds before they sent a SYN-ACK again
-(RFC 1122 §4.2.3.1); Linux waits one now, knows by timestamps that it need not have, and keeps the window."""
+"""Fig 3 begins at 1 kbps, over which no search would end. The servers of 2010 waited three seconds before
+they sent a SYN-ACK again (RFC 1122 §4.2.3.1); Linux waits one now, knows by timestamps that it need not have,
+and keeps the window."""
 
 LEAST_UP_BPS = 64_000
 
@@ -58,7 +58,8 @@ def networks(
 ) -> list[Profile]:
     """The networks of a data center, with rates times a factor and one share of random loss.
 
-    A share of the networks has a shallow queue, whatever their rate and round trip; the others have one of `queue_bytes`.
+    A share of the networks has a shallow queue, whatever their rate and round trip;
+    the others have one of `queue_bytes`.
     """
     sample = strata(center)
     found = []

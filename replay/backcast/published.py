@@ -1,6 +1,5 @@
-"""Tables 3 and 7 of the 2010 paper: what calibrates the back-cast's inputs (IW 3), and what judges it (IW 10 over 3)."""
-
-from __future__ import annotations
+"""Tables 3 and 7 of the 2010 paper: what calibrates the back-cast's inputs (IW 3),
+and what judges it (IW 10 over 3)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +11,10 @@ DATA_CENTERS: tuple[DataCenter, ...] = ("AvgDC", "SlowDC")
 BASE, EXPERIMENT = 3, 10
 """The two windows of the paper's experiment."""
 
-SOURCE = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, ACM SIGCOMM CCR 40(3), 2010"
+SOURCE = (
+    "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, "
+    "ACM SIGCOMM CCR 40(3), 2010"
+)
 
 QUANTILES = (0.1, 0.5, 0.9, 0.95, 0.99)
 
@@ -57,7 +59,8 @@ RESPONSES: dict[tuple[DataCenter, Service], dict[int, float]] = {
 
 
 def mix() -> dict[Service, float]:
-    """Shares of the services in all segments: those that make Table 7's "all" of its services at IW 3, in both data centers.
+    """Shares of the services in all segments: those that make Table 7's "all" of its services at IW 3,
+    in both data centers.
 
     >>> {name: round(share, 2) for name, share in mix().items()}
     {'search': 0.63, 'maps': 0.17, 'photos': 0.2}

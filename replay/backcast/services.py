@@ -1,7 +1,5 @@
 """The paper's services as pages: sizes of its Figure 1, requested over one connection or several."""
 
-from __future__ import annotations
-
 import csv
 import functools
 from dataclasses import dataclass

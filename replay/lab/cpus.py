@@ -1,7 +1,5 @@
 """Idle CPUs, so that independent replays use different ones."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

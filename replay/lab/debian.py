@@ -1,7 +1,5 @@
 """The lab on Debian's unmodified user-mode kernel in real time, as a second opinion."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from replay.errors import LabMissing
@@ -26,7 +24,8 @@ NEEDED = (
 
 
 AMX = "amx_tile"
-"""Flag of a CPU whose registers do not fit into this kernel's buffer: its first process dies (guest/kernel/host-registers.patch)."""
+"""Flag of a CPU whose registers do not fit into this kernel's buffer: its first process dies
+(guest/kernel/host-registers.patch)."""
 
 
 def runs_here(cpu: Path = Path("/proc/cpuinfo")) -> bool:
@@ -38,7 +37,8 @@ def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> L
     """The lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
     if not runs_here():
         raise LabMissing(
-            "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; take another machine"
+            "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; "
+            "take another machine"
         )
     versions = sorted(modules.glob("*/kernel"))
     if not kernel.is_file() or not versions:

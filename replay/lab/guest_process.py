@@ -1,34 +1,31 @@
 """A guest as a process: started on one CPU, read until it ends, and always ended."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from replay.errors import GuestFailed
-from replay.lab.cpu_claims import claimed_cpu
 from replay.lab.player import GUEST
-from replay.lab.scratch import guest_scratch
+from replay.lab.scratch import FOLDERS, guest_scratch
 from storage.sums import sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
 MEMORY = "512M"
 START_NS = 1_000_000_000_000_000_000
 """Wall clock of the guest at its start: constant, so that nothing inside depends on the real date."""
 
 VIRTUAL_SECONDS = 2_000_000
-"""Virtual time after which the watchdog inside ends the driver: while all programs wait, virtual time races ahead."""
+"""Virtual time after which the watchdog inside ends the driver: while all programs wait,
+virtual time races ahead."""
 
 SILENCE_S = 120.0
 """Real time without an answer after which the guest is killed; a load takes about 0.1 s."""
@@ -48,6 +45,12 @@ KERNEL_NOISE = (
     "setup_one_line failed",
     "reboot: Power down",
 )
+
+CLAIMS = "firstflight-cpus"
+"""Folder of the claims, below the first of scratch.FOLDERS that exists; all users of the machine share it."""
+
+MOST_CLAIMS = 16
+"""Most guests that share a CPU by claims; further guests take the CPU that they prefer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +82,8 @@ def run_guest(
 ) -> None:
     """Boot a guest, give it `work` and `pages` (recipes as text), and call `on_answer` with each answer.
 
-    It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first. Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
+    It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first.
+    Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
     """
     with guest_scratch() as scratch, claimed_cpu(cpus or usable_cpus()[::-1]) as cpu:
         paths = []
@@ -121,7 +125,8 @@ def host_command(guest: Path, work: Path) -> list[str]:
 
 
 def kernel_command(lab: Lab, work: Path, guest: Path) -> list[str]:
-    """Command of a user-mode kernel whose first process is the player, which runs the driver in the folder `guest`."""
+    """Command of a user-mode kernel whose first process is the player,
+    which runs the driver in the folder `guest`."""
     return [
         str(lab.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
@@ -180,7 +185,8 @@ def listen(
 
 
 def last_words(log: Iterable[str]) -> str:
-    """What a log tells of the end, to be put behind a sentence: the player's last line, else the last one of all.
+    """What a log tells of the end, to be put behind a sentence: the player's last line,
+    else the last one of all.
 
     >>> last_words(["player: accept: Too many open files", "the player ended with status 1"])
     ': player: accept: Too many open files'
@@ -213,3 +219,52 @@ def kill(process: subprocess.Popen[str]) -> None:
 def usable_cpus() -> list[int]:
     """CPUs that this process may run on."""
     return sorted(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def claimed_cpu(wanted: Sequence[int]) -> Iterator[int]:
+    """The first CPU of `wanted` that no other guest holds; it is held until the block ends.
+
+    Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock
+    (flock(2)) on a file, so that it ends with its process even if that is killed.
+    """
+    folder = claims_folder()
+    for guests in range(MOST_CLAIMS):
+        for cpu in wanted:
+            handle = _lock(folder / f"{cpu}.{guests}")
+            if handle is None:
+                continue
+            try:
+                yield cpu
+            finally:
+                os.close(handle)
+            return
+    yield wanted[0]
+
+
+def claims_folder() -> Path:
+    """The folder of the claims; it is made if needed, so that every user can add to it."""
+    folder = next((above for above in map(Path, FOLDERS) if above.is_dir()), Path("/tmp")) / CLAIMS  # noqa: S108
+    with contextlib.suppress(OSError):  # it is there, or nobody can have it: then there are no claims
+        folder.mkdir()
+        folder.chmod(0o1777)
+    return folder
+
+
+def _lock(path: Path) -> int | None:
+    """Descriptor of the locked file; None if another guest holds it, or it cannot be opened."""
+    try:
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            # Without O_CREAT first: a file of another user's in a sticky folder cannot be opened
+            # with it (fs.protected_regular).
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CREAT, 0o644)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,7 +1,5 @@
 """The lab on the host's kernel, in network namespaces and real time, as a cross-check."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

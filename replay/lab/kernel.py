@@ -1,7 +1,5 @@
 """The guest's kernel: User-Mode Linux from Debian's source package, built once and cached by its inputs."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

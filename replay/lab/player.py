@@ -1,7 +1,5 @@
 """The player: the C program inside the guest, compiled once and cached by its source."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections.abc import Callable

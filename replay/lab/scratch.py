@@ -1,7 +1,5 @@
 """Temporary folders for the files and memory of guests; folders of killed processes are removed later."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

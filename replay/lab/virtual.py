@@ -1,7 +1,5 @@
 """The lab on our own user-mode kernel in virtual time, which replays use."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from replay.lab import kernel, player

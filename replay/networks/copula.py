@@ -1,6 +1,5 @@
-"""The 2010 paper's two populations: Figure 3's distributions of bandwidth and RTT, joined by a Gaussian copula."""
-
-from __future__ import annotations
+"""The 2010 paper's two populations: Figure 3's distributions of bandwidth and RTT,
+joined by a Gaussian copula."""
 
 import bisect
 import csv

@@ -1,7 +1,5 @@
 """Read a population from a CSV file with a network in each row (docs/populations.md has the format)."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import hashlib
@@ -24,7 +22,8 @@ ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MEASURED = re.compile(r"20\d\d-(0[1-9]|1[0-2])")
 
 SLOW_SHARE = 0.25
-"""Share of the weight that forms the slow part of a file without slow_weight: the networks with the least bandwidth. Ours."""
+"""Share of the weight that forms the slow part of a file without slow_weight:
+the networks with the least bandwidth. Ours."""
 
 LONGEST_ID = 24
 """Most characters of a population's id."""
@@ -98,7 +97,8 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
         )
     if not MEASURED.fullmatch(measured):
         raise PopulationError(
-            f"say when the population was measured: --population-measured is {measured or 'empty'}, not a month such as 2026-05"
+            f"say when the population was measured: --population-measured is {measured or 'empty'}, "
+            "not a month such as 2026-05"
         )
     if not source.strip():
         raise PopulationError("say where the population comes from: --population-source is empty")

@@ -1,10 +1,8 @@
 """All built-in network profiles and populations, each with a permanent id and a source.
 
-Those of the 2010 paper are derived from its Figure 3 (`copula`), others from published figures (networks.toml).
-`population_csv` reads further populations from files.
+Those of the 2010 paper are derived from its Figure 3 (`copula`), others from published figures
+(networks.toml). `population_csv` reads further populations from files.
 """
-
-from __future__ import annotations
 
 import itertools
 import tomllib
@@ -16,8 +14,8 @@ from replay.networks.profiles import QUEUE_BYTES, Population, Profile, symmetric
 NETWORKS = Path(__file__).with_name("networks.toml")
 
 LONG_RTT = (
-    "ours: LinkedIn Engineering, The TCP Tortoise: Optimizations for Emerging Markets (2016) tells of users in India "
-    "and prints no network"
+    "ours: LinkedIn Engineering, The TCP Tortoise: Optimizations for Emerging Markets (2016) tells of users "
+    "in India and prints no network"
 )
 LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 

@@ -1,7 +1,5 @@
 """Network profiles, and populations: weighted sets of profiles."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -9,8 +7,8 @@ from typing import Literal
 from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
 
 QUEUE_BYTES = 65_536
-"""Default queue of the bottleneck: 64 kB, of the harm conditions' queues the nearest to home routers of 2010. Two
-connections at IW 30 overflow it, and a page opens dozens. Our choice: the 2010 paper has no figure."""
+"""Default queue of the bottleneck: 64 kB, of the harm conditions' queues the nearest to home routers of 2010.
+Two connections at IW 30 overflow it, and a page opens dozens. Our choice: the 2010 paper has no figure."""
 
 FRAME_BYTES = MSS_TIMESTAMPS + FRAME_OVERHEAD
 """Ethernet frame of a full segment, which the bottleneck's shaper counts."""
@@ -19,7 +17,8 @@ FRAME_BYTES = MSS_TIMESTAMPS + FRAME_OVERHEAD
 Discipline = Literal["tail-drop", "fq_codel", "cake"]
 
 DISCIPLINES: tuple[Discipline, ...] = ("tail-drop", "fq_codel", "cake")
-"""Queueing disciplines of a bottleneck: one queue in bytes that drops what does not fit; FQ-CoDel (RFC 8290); CAKE."""
+"""Queueing disciplines of a bottleneck: one queue in bytes that drops what does not fit;
+FQ-CoDel (RFC 8290); CAKE."""
 
 
 NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -27,7 +26,8 @@ NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 def check_losses(share: float, burst: float) -> None:
-    """Raise ValueError for random losses that no network has: all packets, or runs too short for so many losses."""
+    """Raise ValueError for random losses that no network has: all packets,
+    or runs too short for so many losses."""
     if not (0 <= share < 1 and burst >= 1):
         raise ValueError(
             f"a loss is a share from 0 to below 1, in runs of 1 packet or more, not {share:g}x{burst:g}"

@@ -1,9 +1,8 @@
 """Queues of bottlenecks with weights, from a quarter of the bandwidth-delay product to a second of the rate.
 
-All have tail drop. FQ-CoDel and CAKE are disciplines of a profile, and arms of a replay: how many lines have them is not known.
+All have tail drop. FQ-CoDel and CAKE are disciplines of a profile, and arms of a replay:
+how many lines have them is not known.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -40,7 +39,8 @@ CODEL_TARGET_US, CODEL_INTERVAL_US = 5_000, 100_000
 
 
 def codel_target_us(down_bps: int) -> int:
-    """CoDel's target over a bottleneck: one and a half full packets where that is longer than the default, as CAKE does.
+    """CoDel's target over a bottleneck: one and a half full packets where that is longer than the default,
+    as CAKE does.
 
     >>> codel_target_us(12_000_000), codel_target_us(1_000_000)
     (5000, 18168)

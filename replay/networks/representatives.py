@@ -1,6 +1,5 @@
-"""A few networks that stand for a whole population, so that a replay of every page over each of them stays affordable."""
-
-from __future__ import annotations
+"""A few networks that stand for a whole population,
+so that a replay of every page over each of them stays affordable."""
 
 import dataclasses
 import math
@@ -19,8 +18,9 @@ def slowness_ms(network: Profile) -> float:
 def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
     """`count` networks of a population (two at least), each with the weight of the group that it stands for.
 
-    Slow and other networks are grouped apart, each by `slowness_ms` into groups of about equal weight; the network in the
-    middle of a group's weight stands for it. A population of at most `count` networks is returned as it is.
+    Slow and other networks are grouped apart, each by `slowness_ms` into groups of about equal weight; the
+    network in the middle of a group's weight stands for it. A population of at most `count` networks is
+    returned as it is.
     """
     if len(whole.profiles) <= count:
         return whole
@@ -43,7 +43,8 @@ def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
 
 
 def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
-    """The networks that each of `count` representatives stands for, by its id; each for itself in a population of at most `count`."""
+    """The networks that each of `count` representatives stands for, by its id; each for itself in a
+    population of at most `count`."""
     if len(whole.profiles) <= count:
         return {one.id: [one] for one in whole.profiles}
     average, slow = whole.populations

@@ -1,9 +1,8 @@
-"""Stored populations: a CSV file that `population_csv` reads, and a JSON file with its source and its SHA-256.
+"""Stored populations: a CSV file that `population_csv` reads, and a JSON file with its facts and the SHA-256
+of both.
 
 Some come with the code, in the folder `stored`; others lie in the data folder.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -21,6 +20,9 @@ BUNDLED = Path(__file__).with_name("stored")
 
 CURRENT = "mlab-2025-10"
 """The bundled population that an annual report rests on by default."""
+
+CHECKSUM = "facts_sha256"
+"""Key of the JSON file under which the checksum of its other facts stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +68,18 @@ class NewPopulation:
 
 
 def store(folder: Path, new: NewPopulation) -> StoredPopulation:
-    """Store a population, each file whole or not at all; PopulationError if its id is stored with other networks."""
+    """Store a population, each file whole or not at all.
+
+    PopulationError if its id is stored with other networks.
+    """
     facts, path = new.facts, folder / f"{new.id}.csv"
     known = _named(folder, new.id)
     if known is not None and known.sha256 != facts.sha256:
-        raise PopulationError(f"{new.id} is stored already, with other networks: move {path} away first")
-    text = json.dumps(dataclasses.asdict(facts), indent=1, sort_keys=True) + "\n"
+        where = _place(folder, new.id)
+        remedy = "it is bundled" if where == BUNDLED else f"move {path} away first"
+        raise PopulationError(f"{new.id} is stored already, with other networks: {remedy}")
+    described = dataclasses.asdict(facts)
+    text = json.dumps({**described, CHECKSUM: _checksum(described)}, indent=1, sort_keys=True) + "\n"
     for place, content in ((path, new.content), (path.with_suffix(".json"), text)):
         with put_file_in_place(place) as half, half.open("w", encoding="utf-8", newline="") as file:
             file.write(content)
@@ -87,9 +95,30 @@ def stored(folder: Path) -> list[StoredPopulation]:
 
 
 def find_population(folder: Path, name: str) -> CsvPopulation:
-    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its checksum."""
-    facts = facts_of(folder, name)
-    path = _place(folder, name) / f"{name}.csv"
+    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its
+    checksums."""
+    return _read(_place(folder, name), facts_of(folder, name))
+
+
+def check_population(folder: Path, name: str) -> CsvPopulation:
+    """Read the population whose files lie in `folder` itself.
+
+    Raises PopulationError if it contradicts its checksums, or if a bundled population of other content has
+    its id.
+    """
+    facts = _facts(folder / f"{name}.json")
+    found = _read(folder, facts)
+    if _place(folder, name) == BUNDLED and _facts(BUNDLED / f"{name}.json") != facts:
+        raise PopulationError(
+            f"{folder / name}.csv is never read, since the bundled population of this id has other content: "
+            f"rename it, or remove {name}.csv and {name}.json"
+        )
+    return found
+
+
+def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
+    """The population of the files in `folder`, compared with its facts."""
+    name, path = facts.id, folder / f"{facts.id}.csv"
     again = (
         f"remove {name}.csv and {name}.json, and make the population again (`firstflight population fetch`)"
     )
@@ -127,13 +156,23 @@ def _named(folder: Path, name: str) -> StoredPopulation | None:
 
 
 def _facts(path: Path) -> StoredPopulation:
+    again = f"remove it and {path.stem}.csv, and make the population again"
     try:
-        facts = StoredPopulation(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as exc:
+        described = json.loads(path.read_text(encoding="utf-8"))
+        stated = described.pop(CHECKSUM)
+        facts = StoredPopulation(**described)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
         raise PopulationError(
-            f"{path} is damaged, since it does not describe a population: remove it and {path.stem}.csv, and make the population "
-            f"again ({exc})"
+            f"{path} is damaged, since it does not describe a population: {again} "
+            f"({type(exc).__name__}: {exc})"
         ) from exc
+    if stated != _checksum(described):
+        raise PopulationError(f"{path} is damaged, since {CHECKSUM} is not the SHA-256 of its facts: {again}")
     if facts.id != path.stem:
         raise PopulationError(f"{path} describes {facts.id}: rename it and its .csv to that")
     return facts
+
+
+def _checksum(facts: Mapping[str, Any]) -> str:
+    """SHA-256 of facts as JSON with sorted keys."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,7 +1,5 @@
 """`baidu-2018`: uploads from a mobile client at IW 10 and 30, standing, in a car and on a fast train."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,8 +37,8 @@ DEFECTS = (
     "The paper prints no bandwidth and no absolute time of an upload; only gains can be compared.",
     f"Its segments hold {MSS} B; the kernel's 1,448 here.",
     "Its RTTs vary within a case, on the train up to 20 s; ours stands still at the mean.",
-    "Its losses on the train stand in the handshake too, where they reduce the window to a few segments; whether they "
-    "come alone or in bursts is not said: ours come alone.",
+    "Its losses on the train stand in the handshake too, where they reduce the window to a few segments; "
+    "whether they come alone or in bursts is not said: ours come alone.",
     "Gains are printed for ranges (approximately 20 %, up to 44 %), not for sizes.",
 )
 
@@ -54,9 +52,10 @@ def run(lab: Lab) -> Reproduction:
         id="baidu-2018",
         title="Uploads of 10 KB to 4 MB at IW 10 and 30",
         source=ORACLE["source"],
-        method=f"Equation 6 by our arithmetic; each upload over the kernel ({CONGESTION_CONTROL}) on a new connection with the "
-        "client's initial window, from its first byte to the last of the answer, the server's pause of 1.5 s left out; "
-        f"{network(CASES[0]).up_bps / 1e6:g} Mbps up, random loss each way as the paper's rate of retransmission, {SEEDS} seeds where there is any.",
+        method=f"Equation 6 by our arithmetic; each upload over the kernel ({CONGESTION_CONTROL}) on a new "
+        "connection with the client's initial window, from its first byte to the last of the answer, the "
+        f"server's pause of 1.5 s left out; {network(CASES[0]).up_bps / 1e6:g} Mbps up, random loss each "
+        f"way as the paper's rate of retransmission, {SEEDS} seeds where there is any.",
         rows=(*rounds, *gain_rows(summary, gains)),
         criteria=tuple(criteria(rounds, summary, gains)),
         defects=DEFECTS,
@@ -138,7 +137,8 @@ def equation_rows() -> list[Row]:
     """Rounds of equation 6 as published and by our arithmetic."""
     return [
         Row(
-            what=f"eq. 6: {one.get('segments') or one['bytes']:,} {'segments' if 'segments' in one else 'B'}, IW {one['iw']}",
+            what=f"eq. 6: {one.get('segments') or one['bytes']:,} "
+            f"{'segments' if 'segments' in one else 'B'}, IW {one['iw']}",
             unit="rounds",
             published=one["rounds"],
             ours=flights(one.get("bytes") or one["segments"] * MSS, iw=one["iw"], mss=MSS),

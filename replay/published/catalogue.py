@@ -1,7 +1,5 @@
 """All reproductions by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from replay.lab.guest_process import Lab

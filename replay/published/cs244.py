@@ -1,7 +1,5 @@
 """`cs244-2017`: Stanford's rerun of the 2010 paper's Figs 5 and 7 in Mininet, repeated in our lab."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,23 +51,28 @@ DEFECTS = (
     "Its 3 segments are 4,500 B and a header: 4 segments on the wire.",
     "A queue of 1,000 packets never drops: the experiment shows no cost of a larger window.",
     "One connection after the other: no page, no competition.",
-    "Its text shows 60 configurations (7 sizes, 11 bandwidths, 6 BDPs, 6 RTTs, two windows each). The raw run has 66: six windows "
-    "over one network besides, without a figure. All are repeated here. 56 kbps and RTTs above 1,000 ms, which the paper has, "
-    "are in neither: too slow, or against timeouts of its kernel.",
-    "Mininet's HTB has a burst of 15 kB, but tc gives it a cburst of 1,600 B, and both must allow a packet: about two packets "
-    "pass unshaped, not ten. Short files at low rates are too fast in it by what two packets take.",
+    "Its text shows 60 configurations (7 sizes, 11 bandwidths, 6 BDPs, 6 RTTs, two windows each). The raw "
+    "run has 66: six windows over one network besides, without a figure. All are repeated here. 56 kbps and "
+    "RTTs above 1,000 ms, which the paper has, are in neither: too slow, or against timeouts of its kernel.",
+    "Mininet's HTB has a burst of 15 kB, but tc gives it a cburst of 1,600 B, and both must allow a packet: "
+    "about two packets pass unshaped, not ten. Short files at low rates are too fast in it "
+    "by what two packets take.",
     "Its real-time kernel adds some 5 ms a round trip, which virtual time does not have.",
-    "Over 500 and 1,000 ms, files above 130 kB took a fifth longer there at IW 3, and not at IW 10. By its own times (95 segments "
-    "by 7.25 s, 117 by 8.21 s over 1,000 ms) flights of 27 and 24 segments followed 3, 6, 12 and 24: slow start ended at the first "
-    "window at which HyStart of its kernel (4.10) may end it, and CUBIC grew from there. Arithmetic with that end comes within 1 %; "
-    "our kernel's (6.12) does not end it. Of what IW 10 gains there in the rerun, 42 and 50 %, about half is due to it: ours gains 22 "
-    "and 28 %.",
-    "A gain is a ratio of two times: an error of 3 % in one of them moves it by 3 points or more. So a gain is held within 15 % or 3 "
-    "points of one shaper's, as measured or with an effect of its machine. This check was added after the gains had been seen; gains "
-    "below 3 % are often more than 15 % off, and never by more than 0.7 points.",
-    "At 3 segments, four packets on the wire, Mininet's HTB gains 40 % for 29: two of the four pass it unshaped, and at IW 10 all four "
-    "are sent at once. In the rerun this file took 0.171 s at IW 10, near the 0.176 s of netem's own rate, which gains 28.6 %.",
-    "The explanations of single cells, in the table below their cells, were found after the cells had been seen.",
+    "Over 500 and 1,000 ms, files above 130 kB took a fifth longer there at IW 3, and not at IW 10. By its "
+    "own times (95 segments by 7.25 s, 117 by 8.21 s over 1,000 ms) flights of 27 and 24 segments followed "
+    "3, 6, 12 and 24: slow start ended at the first window at which HyStart of its kernel (4.10) may end "
+    "it, and CUBIC grew from there. Arithmetic with that end comes within 1 %; our kernel's (6.12) does not "
+    "end it. Of what IW 10 gains there in the rerun, 42 and 50 %, about half is due to it: "
+    "ours gains 22 and 28 %.",
+    "A gain is a ratio of two times: an error of 3 % in one of them moves it by 3 points or more. So a gain "
+    "is held within 15 % or 3 points of one shaper's, as measured or with an effect of its machine. This "
+    "check was added after the gains had been seen; gains below 3 % are often more than 15 % off, "
+    "and never by more than 0.7 points.",
+    "At 3 segments, four packets on the wire, Mininet's HTB gains 40 % for 29: two of the four pass it "
+    "unshaped, and at IW 10 all four are sent at once. In the rerun this file took 0.171 s at IW 10, near "
+    "the 0.176 s of netem's own rate, which gains 28.6 %.",
+    "The explanations of single cells, in the table below their cells, "
+    "were found after the cells had been seen.",
 )
 
 
@@ -108,8 +111,9 @@ def run(lab: Lab) -> Reproduction:
         id="cs244-2017",
         title="Figs 5 and 7 of the rerun: response time by bandwidth, RTT, BDP, size and window",
         source=SOURCE,
-        method="Each file over a new connection on an idle network of its rate and delay, time from the first SYN to "
-        f"the last byte of payload, {CONGESTION_CONTROL}; replies with {HEADER_BYTES} B of header.",
+        method="Each file over a new connection on an idle network of its rate and delay, time from the "
+        f"first SYN to the last byte of payload, {CONGESTION_CONTROL}; "
+        f"replies with {HEADER_BYTES} B of header.",
         rows=tuple(rows),
         criteria=(*criteria, gains_explained(cells, times_by_shaper)),
         defects=DEFECTS,
@@ -168,7 +172,8 @@ def whole_grid() -> list[list[Transfer]]:
 def gains_explained(
     cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Sequence[float]]
 ) -> Criterion:
-    """The criterion that one shaper gives each gain of the figures, as measured or with an effect of the rerun's machine."""
+    """The criterion that one shaper gives each gain of the figures,
+    as measured or with an effect of the rerun's machine."""
     shown = [place for place, cell in enumerate(cells) if cell.experiment != "iw"]
     transfers = [cells[place].transfer for place in shown]
     trials = [
@@ -196,7 +201,8 @@ def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tup
 
 
 def figure_rows(cells: Sequence[PublishedCell], found: Sequence[Row], shaper: str) -> Iterator[Row]:
-    """Yield the gains of the rerun's figures, total time at IW 3 over total time at IW 10 less 1, and the totals by window."""
+    """Yield the gains of the rerun's figures, total time at IW 3 over total time at IW 10 less 1,
+    and the totals by window."""
     theirs = totals(cells, [cell.seconds for cell in cells])
     for (experiment, x), both in totals(cells, [row.ours for row in found]).items():
         if experiment == "iw":

@@ -1,10 +1,9 @@
-"""Why single cells of `cs244-2017` differ: effects of the rerun's own machine, each with the time that it predicts.
+"""Why single cells of `cs244-2017` differ: effects of the rerun's own machine,
+each with the time that it predicts.
 
-They were found after the cells had been seen. Each is held to the cell alone: a cell that none of them brings within the
-limit counts as unexplained.
+They were found after the cells had been seen. Each is held to the cell alone: a cell that none of them brings
+within the limit counts as unexplained.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,13 +17,16 @@ LARGEST = 0.15
 """Relative difference above which a cell needs an explanation."""
 
 LARGEST_POINTS = 3.0
-"""Percentage points within which a gain needs none: what the median error that is allowed to times can make of a ratio of two."""
+"""Percentage points within which a gain needs none:
+what the median error that is allowed to times can make of a ratio of two."""
 
 UNSHAPED_PACKETS = 2
-"""Packets that Mininet's HTB lets pass unshaped: with a cburst of 1,600 B the second still finds tokens, the third none."""
+"""Packets that Mininet's HTB lets pass unshaped: with a cburst of 1,600 B the second still finds tokens,
+the third none."""
 
 KERNEL_MS = 5.0
-"""Time that the rerun's real-time kernel adds to a round trip: 0.151 s for two of 70 ms at 200 Mbps, and so in all such cells."""
+"""Time that the rerun's real-time kernel adds to a round trip: 0.151 s for two of 70 ms at 200 Mbps,
+and so in all such cells."""
 
 HYSTART_LOW_WINDOW = 16
 """Window from which CUBIC's HyStart may end slow start (hystart_low_window)."""
@@ -39,7 +41,8 @@ class Explanation:
 
     what: str
     predict: Callable[[Transfer, float], float | None]
-    """Time in seconds with the effect, from the transfer and our time without it; None where the effect cannot be."""
+    """Time in seconds with the effect, from the transfer and our time without it;
+    None where the effect cannot be."""
 
 
 def without_two_packets(one: Transfer, ours: float) -> float:
@@ -72,7 +75,8 @@ def with_an_early_end_of_slow_start(one: Transfer, _ours: float) -> float | None
 
 
 def windows(iw: int, rtt_s: float) -> Iterator[int]:
-    """Yield the window of each flight: doubled up to HyStart's, then CUBIC's from an origin at that window."""
+    """Yield the window of each flight: doubled up to HyStart's,
+    then CUBIC's from an origin at that window."""
     window = iw
     while window < HYSTART_LOW_WINDOW:
         yield window
@@ -99,7 +103,8 @@ EXPLANATIONS = {
 def explained(
     transfers: Sequence[Transfer], found: Sequence[Row], shaper: str, name: str
 ) -> tuple[list[Row], Criterion]:
-    """A row for each cell beyond LARGEST that an effect explains, and the criterion that it is all of them."""
+    """A row for each cell beyond LARGEST that an effect explains,
+    and the criterion that it is all of them."""
     rows, unexplained = [], 0
     for one, row in zip(transfers, found, strict=True):
         if row.difference is None or abs(row.difference) <= LARGEST:
@@ -138,7 +143,8 @@ def unexplained_gains(published: Sequence[float], trials: Sequence[Sequence[floa
         for theirs, *some in zip(published, *trials, strict=True)
     )
     return at_most(
-        f"gains more than {LARGEST:.0%} and {LARGEST_POINTS:g} points off with both shapers that nothing explains",
+        f"gains more than {LARGEST:.0%} and {LARGEST_POINTS:g} points off with both "
+        "shapers that nothing explains",
         count,
         0,
     )

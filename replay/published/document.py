@@ -1,7 +1,5 @@
 """Reproductions as a Markdown page: verdicts, then the criteria, values and defects of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from replay.published.reproduction import Reproduction, Row
@@ -10,7 +8,7 @@ HEAD = """# Published results, measured again
 
 Made by `firstflight replay reproduce`, commit {commit}. A verdict is the sum of its checks, whose bounds were fixed before
 the first run; where a check was added later, that stands below it. "Not reproduced" is a result, and its reason stands below it too.
-"""
+"""  # noqa: E501
 
 
 def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
@@ -41,7 +39,10 @@ def section(one: Reproduction, figure: str | None) -> Iterator[str]:
     yield "|---|---|---|---|"
     for criterion in one.criteria:
         sign = "≤" if criterion.at_most else "≥"
-        yield f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | {'passed' if criterion.passed else 'failed'} |"
+        yield (
+            f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} | "
+            f"{'passed' if criterion.passed else 'failed'} |"
+        )
     yield ""
     yield from (f"- {defect}" for defect in one.defects)
     if figure:

@@ -1,6 +1,5 @@
-"""`dukkipati-2010`: gains of IW 10 over 3 by RTT, bandwidth, BDP and size, and the knee, for sampled clients."""
-
-from __future__ import annotations
+"""`dukkipati-2010`: gains of IW 10 over 3 by RTT, bandwidth, BDP and size, and the knee,
+for sampled clients."""
 
 import bisect
 import json
@@ -61,7 +60,8 @@ PANELS: dict[str, tuple[str, Callable[[Client], float]]] = {
 
 
 def run(lab: Lab) -> Reproduction:
-    """Compute panels and knee by arithmetic for the population, and check the arithmetic against the kernel."""
+    """Compute panels and knee by arithmetic for the population,
+    and check the arithmetic against the kernel."""
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
     clients = draw(DRAWN)
     gains = [client.search_ms(3) - client.search_ms(10) for client in clients]
@@ -74,10 +74,10 @@ def run(lab: Lab) -> Reproduction:
         id="dukkipati-2010",
         title="Table 3 and Figs 2, 5 and 7: web search at AvgDC by initial window",
         source=SOURCE,
-        method=f"{DRAWN:,} clients drawn from Fig 3's marginals by a Gaussian copula with rho {RHO}, sizes from Fig 1's web "
-        "search; each response alone on an idle network, by arithmetic (segments clocked by acknowledgements). "
-        f"The first {KERNEL_CLIENTS} clients also over the kernel ({CONGESTION_CONTROL}), to hold the arithmetic to. "
-        "Gains are means in milliseconds.",
+        method=f"{DRAWN:,} clients drawn from Fig 3's marginals by a Gaussian copula with rho {RHO}, sizes "
+        "from Fig 1's web search; each response alone on an idle network, by arithmetic (segments clocked "
+        f"by acknowledgements). The first {KERNEL_CLIENTS} clients also over the kernel "
+        f"({CONGESTION_CONTROL}), to hold the arithmetic to. Gains are means in milliseconds.",
         rows=(*(row for rows, _ in panels for row in rows), *table, *means, *knee_rows, *kernel),
         criteria=(
             *(one for _, criteria in panels for one in criteria),
@@ -93,16 +93,19 @@ def run(lab: Lab) -> Reproduction:
         ),
         defects=(
             why_figure_2_differs(figures, means),
-            "Table 3 was added after our mean gain had been seen, its quantiles had not; the factor is that of other reproductions.",
-            "The paper's latency includes the server's own time, which it does not print: gains are compared in "
-            "milliseconds, and their percentages are not.",
-            "Below a BDP of one segment a single segment fills the network, and no window can gain; the paper has its "
-            "third largest gain there. Its bandwidths are those of a subnet, not of the connection.",
-            "Up to three segments fit into IW 3: ours gains nothing there, the paper's 7.8 ms are not the window's.",
-            "Fig 7's last two buckets hold 0.25 and 0.11 % of the paper's responses; its last falls to 15 ms, which the "
-            "model has no reason for.",
-            "Sizes are drawn without regard to the network: whether they go together is not published. What makes the gain at Table 3's "
-            "p90 twice the paper's is not known; this may.",
+            "Table 3 was added after our mean gain had been seen, its quantiles had not; "
+            "the factor is that of other reproductions.",
+            "The paper's latency includes the server's own time, which it does not print: gains are compared "
+            "in milliseconds, and their percentages are not.",
+            "Below a BDP of one segment a single segment fills the network, and no window can gain; the "
+            "paper has its third largest gain there. Its bandwidths are those of a subnet, "
+            "not of the connection.",
+            "Up to three segments fit into IW 3: ours gains nothing there, "
+            "the paper's 7.8 ms are not the window's.",
+            "Fig 7's last two buckets hold 0.25 and 0.11 % of the paper's responses; its last falls to 15 "
+            "ms, which the model has no reason for.",
+            "Sizes are drawn without regard to the network: whether they go together is not published. What "
+            "makes the gain at Table 3's p90 twice the paper's is not known; this may.",
             "Nothing is lost on these idle networks; the paper's servers sent 2 % again.",
             f"Bandwidths below {SLOWEST_KBPS:g} kbps are raised to it.",
         ),
@@ -116,7 +119,8 @@ def panel_results(
     clients: Sequence[Client],
     gains: Sequence[float],
 ) -> tuple[list[Row], tuple[Criterion, Criterion]]:
-    """Rows of a figure's panel with a row for each bucket, and criteria for the signs and order of the gains."""
+    """Rows of a figure's panel with a row for each bucket,
+    and criteria for the signs and order of the gains."""
     buckets = bucketed(clients, gains, [bucket["bucket"] for bucket in panel], value)
     ours = [statistics.fmean(bucket) for bucket in buckets]
     published = [bucket["abs_ms"] for bucket in panel]
@@ -178,10 +182,12 @@ def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> st
     after, before = TABLE_3[DATA_CENTER]["mean"]
     implied = ", ".join(f"{row.published:.0f}" for row in means)
     return (
-        f"Why we gain {means[0].ours:.0f} ms where Fig 2 gains {second['3'] - second['10']:.0f}: the paper prints the mean gain from IW 3 to 10 six times. "
-        f"Table 3 has {before - after} ms; the buckets of Fig 5's RTT, bandwidth and BDP and of Fig 7, by their shares, have {implied}. "
-        f"Fig 2 begins at {second['3']:.0f} ms at IW 3 and Table 3 at {before}, so Fig 2 is of other clients, whom the paper does not describe. "
-        "Ours are drawn from the curves of Table 3's data center, and are held to Table 3; of Fig 2 only the knee is."
+        f"Why we gain {means[0].ours:.0f} ms where Fig 2 gains {second['3'] - second['10']:.0f}: the paper "
+        f"prints the mean gain from IW 3 to 10 six times. Table 3 has {before - after} ms; the buckets of "
+        f"Fig 5's RTT, bandwidth and BDP and of Fig 7, by their shares, have {implied}. Fig 2 begins at "
+        f"{second['3']:.0f} ms at IW 3 and Table 3 at {before}, so Fig 2 is of other clients, whom the paper "
+        "does not describe. Ours are drawn from the curves of Table 3's data center, and are held to Table "
+        "3; of Fig 2 only the knee is."
     )
 
 
@@ -212,7 +218,8 @@ def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
     asked = [(client, iw) for client in clients for iw in (3, 10)]
     return [
         Row(
-            what=f"arithmetic against kernel: {client.kbps:.0f} kbps, {client.rtt_ms:.0f} ms, {client.size_bytes:,} B, IW {iw}",
+            what=f"arithmetic against kernel: {client.kbps:.0f} kbps, {client.rtt_ms:.0f} ms, "
+            f"{client.size_bytes:,} B, IW {iw}",
             unit="ms",
             published=1e3 * one.seconds,
             ours=client.from_syn_ms(iw),

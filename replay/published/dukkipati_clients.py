@@ -1,7 +1,5 @@
 """Clients of the 2010 paper's data centers, drawn from its curves, and web search to them by arithmetic."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import random
@@ -16,7 +14,10 @@ from replay.runs.transfers import Transfer
 
 ORACLES = Path(__file__).with_name("oracles")
 SIZES = ORACLES / "dukkipati_2010_search_sizes.csv"
-SOURCE = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, ACM SIGCOMM CCR 40(3), 2010"
+SOURCE = (
+    "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, "
+    "ACM SIGCOMM CCR 40(3), 2010"
+)
 
 DATA_CENTER, RHO = "AvgDC", -0.6
 """Population, and correlation of the normal scores of bandwidth and RTT, fitted to Fig 5's BDP panel only."""

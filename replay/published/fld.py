@@ -27,8 +27,8 @@ IW = 10
 QUEUE_BYTES = 20 * FRAME_BYTES
 REQUEST_BYTES = 100
 FIRST_BURST_S, APART_S = 5.0, 7.0
-"""Start of the first burst and interval of the bursts at 10 Mbps, longer in proportion at lower rates. Our choice: the
-slides' axes are not readable. Reno's last burst takes 6.2 s."""
+"""Start of the first burst and interval of the bursts at 10 Mbps, longer in proportion at lower rates. Our
+choice: the slides' axes are not readable. Reno's last burst takes 6.2 s."""
 
 BACKGROUND_BYTES = {1: 45_000_000, 3: 15_000_000}
 """Size of each background flow by their number; they take about 40 s at 10 Mbps, as in the slides."""
@@ -74,9 +74,9 @@ def run(lab: Lab) -> Reproduction:
         id="fld-2012",
         title="Bursts of FLD_TCP and of Reno among one and three long flows of Reno's",
         source=ORACLE["source"],
-        method="FLD_TCP as a congestion control of the guest's kernel (docs/decisions/0009-fld-tcp.md). All senders behind one "
-        f"bottleneck with RED (20 packets, thresholds 5 and 15), IW {IW}; four bursts, each a flow of its own, {APART_S:g} s "
-        f"apart; means of {REPEATS} runs.",
+        method="FLD_TCP as a congestion control of the guest's kernel (docs/decisions/0009-fld-tcp.md). All "
+        f"senders behind one bottleneck with RED (20 packets, thresholds 5 and 15), IW {IW}; four bursts, "
+        f"each a flow of its own, {APART_S:g} s apart; means of {REPEATS} runs.",
         rows=(*rows, *decided.rows()),
         criteria=(
             at_most("10 Mbps: bursts that Reno sends faster", slower(ratios), 0),
@@ -86,12 +86,13 @@ def run(lab: Lab) -> Reproduction:
         ),
         defects=(
             "The tweaks of Relentless TCP are unpublished: ours are stated in the decision.",
-            "The slides print times for one network and do not say which; 512 KB in 0.6 s can only be 10 Mbps. Nothing is "
-            "printed to hold the 2 Mbps case to.",
-            "Sizes of the background flows, starts of the bursts, RED's thresholds and whether the bursts share a connection are "
-            "not said; ours are fixed above.",
+            "The slides print times for one network and do not say which; 512 KB in 0.6 s can only be 10 "
+            "Mbps. Nothing is printed to hold the 2 Mbps case to.",
+            "Sizes of the background flows, starts of the bursts, RED's thresholds and whether the bursts "
+            "share a connection are not said; ours are fixed above.",
             decided.sentence(statistics.median(ratios)),
-            "The slides' sum, a background delayed by up to 0.05 %, is a slip of 100: their own times give 5.5 %.",
+            "The slides' sum, a background delayed by up to 0.05 %, is a slip of 100: "
+            "their own times give 5.5 %.",
         ),
     )
 
@@ -129,10 +130,14 @@ class Interval:
         """How far the verdict hangs on the number of runs."""
         settled = "settle" if self.low >= LEAST_RATIO or self.high < LEAST_RATIO else "do not settle"
         return (
-            f'RED decides by chance. With {FEW_REPEATS} runs this result was first "not reproduced", and became "reproduced" with {REPEATS}: '
-            f"the number of runs was raised after a verdict had been seen. The check that decides is the median ratio, {median:.2f} "
-            f"with a 95 % interval of {self.low:.2f} to {self.high:.2f} over the runs: {REPEATS} runs {settled} on which side of its bound it lies. "
-            f"With {FEW_REPEATS} runs the interval is {self.few_low:.2f} to {self.few_high:.2f}, and {self.few_below:.0%} of draws are below the bound."
+            f'RED decides by chance. With {FEW_REPEATS} runs this result was first "not reproduced", and '
+            f'became "reproduced" with {REPEATS}: '
+            "the number of runs was raised after a verdict had been seen. The check that decides "
+            f"is the median ratio, {median:.2f} "
+            f"with a 95 % interval of {self.low:.2f} to {self.high:.2f} over the runs: {REPEATS} runs "
+            f"{settled} on which side of its bound it lies. "
+            f"With {FEW_REPEATS} runs the interval is {self.few_low:.2f} to {self.few_high:.2f}, and "
+            f"{self.few_below:.0%} of draws are below the bound."
         )
 
 
@@ -154,7 +159,8 @@ def interval(raced: Mapping[int, Outcomes]) -> Interval:
 def drawn_medians(
     raced: Mapping[int, Outcomes], runs: int, generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Median ratio of all bursts in each of DRAWS draws of so many runs; a run is drawn with both kinds of bursts."""
+    """Median ratio of all bursts in each of DRAWS draws of so many runs;
+    a run is drawn with both kinds of bursts."""
     ratios = []
     for count, outcomes in raced.items():
         fld, reno = (

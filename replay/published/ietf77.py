@@ -1,7 +1,5 @@
 """`ietf77`: latency quantiles and retransmissions of one connection and of a dozen, at IW 3 and 10."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator, Sequence
@@ -40,7 +38,8 @@ APPLICATIONS = tuple(itertools.product(RHOS, ("search", "maps")))
 
 CLIENTS = 150
 LONGEST_RTT_MS = 900.0
-"""Longest RTT of a client. Beyond it, Linux's first timer of one second fires before the answer can arrive."""
+"""Longest RTT of a client. Beyond it, Linux's first timer of one second
+fires before the answer can arrive."""
 
 WINDOWS = (3, 10)
 HOSTS, CONNECTIONS, TILES, TILE_BYTES = 2, 6, 24, 14_000
@@ -52,22 +51,25 @@ SHORT_BYTES, SHORT_FLOWS, COMPETING_FLOWS = 12_000, 8, 4
 
 
 DEFECTS = (
-    "Published latencies include servers' time, which ours do not: percentages of ours are of less. Sizes of gains are held to in "
-    "milliseconds, where a server's time that is the same at both windows falls out.",
-    "Signs and orders alone were held to at first; sizes were added after results of both had been seen. Their factor is that of other "
-    "reproductions.",
-    "Why search gains less at p99 here: clients with round trips above 900 ms are left out. With them arithmetic comes near "
-    "the published gain (`dukkipati-2010`, Table 3). What makes its median gain larger here is not known.",
-    "Why Maps gains far more: the paper's latency is of a response, ours of a load of 24 tiles over a dozen cold connections.",
-    "Published retransmissions begin at 1.55 %, lost on paths and in queues that the talk does not describe; ours begin at "
-    "what a queue of 64 kB behind one bottleneck loses.",
-    "The rise for search is of a few segments: it came out as -0.14 points at AvgDC and -0.47 at SlowDC before other people's flows became fewer and larger "
-    "(decision 27), and has the talk's sign since. 150 clients do not settle it.",
+    "Published latencies include servers' time, which ours do not: percentages of ours are of less. Sizes of "
+    "gains are held to in milliseconds, where a server's time that is the same at both windows falls out.",
+    "Signs and orders alone were held to at first; sizes were added after results of both had been seen. "
+    "Their factor is that of other reproductions.",
+    "Why search gains less at p99 here: clients with round trips above 900 ms are left out. With them "
+    "arithmetic comes near the published gain (`dukkipati-2010`, Table 3). What makes its median gain "
+    "larger here is not known.",
+    "Why Maps gains far more: the paper's latency is of a response, "
+    "ours of a load of 24 tiles over a dozen cold connections.",
+    "Published retransmissions begin at 1.55 %, lost on paths and in queues that the talk does not describe; "
+    "ours begin at what a queue of 64 kB behind one bottleneck loses.",
+    "The rise for search is of a few segments: it came out as -0.14 points at AvgDC and -0.47 at SlowDC "
+    "before other people's flows became fewer and larger (decision 27), and has the talk's sign since. 150 "
+    "clients do not settle it.",
     "Sizes and connections of Maps are ours but for 80 to 120 segments in its first flights.",
-    "Each load of Maps here opens its dozen connections cold and at once, and the queue is the first thing they meet: it loses "
-    "far more than a session whose connections are mostly warm.",
-    f"Clients with round trips above {LONGEST_RTT_MS:g} ms are left out; those so slow that a window of ten takes longer than "
-    "Linux's first timer fail the gates and are refused.",
+    "Each load of Maps here opens its dozen connections cold and at once, and the queue is the first thing "
+    "they meet: it loses far more than a session whose connections are mostly warm.",
+    f"Clients with round trips above {LONGEST_RTT_MS:g} ms are left out; those so slow that a window of ten "
+    "takes longer than Linux's first timer fail the gates and are refused.",
     "What IW 10 does to flows of IW 3 is a question of the talk's, without a figure.",
 )
 
@@ -97,9 +99,10 @@ def run(lab: Lab) -> Reproduction:
         id="ietf77",
         title="Latency quantiles, retransmissions and concurrency at IW 3 and 10",
         source=ORACLE["source"],
-        method=f"{CLIENTS} clients a data center drawn from the 2010 paper's Fig 3 (copula), each a network of its own with a queue "
-        f"of 64 kB and other people's flows at 5 % of its rate; search is one response of Fig 1's sizes, Maps {TILES} tiles of "
-        f"{TILE_BYTES:,} B over {HOSTS} x {CONNECTIONS} connections. {CONGESTION_CONTROL}; losses are the queue's alone.",
+        method=f"{CLIENTS} clients a data center drawn from the 2010 paper's Fig 3 (copula), each a network "
+        "of its own with a queue of 64 kB and other people's flows at 5 % of its rate; search is one "
+        f"response of Fig 1's sizes, Maps {TILES} tiles of {TILE_BYTES:,} B over {HOSTS} x {CONNECTIONS} "
+        f"connections. {CONGESTION_CONTROL}; losses are the queue's alone.",
         rows=(*table_rows(results), *competing_rows(lab)),
         criteria=tuple(criteria(results)),
         defects=DEFECTS,

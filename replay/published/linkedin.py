@@ -47,9 +47,10 @@ def run(lab: Lab) -> Reproduction:
         id="linkedin-2016",
         title="Content download time by congestion control over long round trips",
         source=ORACLE["source"],
-        method=f"One connection's download at IW {IW}, from the request to the last byte, over RTT {LONG_RTTS_MS} ms x {LONG_RTT_MBPS} Mbps x "
-        f"random loss {LOSSES} each way, of {SIZES} B, queue 64 kB, {SEEDS} seeds where there is loss; gain of a cell is 1 less "
-        f"the mean time over {CONTROL}'s. Means over the cells, with intervals (95 %) over the seeds of the losses.",
+        method=f"One connection's download at IW {IW}, from the request to the last byte, over RTT "
+        f"{LONG_RTTS_MS} ms x {LONG_RTT_MBPS} Mbps x random loss {LOSSES} each way, of {SIZES} B, queue 64 "
+        f"kB, {SEEDS} seeds where there is loss; gain of a cell is 1 less the mean time over {CONTROL}'s. "
+        "Means over the cells, with intervals (95 %) over the seeds of the losses.",
         rows=tuple(rows(gains, bounds)),
         criteria=(
             *(
@@ -71,17 +72,22 @@ def run(lab: Lab) -> Reproduction:
             at_most("candidates better than hybla", int(best != ORACLE["best"]), 0),
         ),
         defects=(
-            "The article prints no bandwidth, round trip, loss or size: its gains are of users in India over a week, ours of a grid "
-            "whose cells all weigh the same. The grid was not fitted to its result.",
-            "The intervals are over seeds, which is all that is random here: of this grid they say how precise its mean is, of other networks "
-            "nothing. They resampled the cells before, as if the grid had been drawn from users' networks; it was chosen. So the weights of its "
-            "cells are a choice too, and the mean must hold at each RTT, bandwidth, loss and size by itself, whatever weight these have. "
-            "This was fixed after the results of the grid had been seen, and asks for more than before.",
+            "The article prints no bandwidth, round trip, loss or size: its gains are of users in India over "
+            "a week, ours of a grid whose cells all weigh the same. The grid was not fitted to its result.",
+            "The intervals are over seeds, which is all that is random here: of this grid they say how "
+            "precise its mean is, of other networks nothing. They resampled the cells before, as if the "
+            "grid had been drawn from users' networks; it was chosen. So the weights of its cells are a "
+            "choice too, and the mean must hold at each RTT, bandwidth, loss and size by itself, whatever "
+            "weight these have. This was fixed after the results of the grid had been seen, "
+            "and asks for more than before.",
             "Its kernel, its load balancers and what its machines served besides are not said.",
-            "YeAH's fast mode is Scalable's rule, increase and decrease: one flow alone seldom leaves it, and the two come out the same.",
-            "Losses here fall alone and whatever the load; in its networks they may come of queues and radio.",
-            "Why not: where nothing is lost, Hybla's slow start, which is faster by the round trip over 25 ms, overruns the queue and "
-            "loses up to half of its speed; where 2 % are lost it gains most. The mean over the grid is positive; where nothing is lost it is not.",
+            "YeAH's fast mode is Scalable's rule, increase and decrease: one flow alone seldom leaves it, "
+            "and the two come out the same.",
+            "Losses here fall alone and whatever the load; "
+            "in its networks they may come of queues and radio.",
+            "Why not: where nothing is lost, Hybla's slow start, which is faster by the round trip over 25 "
+            "ms, overruns the queue and loses up to half of its speed; where 2 % are lost it gains most. "
+            "The mean over the grid is positive; where nothing is lost it is not.",
         ),
     )
 
@@ -114,7 +120,8 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
 
 
 def gains_of(times: Floats, control: Floats) -> Floats:
-    """Share of the control's mean time that a candidate saves in each cell; the arrays end in cells x seeds."""
+    """Share of the control's mean time that a candidate saves in each cell;
+    the arrays end in cells x seeds."""
     gains: Floats = 1 - times.mean(axis=-1) / control.mean(axis=-1)
     return gains
 

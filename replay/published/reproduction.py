@@ -1,7 +1,5 @@
 """A reproduction: published values beside ours, and criteria whose bounds were fixed in advance."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections.abc import Iterable, Sequence
@@ -110,11 +108,15 @@ def errors(rows: Sequence[Row]) -> list[float]:
 
 
 FACTOR = 2.0
-"""Largest factor between a published effect and ours, where it is held to in size. Ours, as for Baidu's gains and the back-cast."""
+"""Largest factor between a published effect and ours, where it is held to in size.
+
+Ours, as for Baidu's gains and the back-cast.
+"""
 
 
 def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
-    """Number of values that differ from the published ones by more than FACTOR, or in sign; pairs are ours and published.
+    """Number of values that differ from the published ones by more than FACTOR, or in sign;
+    pairs are ours and published.
 
     >>> beyond_factor([(10, 20), (10, 21), (40, 20), (41, 20), (-5, -6), (5, -6)])
     3

@@ -1,7 +1,5 @@
 """`rfc6928-rounds`: the table of RFC 6928 §5.1, and the rounds of the kernel's sender."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
@@ -59,16 +57,19 @@ def run(lab: Lab) -> Reproduction:
         id="rfc6928-rounds",
         title="Round trips to send n segments (table of §5.1)",
         source="RFC 6928 §5.1",
-        method="The RFC's own model by arithmetic (every second segment acknowledged, an odd one waits for ever); "
-        f"and Linux's sender, {CONGESTION_CONTROL}, over 1 Gbps and 100 ms, against its own arithmetic.",
+        method="The RFC's own model by arithmetic (every second segment acknowledged, an odd one waits for "
+        f"ever); and Linux's sender, {CONGESTION_CONTROL}, over 1 Gbps and 100 ms, "
+        "against its own arithmetic.",
         rows=(*arithmetic, *kernel),
         criteria=(
             at_most("rows of the table that differ", differing(arithmetic), 0),
             at_most("transfers whose rounds differ from Linux's arithmetic", differing(kernel), 0),
         ),
         defects=(
-            "The RFC's prose says that 32 segments take 2 rounds at IW 10; its table's model gives 3. The table counts.",
-            "Linux counts segments acknowledged, not acknowledgements: its rounds are fewer than the table's.",
+            "The RFC's prose says that 32 segments take 2 rounds at IW 10; its table's model gives 3. "
+            "The table counts.",
+            "Linux counts segments acknowledged, not acknowledgements: "
+            "its rounds are fewer than the table's.",
         ),
     )
 

@@ -1,10 +1,10 @@
-"""When the browser finds the objects of a page: at a place of their parent's bytes, and after a delay of its own.
+"""When the browser finds the objects of a page: at a place of their parent's bytes,
+and after a delay of its own.
 
-A browser reads HTML while it arrives, and asks for what it names at once (the preload scanner). It uses the Location of a redirect
-when the header is there. Of scripts, style sheets and everything else it can use nothing before the last byte.
+A browser reads HTML while it arrives, and asks for what it names at once (the preload scanner). It uses the
+Location of a redirect when the header is there. Of scripts, style sheets and everything else it can use
+nothing before the last byte.
 """
-
-from __future__ import annotations
 
 import bisect
 import dataclasses
@@ -23,7 +23,10 @@ ENDS_ALONE = frozenset({"image", "font", "audio", "video", "media", "track"})
 
 
 TOLD_APART_US = 50_000
-"""Shortest arrival of a response that tells what the browser found in its body from what it found afterwards. Our choice."""
+"""Shortest arrival of a response that tells what the browser found in its body from what it found afterwards.
+
+Our choice.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,11 +46,12 @@ def discoveries(
 ) -> dict[int, Discovery]:
     """The discovery of each response in `parents`, which gives the response that each hangs off.
 
-    A response that began while its parent arrived has the place of that moment; one that began later, all bytes, if the parent
-    arrived slowly enough to tell. Otherwise its place follows from the parent's type: of HTML the siblings are spread over the
-    body in their order, of a redirect it is the header, else all bytes. The browser's delay is the time from the parent's arrival to
-    the request, less what the network explains: it begins anew whenever a script, style sheet, document or fetch has
-    arrived, which may as well have been what the browser waited for.
+    A response that began while its parent arrived has the place of that moment; one that began later, all
+    bytes, if the parent arrived slowly enough to tell. Otherwise its place follows from the parent's type: of
+    HTML the siblings are spread over the body in their order, of a redirect it is the header, else all bytes.
+    The browser's delay is the time from the parent's arrival to the request, less what the network explains:
+    it begins anew whenever a script, style sheet, document or fetch has arrived, which may as well have been
+    what the browser waited for.
     """
     rows = {row["id"]: row for row in responses}
     began = began_us(rows, connections)
@@ -73,9 +77,11 @@ def discoveries(
 def without_deadlocks(
     found: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
 ) -> dict[int, Discovery]:
-    """The discoveries with those waits alone that are for a response that is replayed and was asked for earlier.
+    """The discoveries with those waits alone that are for a response that is
+    replayed and was asked for earlier.
 
-    A response counts as asked for no earlier than its parents. So no wait can be for a response that itself waits for this one.
+    A response counts as asked for no earlier than its parents.
+    So no wait can be for a response that itself waits for this one.
     """
     asked: dict[int | None, float] = {None: -math.inf}
     for response in parents:
@@ -104,8 +110,8 @@ def discover(
 ) -> Discovery:
     """The discovery of a response that the browser began to ask for at `began` (µs).
 
-    `in_order` is the share of the parent's body before it if the times do not tell, and `arrivals` are the times, sorted,
-    of what a browser may wait for.
+    `in_order` is the share of the parent's body before it if the times do not tell, and `arrivals` are the
+    times, sorted, of what a browser may wait for.
     """
     first, last = parent["first_byte_us"], parent["last_byte_us"]
     if began is None or first is None or last is None:
@@ -136,7 +142,7 @@ def place_of(parent: Row, share: float) -> int | None:
 def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[int, int | None]:
     """Time in µs at which the browser began each request, by response id; None if unknown.
 
-    A recording tells (`began_us`), and a crawl of schema version 6 or later. Otherwise it is the time of sending, or of opening
+    A recording tells (`began_us`), and a crawl its delay. Otherwise it is the time of sending, or of opening
     the connection that was opened for the request.
     """
     openers: dict[int, int] = {}

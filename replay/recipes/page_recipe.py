@@ -1,21 +1,14 @@
 """Page recipes: the responses, sizes and dependencies of a page load, derived from a release."""
 
-from __future__ import annotations
-
 import collections
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
-from replay.recipes.handshakes import tls_trips
-from replay.recipes.low_priority import is_delayable
-from replay.recipes.name_resolution import resolver_delays
-from replay.recipes.parents import find_parents
 from replay.recipes.release_rows import Row, by_visit, rows
-from replay.recipes.render_blocking import blocks_rendering
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
@@ -28,6 +21,21 @@ MOST_BODY_BYTES = 4 * 1024 * 1024
 
 USUAL_URGENCY = 3
 """Urgency of a request that states none (RFC 9218 §4.1)."""
+
+TWO_TRIPS = 1.5
+"""Round trips from which a handshake is taken for two:
+cryptography and waiting take less than half a round trip. Our choice."""
+
+LOW_URGENCY = 2
+"""Urgency from which on Chromium may hold a request back: it states its priorities HIGHEST, MEDIUM,
+LOW, LOWEST and IDLE as 0 to 4."""
+
+LOW_PRIORITY = frozenset({"image", "audio", "video", "media", "track"})
+"""Types whose requests mostly have a low priority in Chromium; scripts have it if they are asynchronous,
+which their type does not tell."""
+
+BLOCKING = "blocking"
+"""Value of the column `render_blocking` of responses that the whole page waits for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,11 +51,13 @@ class Origin:
     tls_after_bytes: int
     """Session tickets and connection frames before the first response."""
     tls_trips: int = 1
-    """Round trips of a full TLS handshake before the first request: 2 where TLS 1.2 was seen to take them, else 1."""
+    """Round trips of a full TLS handshake before the first request:
+    2 where TLS 1.2 was seen to take them, else 1."""
     tls_records: tuple[Run, ...] = ()
     """Sizes of the server's TLS records as recorded; none: unknown."""
     resolver_delay_us: int | None = 0
-    """Time that the resolver needs for the host's address, beyond the round trip to it; None: the browser knows the address."""
+    """Time that the resolver needs for the host's address, beyond the round trip to it; None:
+    the browser knows the address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +69,10 @@ class Object:
     parent: int
     """Index of the object that must arrive before this one is requested; -1: none."""
     response_bytes: int
-    """Size inside TLS: wire_bytes. The server adds the overhead of its records. 0: the browser has the response in its cache."""
+    """Size inside TLS: wire_bytes.
+
+    The server adds the overhead of its records. 0: the browser has the response in its cache.
+    """
     is_document: bool
     request_bytes: int = REQUEST_BYTES
     """TCP payload of the request."""
@@ -90,7 +103,8 @@ class Object:
 
     @property
     def is_cached(self) -> bool:
-        """True if the browser takes the response from its cache, at the moment at which it would ask a server for it."""
+        """True if the browser takes the response from its cache,
+        at the moment at which it would ask a server for it."""
         return self.response_bytes == 0
 
     @property
@@ -142,21 +156,24 @@ class Recipe:
         hosts = [origin.host for origin in self.origins]
         lines += [
             f"origin {'h2' if origin.h2 else 'h1'} {hosts.index(origin.host)} "
-            f"{-1 if origin.resolver_delay_us is None else origin.resolver_delay_us} {origin.tls_flight_bytes} {origin.tls_trips} {origin.tls_after_bytes} "
+            f"{-1 if origin.resolver_delay_us is None else origin.resolver_delay_us} "
+            f"{origin.tls_flight_bytes} {origin.tls_trips} {origin.tls_after_bytes} "
             f"{runs_text(origin.tls_records)}"
             for origin in self.origins
         ]
         lines += [
             f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.waits_for} {one.browser_delay_us} "
-            f"{one.urgency} {int(one.is_incremental)} {int(one.blocks_rendering)} {int(one.is_delayable)}"
+            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.waits_for} "
+            f"{one.browser_delay_us} {one.urgency} {int(one.is_incremental)} "
+            f"{int(one.blocks_rendering)} {int(one.is_delayable)}"
             for one in self.objects
         ]
         return "\n".join(lines) + "\n"
 
 
 def read_recipes(release: Release) -> list[Recipe]:
-    """Recipes of all pages whose final visit is ok and whose main document is complete and of known size, by host."""
+    """Recipes of all pages whose final visit is ok and whose main document is complete and of known size,
+    by host."""
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
@@ -180,7 +197,8 @@ def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
 
 
 def at_once(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """The recipes without think times and resolvers' delays: the local web has none, and what a crawl measures there is its own CPU."""
+    """The recipes without think times and resolvers' delays: the local web has none, and what a crawl
+    measures there is its own CPU."""
     return [
         replace(
             page,
@@ -241,7 +259,8 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
 
 def has_size(row: Row) -> bool:
     """Return whether the size of a response is that of its object: known, and not of a part alone."""
-    # Browsers stop reading the body of a redirect when it is long: what arrived is what such a response costs.
+    # Browsers stop reading the body of a redirect when it is long:
+    # what arrived is what such a response costs.
     is_part = row.get("is_complete") is False and not 300 <= (row.get("status") or 0) < 400
     return bool(row["wire_bytes"]) and not is_part
 
@@ -261,7 +280,8 @@ def origin_key(connection: Row, response: Row) -> OriginKey:
 
 
 def make_origin(key: OriginKey, connections: Sequence[Row], resolver_delay_us: int | None) -> Origin:
-    """An origin. Its TLS flight is that of the first connection with a known one; later ones may be resumed."""
+    """An origin. Its TLS flight is that of the first connection with a known one;
+    later ones may be resumed."""
     host, port, h2, tls = key
     first = next((one for one in connections if one["tls_handshake_bytes"]), None)
     after = (connections[0]["frame_bytes"] or 0) if h2 else 0
@@ -289,3 +309,140 @@ def request_bytes(row: Row, *, tls: bool) -> int:
     """TCP payload of a request; a body of unknown size counts as 0."""
     body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
     return REQUEST_BYTES + payload(body, tls=tls)
+
+
+def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:
+    """The parent of each kept response: the kept response that must arrive first.
+
+    None at the start of the load. The parent is the redirect or the initiator. If that was left out, its own
+    parent counts. The parent of a response without either is the document, unless the response came before
+    it.
+    """
+    initiators = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
+    parents: dict[int, int | None] = {}
+    for response in sorted(kept):
+        seen = {response}
+        parent = initiators[response]
+        while parent is not None and parent not in kept and parent not in seen:
+            seen.add(parent)
+            parent = initiators.get(parent)
+        if parent is None or parent in seen:
+            parent = document if response > document else None
+        parents[response] = parent
+    return _without_cycles(parents, document)
+
+
+def _without_cycles(parents: dict[int, int | None], document: int) -> dict[int, int | None]:
+    """Break cycles of parents, whose responses would never be requested."""
+    whole = dict(parents)
+    for response in sorted(whole):
+        seen: set[int] = set()
+        step: int | None = response
+        while step is not None and step not in seen:
+            seen.add(step)
+            step = whole[step]
+        if step is not None:
+            whole[response] = None if response == document or document in seen else document
+    return whole
+
+
+def tls_trips(connection: Row) -> int:
+    """Round trips of a connection's TLS handshake before its first request.
+
+    TLS 1.2 takes two (RFC 5246 §7.3), unless the client sends its request without waiting for the server's
+    Finished (False Start, RFC 7918), as Chromium does with most servers: so the recorded time decides. All
+    else takes one (RFC 8446 §2).
+
+    >>> slow = {"tls_version": "TLS 1.2", "connected_us": 50_000, "secured_us": 155_000, "round_trip_us": 50_000}
+    >>> tls_trips(slow), tls_trips(slow | {"secured_us": 110_000}), tls_trips(slow | {"tls_version": "TLS 1.3"})
+    (2, 1, 1)
+    """  # noqa: E501
+    times = [connection.get(name) for name in ("connected_us", "secured_us", "round_trip_us")]
+    if connection["tls_version"] != "TLS 1.2" or None in times:
+        return 1
+    connected_us, secured_us, round_trip_us = (int(time) for time in times if time is not None)
+    return 2 if secured_us - connected_us >= TWO_TRIPS * round_trip_us else 1
+
+
+def resolver_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[str, int | None]:
+    """The resolver's own time in µs for each host of a visit that tells it.
+
+    None for a host whose address was known. The browser asked for a host's address between beginning the
+    first request to it and opening the first connection (`_resolution_us`). The shortest such time of the
+    visit above 0 is taken for the round trip to the crawl's resolver: a replay has another path. So the rest
+    is what the resolver needed, at least.
+    """
+    times = _resolution_us(connections, responses)
+    trip = min((time for time in times.values() if time > 0), default=0)
+    return {host: time - trip if time > 0 else None for host, time in times.items()}
+
+
+def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict[str, int]:
+    """Time in µs from the beginning of the first request to a host until the first packet to it, by host.
+
+    Hosts are left out whose first connection opened unseen, or whose first request began at an unknown time:
+    the main document's, and those of responses of unknown origin. In crawls the time also contains whatever
+    else held the connection back.
+    """
+    rows = {row["id"]: row for row in responses}
+    openers: dict[int, Row] = {}
+    for number in sorted(rows):
+        openers.setdefault(rows[number]["connection_id"], rows[number])
+    opened = sorted(
+        (row for row in connections if row["opened_us"] is not None),
+        key=lambda row: (row["opened_us"], row["id"]),
+    )
+    found: dict[str, int] = {}
+    seen: set[str] = set()
+    for row in opened:
+        host = row["host"]
+        if host is None or host in seen:
+            continue
+        seen.add(host)
+        opener = openers.get(row["id"])
+        began = None if opener is None else _began_us(opener, rows)
+        if began is not None:
+            found[host] = max(0, row["opened_us"] - began)
+    return found
+
+
+def _began_us(response: Row, rows: Mapping[int, Row]) -> int | None:
+    """Time in µs at which the browser began a request, by its delay after the response that led to it.
+
+    None if unknown.
+    """
+    leading = rows.get(response["redirected_from_id"] or response["initiator_id"] or 0)
+    delay = response.get("browser_delay_first_byte_us")
+    if leading is None or delay is None or leading["first_byte_us"] is None:
+        return None
+    return int(leading["first_byte_us"] + delay)
+
+
+def is_delayable(row: Row) -> bool:
+    """Return whether Chromium gives a request one of its three low priorities,
+    from its urgency or else its type.
+
+    >>> is_delayable({"urgency": 1, "resource_type": "image"}), is_delayable({"urgency": None, "resource_type": "image"})
+    (False, True)
+    """  # noqa: E501
+    if row.get("urgency") is None:
+        return row.get("resource_type") in LOW_PRIORITY
+    return bool(row["urgency"] >= LOW_URGENCY)
+
+
+def blocks_rendering(row: Row, parent: int | None, document: int) -> bool:
+    """Return whether a response blocks rendering, as the browser decided when it asked for it.
+
+    Where that was not recorded, style sheets that the main document leads to are taken to block (HTML
+    standard, "render-blocking mechanism"). A script blocks or not by attributes of the markup, which
+    recordings do not keep: such scripts count as not blocking.
+
+    >>> blocks_rendering({"render_blocking": "non_blocking", "resource_type": "style"}, 1, 1)
+    False
+    >>> blocks_rendering({"render_blocking": None, "resource_type": "style"}, 1, 1)
+    True
+    """
+    decided = row.get("render_blocking")
+    if decided is not None:
+        return bool(decided == BLOCKING)
+    return row.get("resource_type") == "style" and parent == document

@@ -3,8 +3,6 @@
 Only the first page of a recording is read: later pages were loaded with a warm cache.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +52,10 @@ class Recorded:
 
 
 def read_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> list[Recorded]:
-    """Read the page of each file; RecipeError if a file is no recording or holds no page that can be replayed."""
+    """Read the page of each file.
+
+    RecipeError if a file is no recording or holds no page that can be replayed.
+    """
     files = [*((path, "har") for path in hars), *((path, "cdp") for path in logs)]
     return [read_recording(path, kind, number) for number, (path, kind) in enumerate(files, start=1)]
 

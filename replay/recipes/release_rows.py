@@ -1,7 +1,5 @@
 """Rows of a release's tables."""
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias

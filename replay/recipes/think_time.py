@@ -1,6 +1,5 @@
-"""Think time: how long servers take to begin an answer, as recorded, and by type of resource where it is not known."""
-
-from __future__ import annotations
+"""Think time: how long servers take to begin an answer, as recorded,
+and by type of resource where it is not known."""
 
 import collections
 import statistics
@@ -33,9 +32,9 @@ def kind_of(row: Row) -> str:
 def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
     """Think time of the servers of a visit in µs by response id; None where it is not known.
 
-    It is the crawl's server delay (schema version 6 or later), else computed from its times, less the round trips that the
-    first TLS record of a connection needed beyond the first: the browser sees a first byte only then, and a replay of
-    records takes them again.
+    It is the crawl's server delay, else computed from its times, less the round trips that the
+    first TLS record of a connection needed beyond the first: the browser sees a first byte only then, and a
+    replay of records takes them again.
     """
     by_id = {row["id"]: row for row in connections}
     trips: Mapping[int, int]
@@ -80,7 +79,8 @@ def record_trips(connection: Row, response: Row) -> int:
 
 
 def window_of(connection: Row) -> int:
-    """Initial window of a connection's server in segments: as the crawl has it, else the usual one or a larger lower bound.
+    """Initial window of a connection's server in segments: as the crawl has it,
+    else the usual one or a larger lower bound.
 
     >>> exact = {"initial_window_segments": 4, "initial_window_unknown": None}
     >>> window_of(exact), window_of(exact | {"initial_window_unknown": "small_response"}), window_of({})
@@ -92,7 +92,8 @@ def window_of(connection: Row) -> int:
 
 
 def usual_think_times(known: Iterable[tuple[str, int | None]]) -> dict[str, int]:
-    """Median think time of each kind in µs, from kinds and think times; kinds of which none is known have that of all.
+    """Median think time of each kind in µs, from kinds and think times;
+    kinds of which none is known have that of all.
 
     >>> usual_think_times([("page", 90_000), ("file", 2_000), ("file", None), ("file", 4_000)])
     {'page': 90000, 'call': 4000, 'file': 3000}

@@ -1,6 +1,7 @@
-"""TLS records of a page's servers. A browser can use nothing of a record before all of it has arrived (RFC 8446 §5.2)."""
+"""TLS records of a page's servers.
 
-from __future__ import annotations
+A browser can use nothing of a record before all of it has arrived (RFC 8446 §5.2).
+"""
 
 from collections.abc import Sequence
 
@@ -14,8 +15,9 @@ SMALLEST_LIMIT_BYTES = 1_200
 """Smallest plaintext that counts as a server's limit: servers with small records fill a packet with each."""
 
 SMALL_RECORDS, STEADY_BYTES = 40, 4_096
-"""Servers that begin with records of less than 4,096 bytes write larger ones after 40, as in a patch for nginx that content
-networks published (github.com/nginx-modules/ngx_http_tls_dyn_size); a limit of 4,096 bytes or more is taken to stay."""
+"""Servers that begin with records of less than 4,096 bytes write larger ones after 40, as in a patch for
+nginx that content networks published (github.com/nginx-modules/ngx_http_tls_dyn_size); a limit of 4,096 bytes
+or more is taken to stay."""
 
 Run = tuple[int, int]
 """So many records of at most so many bytes of plaintext; 0 records: all further ones."""
@@ -25,8 +27,8 @@ TLS_RECORDS: dict[str, tuple[Run, ...]] = {
     "4k": ((0, STEADY_BYTES),),
     "dynamic": ((SMALL_RECORDS, 1_369), (SMALL_RECORDS, 4_229), (0, RECORD_BYTES)),
 }
-"""Record sizes by server: nginx's default (ssl_buffer_size), the static size that a large content network states, and that
-patch's, which begins anew after a second without a record."""
+"""Record sizes by server: nginx's default (ssl_buffer_size), the static size that a large content network
+states, and that patch's, which begins anew after a second without a record."""
 
 
 def payload(wire_bytes: int, *, tls: bool) -> int:
@@ -41,8 +43,8 @@ def payload(wire_bytes: int, *, tls: bool) -> int:
 def record_runs(recorded: Sequence[int] | None) -> tuple[Run, ...]:
     """A server's limits from the TCP payload of its first records; none if they were not recorded.
 
-    A size that two neighbouring records share is the server's limit there. Any other record may have ended with its
-    response, and has the limit of the records behind it.
+    A size that two neighbouring records share is the server's limit there. Any other record may have ended
+    with its response, and has the limit of the records behind it.
 
     >>> record_runs([73, 900, 16_406, 16_406])
     ((0, 16384),)

@@ -1,7 +1,5 @@
 """Recipes of a second visit, with a warm cache."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from replay.errors import RecipeError
@@ -11,22 +9,23 @@ REVISIT_S = 60
 """Time between the visits. Our choice, like the repeat view of page tests."""
 
 NOT_MODIFIED_BYTES = 386
-"""Size of a 304 response with framing: the median of 125 over HTTP/1.1 in recordings of 2012 to 2018 (deciles 214 and
-563 bytes). Over HTTP/2 it is smaller; either fits into one segment."""
+"""Size of a 304 response with framing: the median of 125 over HTTP/1.1 in recordings of 2012 to 2018 (deciles
+214 and 563 bytes). Over HTTP/2 it is smaller; either fits into one segment."""
 
 
 def warm_recipe(recipe: Recipe) -> Recipe:
     """The page with the responses that are still fresh in the browser's cache.
 
-    A cached response is there at the moment at which the browser would ask for it, after all that it waits for: what it leads to, and
-    what waits for it, goes on from then. The main document is always requested, as on a reload. Stale responses with a validator are
-    answered by 304, as if nothing changes within a minute; all others, and those of unknown freshness, come whole. TLS is as on
-    the first visit. Raises RecipeError if no header was recorded.
+    A cached response is there at the moment at which the browser would ask for it, after all that it waits
+    for: what it leads to, and what waits for it, goes on from then. The main document is always requested, as
+    on a reload. Stale responses with a validator are answered by 304, as if nothing changes within a minute;
+    all others, and those of unknown freshness, come whole. TLS is as on the first visit. Raises RecipeError
+    if no header was recorded.
     """
     if not has_freshness(recipe):
         raise RecipeError(
-            f"{recipe.page}: a warm cache needs the caching headers of the responses, which releases hold "
-            "from schema version 3 on; replay a newer release, a HAR or a CDP log, or leave out --cache warm"
+            f"{recipe.page}: a warm cache needs the caching headers of the responses, of which none is "
+            "known; leave out --cache warm"
         )
     objects = (dataclasses.replace(one, response_bytes=revisit_bytes(one)) for one in recipe.objects)
     return dataclasses.replace(recipe, objects=tuple(objects))

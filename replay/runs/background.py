@@ -1,29 +1,30 @@
-"""The background: other people's flows at the bottleneck, short ones and large ones, at a share of its rate."""
-
-from __future__ import annotations
+"""The background: other people's flows at the bottleneck, short ones and large ones,
+at a share of its rate."""
 
 import math
 from dataclasses import dataclass
 from statistics import fmean
 
 LOAD = 0.05
-"""Share of the bottleneck that the ordinary background asks for. Our choice: enough that seeds differ, and little enough that
-the page decides its own time."""
+"""Share of the bottleneck that the ordinary background asks for. Our choice: enough that seeds differ, and
+little enough that the page decides its own time."""
 
 SHORT_SIZES = (380, 590, 920, 1410, 2280, 3720, 7090, 18_673)
 """Sizes of the short flows, in bytes, all equally likely: deciles 20 to 90 of the 2010 paper's Fig 1."""
 
 SHORT_FLOWS_BPS = 2_000_000
-"""Rate up to which a bottleneck has short flows alone; the rest of a faster line's load is in large flows. So neither the number
-of flows nor the price of a load grows with the rate. Our choice: the lines of the 2010 paper's time."""
+"""Rate up to which a bottleneck has short flows alone; the rest of a faster line's load is in large flows. So
+neither the number of flows nor the price of a load grows with the rate. Our choice: the lines of the 2010
+paper's time."""
 
 TAIL = 1.2
-"""Exponent of the large flows' bounded Pareto distribution. Sizes of Web transfers have tails with exponents of 1 to 1.3
-(M. Crovella and A. Bestavros, Self-Similarity in World Wide Web Traffic, IEEE/ACM Transactions on Networking 5(6), 1997)."""
+"""Exponent of the large flows' bounded Pareto distribution. Sizes of Web transfers have tails with exponents
+of 1 to 1.3 (M. Crovella and A. Bestavros, Self-Similarity in World Wide Web Traffic, IEEE/ACM Transactions on
+Networking 5(6), 1997)."""
 
 LEAST_S, MOST_S = 0.001, 0.1
-"""Bounds of the large flows' sizes, as time at the bottleneck's rate; no flow is smaller than the largest short one. Our choice: the
-largest alone delays a page by no more than a tenth of a second."""
+"""Bounds of the large flows' sizes, as time at the bottleneck's rate; no flow is smaller than the largest
+short one. Our choice: the largest alone delays a page by no more than a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)

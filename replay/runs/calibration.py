@@ -1,7 +1,5 @@
 """Calibration checks: what a network must show without loss before its cells count."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,8 +12,9 @@ RTT_TOLERANCE = 0.001
 SERIALISATION_TOLERANCE = 0.01
 
 RECEIVE_WINDOW_BYTES = 16_777_216
-"""Receive window of the client from its first acknowledgement on: half of its tcp_rmem of 32 MB. It never limits a
-flight. (A stock Linux client has 64,240 bytes, 44 segments: a larger initial window makes no difference to it.)"""
+"""Receive window of the client from its first acknowledgement on: half of its tcp_rmem of 32 MB. It never
+limits a flight. (A stock Linux client has 64,240 bytes, 44 segments: a larger initial window makes no
+difference to it.)"""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -1,7 +1,5 @@
 """Cells: the page loads of a replay, and their rows."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Sequence
@@ -33,7 +31,10 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """Short id, unique within a replay. It holds no host name: a hostile page must not reach the guest by its name."""
+        """Short id, unique within a replay.
+
+        It holds no host name: a hostile page must not reach the guest by its name.
+        """
         return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}.{self.conditions.id}"
 
     @property
@@ -43,13 +44,15 @@ class Cell:
 
     @property
     def random_state(self) -> int:
-        """Seed of the random generators: equal for all windows and conditions, so that cells pair by page, profile and seed."""
+        """Seed of the random generators: equal for all windows and conditions,
+        so that cells pair by page, profile and seed."""
         text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
     @property
     def virtual_limit_s(self) -> float:
-        """Time limit of the load, in virtual seconds: ten times its round trips and the transfer of its bytes, all delays, and a minute."""
+        """Time limit of the load, in virtual seconds: ten times its round trips and the transfer of its
+        bytes, all delays, and a minute."""
         competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + competing_flows) / (1 - self.background_load)
         is_delayed = self.conditions.server_delay
@@ -82,7 +85,10 @@ def plan(
     seeds: int,
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """The cells of every combination; seeds count from 1. A paced window is loaded under each condition, paced."""
+    """The cells of every combination; seeds count from 1.
+
+    A paced window is loaded under each condition, paced.
+    """
     kinds = {(arm.warm_cache, arm.http): arm for arm in conditions}
     loaded = [{kind: loaded_recipe(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
     # An arm that paces has all its windows paced: a window that is asked for both ways is loaded once.

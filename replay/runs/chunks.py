@@ -3,11 +3,9 @@
 replays/2026-11.desktop.local.tcp.web.chunks/2-of-8/
     cells.parquet chunk.json manifest.json SHA256SUMS, and responses.parquet on request
 
-A chunk holds whole pages, and states its plan. A chunk of a different plan (another version of the release, other code,
-other options) or with damaged files does not count as done, and a merge refuses it.
+A chunk holds whole pages, and states its plan. A chunk of a different plan (another version of the release,
+other code, other options) or with damaged files does not count as done, and a merge refuses it.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -68,7 +66,8 @@ def chunks_folder(replay: Path) -> Path:
 
 
 def core_seconds(cells: Sequence[Cell]) -> float:
-    """Seconds of a core for all cells, as planned; the price does not depend on window and seed, and is computed once for these."""
+    """Seconds of a core for all cells, as planned; the price does not depend on window and seed,
+    and is computed once for these."""
     prices: dict[tuple[int, int, int], float] = {}
     for cell in cells:
         alike = (id(cell.recipe), id(cell.profile), id(cell.conditions))
@@ -78,7 +77,9 @@ def core_seconds(cells: Sequence[Cell]) -> float:
 
 
 def how_many(seconds: float, *, minutes: float, at_least: int = 1) -> int:
-    """Number of chunks for so many seconds of a core, each of about `minutes` minutes of one guest; ChunkError if above MOST.
+    """Number of chunks for so many seconds of a core, each of about `minutes` minutes of one guest.
+
+    ChunkError if above MOST.
 
     >>> how_many(120, minutes=30), how_many(120, minutes=30, at_least=2), how_many(3_600, minutes=30)
     (1, 2, 2)
@@ -124,8 +125,8 @@ def merge(
 ) -> dict[str, Any]:
     """Merge the chunks of `plan` into the folder `replay`, and remove all other chunks.
 
-    `facts` are the facts of the whole replay, from `plan_facts`. The merged chunks stay, so a merge can be repeated.
-    `chunks_of` is the path whose chunks they are, if it is not `replay`.
+    `facts` are the facts of the whole replay, from `plan_facts`. The merged chunks stay, so a merge can be
+    repeated. `chunks_of` is the path whose chunks they are, if it is not `replay`.
     """
     source = chunks_of or replay
     folders = _folders(source, total)
@@ -139,7 +140,10 @@ def merge(
 
 
 def read_chunks(replay: Path, total: int, plan: Mapping[str, Any]) -> tuple[pa.Table, dict[str, Any]]:
-    """The cells of all chunks of `plan`, sorted, and the facts of their guests; ChunkError if one is missing or damaged."""
+    """The cells of all chunks of `plan`, sorted, and the facts of their guests.
+
+    ChunkError if one is missing or damaged.
+    """
     folders = _folders(replay, total)
     found = [_checked(folder, plan, Chunk(number, total)) for number, folder in enumerate(folders, start=1)]
     tables = [pq.ParquetFile(folder / "cells.parquet").read().cast(CELL) for folder in folders]

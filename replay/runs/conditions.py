@@ -1,7 +1,5 @@
 """Conditions: everything that varies between cells beside page, network, initial window and seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,22 +13,25 @@ BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
 
 SERVER_DELAY = ("none", "recorded")
-"""Values of the column `think`: servers answer at once, or after the delay that was recorded, or is usual for the type."""
+"""Values of the column `think`: servers answer at once, or after the delay that was recorded,
+or is usual for the type."""
 
 CACHE = ("cold", "warm")
 """Values of the column `cache`: a first visit, or a second one."""
 
 DNS = ("none", "recorded")
-"""Values of the column `dns`: the browser knows the hosts' addresses; or it asks for each once, which takes a round trip and what the
-resolver needed in the recording."""
+"""Values of the column `dns`: the browser knows the hosts' addresses; or it asks for each once, which takes a
+round trip and what the resolver needed in the recording."""
 
 DISCOVERY = (RECORDED_DISCOVERY, FIRST_BYTE, LAST_BYTE) = ("recorded", "first-byte", "last-byte")
-"""Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by type and order,
-after its own delay; or at the first or the last byte of the response at once, between which the truth lies."""
+"""Values of the column `discovery`: when the browser asks for what a response leads to. As recorded, or by
+type and order, after its own delay; or at the first or the last byte of the response at once, between which
+the truth lies."""
 
 
 ROUTE = ("own", "alias")
-"""Values of the column `route`: servers take their initial window from its own route, or from a second one."""
+"""Values of the column `route`: servers take their initial window from its own route,
+or from a second one."""
 
 ALIAS = 256
 """Added to a window: the number of its second route in the guest (replay/lab/guest/network/hosts.h)."""
@@ -39,20 +40,21 @@ H2_ORDER = ("turns", "priority")
 """Values of the column `h2_order`: how servers answer several requests of an HTTP/2 connection."""
 
 HANDSHAKES = (RECORDED_HANDSHAKE, RESUMED, EARLY_DATA) = ("recorded", "resumed", "early-data")
-"""Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round trip; or resumed ones
-with the first request in the first flight (RFC 8446 §2.3)."""
+"""Values of the column `tls_handshake`: full handshakes; resumed ones, without certificates and in one round
+trip; or resumed ones with the first request in the first flight (RFC 8446 §2.3)."""
 
 
 REQUESTS = (CHROMIUM_REQUESTS, UNLIMITED_REQUESTS) = ("chromium", "unlimited")
-"""Values of the column `requests`: whether the browser holds requests of low priority back, as Chromium does, or none."""
+"""Values of the column `requests`: whether the browser holds requests of low priority back,
+as Chromium does, or none."""
 
 SLOW_RTT_US = 272_000
-"""Round trip from which on Chromium takes a network for its type 3G or slower (net/nqe, HTTP RTT). The servers' time is part of what
-Chromium measures; here it is the path's alone."""
+"""Round trip from which on Chromium takes a network for its type 3G or slower (net/nqe, HTTP RTT). The
+servers' time is part of what Chromium measures; here it is the path's alone."""
 
 LOW_PRIORITY_REQUESTS, SLOW_REQUESTS, SLOW_WEIGHT = 10, 8, 3
-"""Most requests of low priority at a time to hosts that Chromium does not know to speak HTTP/2; on slow networks, where every
-other request counts for SLOW_WEIGHT of them (services/network/resource_scheduler)."""
+"""Most requests of low priority at a time to hosts that Chromium does not know to speak HTTP/2; on slow
+networks, where every other request counts for SLOW_WEIGHT of them (services/network/resource_scheduler)."""
 
 RECORDED_RECORDS, ANY_BYTE = "recorded", "none"
 RECORDS = {
@@ -60,12 +62,9 @@ RECORDS = {
     **{name: f"fixed {runs_text(runs)}" for name, runs in TLS_RECORDS.items()},
     ANY_BYTE: f"bytes {runs_text(TLS_RECORDS['16k'])}",
 }
-"""Values of the column `tls_records`, as the player takes them: sizes as recorded, and of 16 kB where they are not; the same for
-all servers; or records of 16 kB of which each byte is of use when it arrives, which is not what browsers do."""
-
-
-ADDED_COLUMNS = {"dns": DNS[False], "http": RECORDED_HTTP, "send_buffer": USUAL_SEND_BUFFER}
-"""Columns of conditions that later code added, with the value that older cells have without naming it."""
+"""Values of the column `tls_records`, as the player takes them: sizes as recorded, and of 16 kB where they
+are not; the same for all servers; or records of 16 kB of which each byte is of use when it arrives, which is
+not what browsers do."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,7 +127,8 @@ class Neighbours:
     load: float = 0.0
     """Share of the bottleneck that short flows ask for; their times are measured."""
     everyone: bool = False
-    """True if short flows begin at the cell's initial window rather than at today's, and are paced if the page's servers are."""
+    """True if short flows begin at the cell's initial window rather than at today's,
+    and are paced if the page's servers are."""
     probe: bool = False
     """True if the delay of a datagram of 8 bytes is measured every 20 ms."""
 
@@ -169,7 +169,8 @@ class Conditions:
     send_buffer: str = USUAL_SEND_BUFFER
     """What servers give TCP ahead of what it sends: a key of SEND_BUFFERS."""
     alias: bool = False
-    """True if servers take their initial window from a second route of the same size: such loads must equal those of the first."""
+    """True if servers take their initial window from a second route of the same size:
+    such loads must equal those of the first."""
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 

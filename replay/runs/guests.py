@@ -1,9 +1,9 @@
-"""A guest and its share of a replay: what it is told, what it answers, and what a failure leaves to the next guest."""
-
-from __future__ import annotations
+"""A guest and its share of a replay: what it is told, what it answers,
+and what a failure leaves to the next guest."""
 
 import threading
 import time
+from array import array
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,7 +13,6 @@ from replay.errors import GuestFailed
 from replay.lab.guest_process import SILENCE_S, Lab, run_guest
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
-from replay.runs.answers import Answers
 from replay.runs.calibration import CalibrationCheck, Flight
 from replay.runs.cells import Cell
 from replay.runs.conditions import ALIAS, BACKGROUND_IW
@@ -28,6 +27,43 @@ class Progress(Protocol):
 
     def update(self, n: float = 1, /) -> object:
         """Add `n` finished cells."""
+
+
+class Answers(MutableMapping[str, dict[str, Any]]):
+    """Answers by cell id. An answer of whole numbers is kept as an array of them, beside names that all such
+    answers share: a replay has hundreds of thousands."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._kept: dict[str, tuple[tuple[str, ...], Sequence[Any]]] = {}
+
+    def __getitem__(self, cell: str) -> dict[str, Any]:
+        """The answer of a cell; KeyError if there is none."""
+        names, values = self._kept[cell]
+        return dict(zip(names, values, strict=True))
+
+    def __setitem__(self, cell: str, answer: dict[str, Any]) -> None:
+        """Keep an answer."""
+        names = tuple(answer)
+        whole = all(type(value) is int for value in answer.values())
+        values: Sequence[Any] = array("q", answer.values()) if whole else tuple(answer.values())
+        self._kept[cell] = (self._names.setdefault(names, names), values)
+
+    def __delitem__(self, cell: str) -> None:
+        """Forget an answer; KeyError if there is none."""
+        del self._kept[cell]
+
+    def __contains__(self, cell: object) -> bool:
+        """Return whether there is an answer of this cell."""
+        return cell in self._kept
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the cells with an answer."""
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        """Number of answers."""
+        return len(self._kept)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -107,7 +143,8 @@ class Guest:
         return sorted({BACKGROUND_IW} | flights | aliases | {one.iw for one in competitions if one})
 
     def leave_to_another(self) -> list[Cell]:
-        """After a failure, remove and return the cells that were not begun; the cell in progress stays and fails.
+        """After a failure, remove and return the cells that were not begun;
+        the cell in progress stays and fails.
 
         If a network could not be calibrated, all its cells stay; if the guest never started, all cells stay.
         """
@@ -141,7 +178,8 @@ def guest_for(share: Sequence[Cell]) -> Guest:
 def calibrated_jobs(
     networks: Mapping[Profile, list[Cell]], windows: Sequence[int], origins: int
 ) -> list[NetworkJob]:
-    """A job for each network with its calibration: a full flight at every window, first of all a byte from every host."""
+    """A job for each network with its calibration: a full flight at every window,
+    first of all a byte from every host."""
     hosts = range(1, FIRST_ORIGIN + origins)
     greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
     jobs = []

@@ -1,10 +1,8 @@
 """Initial windows: a number of segments, and whether the sender paces them.
 
-A window that leaves as a burst is a plain number of segments. A paced one counts and computes as its segments too, but is never
-equal to the burst of as many, since it is another candidate for what servers may send.
+A window that leaves as a burst is a plain number of segments. A paced one counts and computes as its segments
+too, but is never equal to the burst of as many, since it is another candidate for what servers may send.
 """
-
-from __future__ import annotations
 
 import re
 from typing import Any
@@ -16,7 +14,8 @@ WORD = re.compile(r"(\d{1,9})(p| paced)?", re.ASCII)
 class Paced(int):
     """An initial window in segments whose sender spreads it over the round trip.
 
-    In order, a window with fewer segments comes first, and a paced one before the burst of as many, since it sends less at once.
+    In order, a window with fewer segments comes first, and a paced one before the burst of as many,
+    since it sends less at once.
 
     >>> Paced(16) == 16, Paced(16) < 16, Paced(16) > 10, Paced(16) * 1448
     (False, True, True, 23168)

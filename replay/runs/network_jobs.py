@@ -1,7 +1,5 @@
 """Jobs of a guest over one network, as its driver takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +20,8 @@ def network_job(
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The network, the calibration flights, which run over it without loss and with tail drop, and the loads."""
+    """The network, the calibration flights, which run over it without loss and with tail drop,
+    and the loads."""
     target_us = codel_target_us(profile.down_bps)
     interval_us = CODEL_INTERVAL_US + target_us - CODEL_TARGET_US
     return {

@@ -1,13 +1,14 @@
-"""A run in parts: each is a chunk that is stored as it ends, so that a stopped run goes on from its whole parts."""
-
-from __future__ import annotations
+"""A run in parts: each is a chunk that is stored as it ends,
+so that a stopped run goes on from its whole parts."""
 
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
@@ -25,9 +26,6 @@ from replay.runs.guests import Progress
 from replay.runs.run import Result, replay, share_out
 from storage.signatures import Signer
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 PART_S = 60.0
 """Planned seconds of a core for a part: a stopped run loses the parts in progress."""
 
@@ -36,7 +34,8 @@ Replayer = Callable[[Sequence[Cell], int], Result]
 
 
 def parts_folder(replay: Path) -> Path:
-    """The path whose chunks are the parts of a run that writes to `replay`: other chunks of the replay are left alone."""
+    """The path whose chunks are the parts of a run that writes to `replay`:
+    other chunks of the replay are left alone."""
     return replay.with_name(f"{replay.name}.run")
 
 
@@ -108,7 +107,10 @@ def join_parts(
 
 
 def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Table, dict[str, Any]]:
-    """The cells of all parts, sorted, and the facts of their guests; ChunkError if one is missing or damaged."""
+    """The cells of all parts, sorted, and the facts of their guests.
+
+    ChunkError if one is missing or damaged.
+    """
     return read_chunks(parts_folder(replay), total, plan)
 
 

@@ -1,7 +1,5 @@
 """The price of a load: seconds of a core, predicted from its page, its network and its background."""
 
-from __future__ import annotations
-
 import collections
 
 from replay.recipes.page_recipe import Object, Recipe
@@ -32,7 +30,8 @@ WARM_UP_ROUND_TRIPS, SHARING_ROUND_TRIPS, WARM_UP_S = 10, 30, 0.1
 
 
 def core_s(cell: Cell) -> float:
-    """Seconds of a core for a load on the machine of docs/performance.md, without its guest's boot and calibration."""
+    """Seconds of a core for a load on the machine of studies/plan_prices,
+    without its guest's boot and calibration."""
     page_s, before_s = page_seconds(cell), warm_up_seconds(cell)
     others = background(cell.background_load, cell.profile.down_bps)
     own = (
@@ -51,7 +50,8 @@ def connections(recipe: Recipe) -> int:
 
 
 def page_seconds(cell: Cell) -> float:
-    """Virtual time of the page: its longest chain, and its bytes over what the others leave of the bottleneck."""
+    """Virtual time of the page: its longest chain, and its bytes over what the
+    others leave of the bottleneck."""
     flows = cell.conditions.competition.flows if cell.conditions.competition else 0
     transfer_s = 8 * cell.recipe.response_bytes / cell.profile.down_bps / (1 - cell.background_load)
     return (
@@ -62,7 +62,8 @@ def page_seconds(cell: Cell) -> float:
 
 
 def longest_chain_seconds(cell: Cell) -> float:
-    """Longest chain of objects that wait for one another: delays, a round trip each, handshakes at an origin's first object."""
+    """Longest chain of objects that wait for one another: delays, a round trip each,
+    handshakes at an origin's first object."""
     recipe, conditions = cell.recipe, cell.conditions
     asked = [(index, one) for index, one in enumerate(recipe.objects) if not one.is_cached]
     first = {one.origin: index for index, one in reversed(asked)}
@@ -100,7 +101,8 @@ def warm_up_seconds(cell: Cell) -> float:
 
 
 def competing_megabytes(cell: Cell) -> float:
-    """What the competing flows carry: all that the bottleneck can beside the page, from the first round trips on."""
+    """What the competing flows carry: all that the bottleneck can beside the page,
+    from the first round trips on."""
     if not cell.conditions.competition:
         return 0.0
     seconds = warm_up_seconds(cell) + page_seconds(cell)

@@ -1,7 +1,5 @@
 """The folder of a replay: cells.parquet, replay.json, a manifest and checksums, written in one step."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import json
@@ -21,10 +19,9 @@ from replay.recipes import page_recipe, tls_records, warm_cache
 from replay.recipes.page_recipe import Recipe
 from replay.runs import background
 from replay.runs.cells import Cell
-from replay.runs.conditions import ADDED_COLUMNS, BACKGROUND_IW
+from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.responses import write_responses
 from replay.runs.run import Result
-from schema.computed_tables import CELL
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal
@@ -56,7 +53,7 @@ def write_replay(
 
 
 ORIGIN = (
-    "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",
+    "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",  # noqa: E501
     "parameters",
 )  # fmt: skip
 """Fields of replay.json that decide the cells; the manifest repeats them."""
@@ -73,16 +70,13 @@ def write_cells(folder: Path, table: pa.Table) -> None:
 
 
 def read_cells(folder: Path) -> pa.Table:
-    """The cells of a replay; columns of conditions that later code added are filled in."""
-    table = pq.ParquetFile(folder / "cells.parquet").read()
-    for name, value in ADDED_COLUMNS.items():
-        if name not in table.column_names:
-            table = table.append_column(CELL.field(name), pa.array([value] * table.num_rows, pa.string()))
-    return table
+    """The cells of a replay."""
+    return pq.ParquetFile(folder / "cells.parquet").read()
 
 
 def is_stored(folder: Path, planned: Mapping[str, Any]) -> bool:
-    """Return whether the folder has a whole replay of what is planned, by the same kernel, player and rule, whatever the commit."""
+    """Return whether the folder has a whole replay of what is planned, by the same kernel,
+    player and rule, whatever the commit."""
     if broken_sums(folder):
         return False
     stored = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
@@ -92,7 +86,8 @@ def is_stored(folder: Path, planned: Mapping[str, Any]) -> bool:
 def is_same_plan(stored: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
     """Return whether what is stored has all the facts that are planned but the commit.
 
-    Most commits change no load; the hashes of the kernel's recipe and of the player tell those that change what runs in a guest.
+    Most commits change no load; the hashes of the kernel's recipe and of the player tell those
+    that change what runs in a guest.
     """
     return all(stored.get(name) == value for name, value in planned.items() if name != "commit")
 
@@ -174,21 +169,26 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
         "background_load": background.LOAD,
         "background_sizes": list(background.SHORT_SIZES),
         "background_short_flows_bps": background.SHORT_FLOWS_BPS,
-        "background_large_flows": f"bounded Pareto of exponent {background.TAIL}, from what the bottleneck carries in "
-        f"{background.LEAST_S} s (at least {background.SHORT_SIZES[-1]} bytes) to what it carries in {background.MOST_S} s",
+        "background_large_flows": f"bounded Pareto of exponent {background.TAIL}, from what the bottleneck "
+        f"carries in {background.LEAST_S} s (at least {background.SHORT_SIZES[-1]} bytes) to what it "
+        f"carries in {background.MOST_S} s",
         "background_iw": BACKGROUND_IW,
         "bottleneck": "token bucket of one packet (1,540 bytes) over a FIFO queue in bytes with tail drop",
         "h1_connections_per_host": 6,
         "request_bytes": page_recipe.REQUEST_BYTES,
-        "request_bodies": f"as recorded, at most {page_recipe.MOST_BODY_BYTES} bytes, sent from a client's window of 10",
+        "request_bodies": f"as recorded, at most {page_recipe.MOST_BODY_BYTES} bytes, "
+        "sent from a client's window of 10",
         "tls": "the bytes of the server's flight and a round trip; no cryptography",
         "tls_record_overhead_bytes": tls_records.RECORD_OVERHEAD_BYTES,
         "tls_records": {name: tls_records.runs_text(runs) for name, runs in tls_records.TLS_RECORDS.items()},
-        "think_time": "time from request to first byte, less a round trip and what the first TLS record took; the median of its kind where unknown",
-        "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale responses, "
-        f"a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, else the whole response",
+        "think_time": "time from request to first byte, less a round trip and what the first TLS record "
+        "took; the median of its kind where unknown",
+        "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale "
+        f"responses, a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, "
+        "else the whole response",
         "segment_bytes": MSS_TIMESTAMPS,
-        "receive_window": "16 MB from the client's first acknowledgement on; a stock Linux client has 64,240 bytes",
+        "receive_window": "16 MB from the client's first acknowledgement on; "
+        "a stock Linux client has 64,240 bytes",
         "tcp_slow_start_after_idle": 1,
         "tcp_no_metrics_save": 1,
         "offloads": "off",
@@ -202,7 +202,8 @@ def population_facts(population: Population) -> dict[str, Any]:
 
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
-    """A recipe of each page in the cells with a cold or a warm cache: over any version of HTTP it has the same responses."""
+    """A recipe of each page in the cells with a cold or a warm cache:
+    over any version of HTTP it has the same responses."""
     found: dict[int, Recipe] = {}
     for cell in cells:
         if cell.conditions.warm_cache == warm:

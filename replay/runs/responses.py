@@ -1,7 +1,5 @@
 """Responses of replayed pages, a row each. They are many, so they are only stored on request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A replay: cells are divided among guests, and their answers become rows."""
 
-from __future__ import annotations
-
 import functools
 import heapq
 import itertools
@@ -63,10 +61,10 @@ def replay(
 ) -> Result:
     """Run all cells on at most `guests` guests, each on its own CPU; rows are sorted by cell.
 
-    Loads by an alias route run in guests of their own, in reverse order: what equals is then not due to guest or order.
-    `cpus` are the CPUs to use, in order of preference; the default is all usable ones. Guests of other runs keep theirs. A guest that fails costs the
-    cell in progress; a new guest does the rest. With `responses`, answers include each response
-    (replay/runs/responses.py).
+    Loads by an alias route run in guests of their own, in reverse order: what equals is then not due to guest
+    or order. `cpus` are the CPUs to use, in order of preference; the default is all usable ones. Guests of
+    other runs keep theirs. A guest that fails costs the cell in progress; a new guest does the rest. With
+    `responses`, answers include each response (replay/runs/responses.py).
     """
     began = time.monotonic()
     cpus = cpus or usable_cpus()
@@ -121,7 +119,8 @@ def check_calibrations(crew: Sequence[Guest]) -> None:
 
 
 def judged(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
-    """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys, after `check_calibrations`."""
+    """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys,
+    after `check_calibrations`."""
     cells = [(cell, guest, job) for guest in crew for job in guest.jobs for cell in job.cells]
     for cell, guest, job in sorted(cells, key=lambda one: cell_key(one[0])):
         broken = next((check for check in job.checks if not check.passed), None)
@@ -174,7 +173,8 @@ def weight(page: list[Cell]) -> int:
 def judge_cell(
     cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: CalibrationCheck | None
 ) -> dict[str, Any]:
-    """The row of one cell: failed without an answer, refused if a calibration check failed, else done or failed."""
+    """The row of one cell: failed without an answer, refused if a calibration check failed,
+    else done or failed."""
     if answer is None:
         return row(cell, "failed", str(failure) if failure else "the guest gave no answer", None)
     if broken:

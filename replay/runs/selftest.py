@@ -1,7 +1,5 @@
 """The lab's self-test: networks are calibrated, and no page is loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from releases.slow_start import WINDOWS

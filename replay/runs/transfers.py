@@ -1,7 +1,5 @@
 """Transfers, alone or concurrent, on an idle network, as published experiments measured them."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Harm to others in the verdict matrix, where loads beside those that decide measured it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,13 +12,15 @@ READINGS = ("within the bound", "too few loads to tell", "beyond the bound")
 """What an interval says of its bound, from the best to the worst."""
 
 NOTE = (
-    f"\u201c{MARK['sign']}\u201d: no load that decides has harm conditions. The number, with its 95 % interval, is of the loads beside the "
-    "decision, in the worst of their conditions; section \u201cHarm to others\u201d has all of them."
+    f"\u201c{MARK['sign']}\u201d: no load that decides has harm conditions. The number, with its 95 % "
+    "interval, is of the loads beside the decision, in the worst of their conditions; section \u201cHarm to "
+    "others\u201d has all of them."
 )
 
 
 def with_harm_beside(verdicts: Data | None, sections: Sequence[Data]) -> dict[str, Any] | None:
-    """The verdict matrix as in report.json with the harm to others of `sections` in the cells that are not measured.
+    """The verdict matrix as in report.json with the harm to others of `sections` in
+    the cells that are not measured.
 
     Such a cell keeps its `value` of None: it tells what is known, and decides nothing.
     """

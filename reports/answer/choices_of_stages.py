@@ -1,6 +1,5 @@
-"""The rule's choices in the ledger of a replay in stages: the same draws judged again with one choice changed."""
-
-from __future__ import annotations
+"""The rule's choices in the ledger of a replay in stages:
+the same draws judged again with one choice changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,7 +17,8 @@ from reports.recommendation.sensitivity import variants
 def choices_of(staged: StagedReplay, *, window: int | None) -> Iterator[Entry]:
     """Yield an entry for each choice of the rule; gains are those of `window`.
 
-    Stages were drawn to settle the answer by the rule as it is: by another, what they never drew can stay open.
+    Stages were drawn to settle the answer by the rule as it is: by another,
+    what they never drew can stay open.
     """
     found = staged.outcome
     known = {one.id: one.rule for one in variants(staged.problem.rule)}
@@ -47,7 +47,8 @@ def choices_of(staged: StagedReplay, *, window: int | None) -> Iterator[Entry]:
 
 
 def _judged(staged: StagedReplay, draws: Sequence[Mapping[str, Draws]], rule: Rule) -> Outcome:
-    """The outcome by another rule and the same `draws` after each stage, which differ only if the rule asks of other conditions."""
+    """The outcome by another rule and the same `draws` after each stage,
+    which differ only if the rule asks of other conditions."""
     problem, stages = staged.problem.by(rule), staged.stages
     if problem.conditions == staged.problem.conditions:
         return outcome_by(problem, stages, looks_by(problem, stages, draws))
@@ -63,7 +64,8 @@ def _answer(found: Outcome) -> str:
 
 
 def _gain(found: Outcome, window: int | None) -> Interval | None:
-    """The window's gain over the incumbent in percent, with an interval of the rule's confidence for itself alone."""
+    """The window's gain over the incumbent in percent,
+    with an interval of the rule's confidence for itself alone."""
     effect = found.standing.measured.get(f"gain/{window}-{found.standing.incumbent}")
     if effect is None:
         return None

@@ -1,7 +1,5 @@
 """How to cite a report: a line for a reference list, and BibTeX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from releases.catalogue import Release
@@ -12,7 +10,8 @@ from releases.citation.work import AUTHOR, NotCitable, of_report
 def citation(
     release: Release, *, year: int, version: int, date: str | None, marks: str, is_illustrative: bool
 ) -> dict[str, Any]:
-    """The citation's parts, its line and its BibTeX entry, which of an illustrative report is a comment that says why not.
+    """The citation's parts, its line and its BibTeX entry,
+    which of an illustrative report is a comment that says why not.
 
     `version` and `date` are the report's; `marks` are words that every number is marked by.
     """

@@ -1,6 +1,5 @@
-"""The headline: one of four, which are never mixed, with its sentence, its confidence and what stands before it."""
-
-from __future__ import annotations
+"""The headline: one of four, which are never mixed, with its sentence,
+its confidence and what stands before it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,7 +26,10 @@ def answer(
     fits: KeyNumber,
     replay_command: str,
 ) -> Answer:
-    """The answer. `findings` are None without a replay; `limits` are those of recorded pages; `replay_command` would make a replay."""
+    """The answer. `findings` are None without a replay.
+
+    `limits` are those of recorded pages; `replay_command` would make a replay.
+    """
     if findings is None:
         return _without_replay(fits, replay_command, illustrative_because, limits)
     forbidden = [reason for reason, _ in _forbidden(findings, instrument, illustrative_because)]
@@ -50,7 +52,8 @@ def answer(
 def _forbidden(
     findings: Findings, instrument: Standing, illustrative_because: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Why nothing may be recommended or confirmed, in a clause and in a sentence of its own; nothing if it may."""
+    """Why nothing may be recommended or confirmed, in a clause and in a sentence of its own;
+    nothing if it may."""
     if not instrument.is_valid:
         yield INVALID[instrument.content is None], instrument_sentence(instrument)
     if illustrative_because:
@@ -85,15 +88,22 @@ def illustrative_sentence(because: Sequence[str]) -> str:
 
 
 def instrument_sentence(instrument: Standing) -> str:
-    """What the back-cast says of a replay that is not valid, in one plain sentence; what was missed is in its section."""
+    """What the back-cast says of a replay that is not valid, in one plain sentence;
+    what was missed is in its section."""
     content = instrument.content
     if content is None:
-        return "The instrument is not shown to be valid for this: in its present form the method has not been asked about 2010."
+        return (
+            "The instrument is not shown to be valid for this: "
+            "in its present form the method has not been asked about 2010."
+        )
     decisive = [one for one in content["figures"] if one["decides"]]
     missed = sum(not one["is_met"] for one in decisive)
     rejected = "would have rejected IW 10, today\u2019s initial window"
     if content["admission"]["is_admitted"]:
-        told = f"the same method, asked about 2010, misses {missed} of {len(decisive)} effects that were measured then"
+        told = (
+            f"the same method, asked about 2010, misses {missed} of {len(decisive)} "
+            "effects that were measured then"
+        )
     elif missed:
         told = f"the same method, asked about 2010, {rejected}"
     else:
@@ -106,7 +116,10 @@ def instrument_sentence(instrument: Standing) -> str:
 def _forbidden_sentence(forbidden: Sequence[str], findings: Findings) -> str:
     """Why there is no answer, and what the rule says of the findings by itself."""
     told = _headline(_kind_by_rule(findings), findings)
-    return f"No answer, because {'; '.join(forbidden)}. By itself the rule would say \u201c{told}\u201d. {rule_sentence(findings)}"
+    return (
+        f"No answer, because {'; '.join(forbidden)}. By itself the rule would say \u201c{told}\u201d. "
+        f"{rule_sentence(findings)}"
+    )
 
 
 def rule_sentence(findings: Findings) -> str:
@@ -115,11 +128,17 @@ def rule_sentence(findings: Findings) -> str:
     cell = None if window is None else findings.gain(window)
     if window is None or cell is None or cell.value is None:
         return f"No candidate could be compared with IW {findings.incumbent}."
-    gain = f"{interval_text(cell.value, '%', near=[findings.rows[0].limit])} of page time against IW {findings.incumbent}"
+    gain = (
+        f"{interval_text(cell.value, '%', near=[findings.rows[0].limit])} of page time "
+        f"against IW {findings.incumbent}"
+    )
     if not findings.is_decided:
         return f"The evidence does not suffice yet. IW {window} comes nearest, and saves {gain}."
     if findings.iw is None:
-        return f"No other window both saves enough and harms little: IW {window} comes nearest, and saves {gain}."
+        return (
+            f"No other window both saves enough and harms little: IW {window} comes nearest, "
+            f"and saves {gain}."
+        )
     return f"IW {window} saves {gain}, and is shown to keep every bound on harm."
 
 
@@ -131,11 +150,13 @@ def _confidence(kind: Kind, *, is_recorded: bool) -> Confidence:
     if is_recorded:
         return Confidence(
             level="moderate",
-            because="the rule is settled and its method passed its test on 2010, but somebody else recorded the pages",
+            because="the rule is settled and its method passed its test on 2010, "
+            "but somebody else recorded the pages",
         )
     return Confidence(
         level="high",
-        because="the rule is settled, its method passed its test on 2010, and pages and networks are of this year",
+        because="the rule is settled, its method passed its test on 2010, "
+        "and pages and networks are of this year",
     )
 
 
@@ -149,7 +170,8 @@ def _without_replay(
         kind="undecided",
         headline="Undecided",
         iw=None,
-        sentence="This report has sizes alone: it was built without a replay, so that gains and harms of windows are not measured.",
+        sentence="This report has sizes alone: it was built without a replay, so that gains and harms of "
+        "windows are not measured.",
         confidence=Confidence(level="none", because="no replay"),
         numbers=(fits,),
         reasons=(),

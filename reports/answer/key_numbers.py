@@ -1,6 +1,5 @@
-"""The three numbers that matter: what fits, what the nearest rival saves, and its worst harm beside its bound."""
-
-from __future__ import annotations
+"""The three numbers that matter: what fits, what the nearest rival saves,
+and its worst harm beside its bound."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,18 +10,23 @@ from releases.interval import Interval
 from reports.answer.shape import Findings, KeyNumber, VerdictCell, VerdictRow
 
 FITTING = {"first_flights": "first flights", "responses": "responses"}
-"""Measures whose share that fits is one of the three numbers, by name: the second where the first is unknown."""
+"""Measures whose share that fits is one of the three numbers, by name:
+the second where the first is unknown."""
 
 
 def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
-    """Share of first flights that fit into a window, or of responses, and labelled so, where most first flights are of unknown size.
+    """Share of first flights that fit into a window, or of responses, and labelled so,
+    where most first flights are of unknown size.
 
     `measures` are those of report.json's `sizes`. Unknown, with the counts, where most sizes of both are.
     """
     found = {one["id"]: one for one in measures}
     stated = next((name for name in FITTING if found[name]["is_stated"]), None)
     lacking = found["first_flights"]
-    why = f"the size is known of {grouped(lacking['known'])} of {grouped(lacking['known'] + lacking['unknown'])} first flights"
+    why = (
+        f"the size is known of {grouped(lacking['known'])} of "
+        f"{grouped(lacking['known'] + lacking['unknown'])} first flights"
+    )
     if stated is None:
         label = f"of first flights fit into IW {iw}"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
@@ -55,9 +59,10 @@ def key_numbers(findings: Findings) -> tuple[KeyNumber, ...]:
 def rival(findings: Findings) -> int | None:
     """The recommended window, or else the candidate that comes nearest to being recommended.
 
-    Candidates that no bound has ruled out come first, and of the others those whose gain may be worthwhile. Among these it is
-    the one whose worst harm, by the upper end of its interval, is the smallest multiple of its bound: a candidate that was lost
-    early, of which few loads are known, is not near for want of measurement. The lower end of the gain settles what is left.
+    Candidates that no bound has ruled out come first, and of the others those whose gain may be worthwhile.
+    Among these it is the one whose worst harm, by the upper end of its interval, is the smallest multiple of
+    its bound: a candidate that was lost early, of which few loads are known, is not near for want of
+    measurement. The lower end of the gain settles what is left.
     """
     if findings.iw is not None:
         return findings.iw
@@ -129,9 +134,9 @@ def _worst_harm(findings: Findings, window: int) -> KeyNumber:
 
 
 def worst_harm(rows: Sequence[VerdictRow], window: int) -> tuple[VerdictRow, VerdictCell, Interval] | None:
-    """The required bound that the candidate exceeds most, or comes nearest to, as a multiple of the bound; None if none was measured.
+    """The required bound that the candidate exceeds most, or comes nearest to, as a multiple of the bound.
 
-    A bound that is shown not to be met comes before one that is not.
+    None if none was measured. A bound that is shown not to be met comes before one that is not.
     """
     found = [
         (row, cell, cell.value)

@@ -1,6 +1,5 @@
-"""Findings from a replay of every page over every network: the recommendation's candidates as a verdict matrix."""
-
-from __future__ import annotations
+"""Findings from a replay of every page over every network:
+the recommendation's candidates as a verdict matrix."""
 
 import itertools
 import math
@@ -23,7 +22,8 @@ MARK_OF: dict[Verdict, Mark] = {
 
 NOTES = (
     "Brackets are 95 % intervals over pages, which hold together for all candidates of a row.",
-    "A bound that is not met: the loads would have shown a harmless candidate to stay below it, and did not show this one.",
+    "A bound that is not met: the loads would have shown a harmless candidate to stay below it, "
+    "and did not show this one.",
 )
 
 

@@ -1,7 +1,5 @@
 """Findings from a replay in stages: its statements as a verdict matrix, and what the open ones would take."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 
@@ -20,10 +18,11 @@ SEVERITY: tuple[Mark, ...] = ("holds", "not measured", "open", "fails")
 """Marks from the best to the worst."""
 
 NOTES = (
-    "Brackets are the bounds that the marks follow from. They hold together, with 95 % confidence, over all looks at the replay and "
-    "all candidates, so that they are wider than the 95 % interval of a number by itself, which the rest of the report has.",
-    "A candidate that one bound has ruled out is not replayed further, so that its other numbers stay as they were then or "
-    "are not measured.",
+    "Brackets are the bounds that the marks follow from. They hold together, with 95 % confidence, over all "
+    "looks at the replay and all candidates, so that they are wider than the 95 % interval of a number by "
+    "itself, which the rest of the report has.",
+    "A candidate that one bound has ruled out is not replayed further, so that its other numbers stay as "
+    "they were then or are not measured.",
 )
 
 
@@ -62,8 +61,9 @@ def reasons(outcome: Outcome, rows: Sequence[VerdictRow]) -> Iterator[str]:
             row, cell, value = worst
             told = "" if row.is_level else f" more than at IW {row.against}"
             yield (
-                f"IW {window} is ruled out by {harm_title(row, cell)}: {interval_text(value, row.unit, near=[row.limit])}{told}, "
-                f"and the rule asks for below {stated(row.limit, row.unit)}."
+                f"IW {window} is ruled out by {harm_title(row, cell)}: "
+                f"{interval_text(value, row.unit, near=[row.limit])}{told}, and the rule asks for below "
+                f"{stated(row.limit, row.unit)}."
             )
             continue
         effect = standing.measured.get(why.id)
@@ -86,7 +86,8 @@ def _asked(why: Statement, effect: Measured) -> str:
 
 
 def deciding(outcome: Outcome, command: str) -> Deciding:
-    """What the open statements would take: loads of one condition serve all its statements, so each condition counts once."""
+    """What the open statements would take: loads of one condition serve all its statements,
+    so each condition counts once."""
     first = outcome.further[0] if outcome.further else None
     by_condition: dict[str, list[Need]] = {}
     for need in outcome.further:
@@ -97,7 +98,10 @@ def deciding(outcome: Outcome, command: str) -> Deciding:
     costs = [further_loads(outcome, need) for need in largest]
     asked = outcome.problem.rule.minimum_coverage_percent
     if outcome.coverage_percent < asked:
-        what = f"share of loads that are done, at least {quantity(outcome.coverage_percent, '%')} over each network at each window, where the rule asks for {stated(asked, '%')}"
+        what = (
+            f"share of loads that are done, at least {quantity(outcome.coverage_percent, '%')} over each "
+            f"network at each window, where the rule asks for {stated(asked, '%')}"
+        )
         return Deciding(what=what, loads=None, core_hours=None, pages=None, command=command)
     return Deciding(
         what=first.statement.subject if first else "verdict on statements that further loads cannot settle",
@@ -109,7 +113,8 @@ def deciding(outcome: Outcome, command: str) -> Deciding:
 
 
 def gain_row(outcome: Outcome) -> VerdictRow:
-    """Gains over the incumbent; a statement of a gain holds if page time falls by at least the rule's minimum."""
+    """Gains over the incumbent; a statement of a gain holds if page time falls
+    by at least the rule's minimum."""
     standing = outcome.standing
     return VerdictRow(
         id="gain",
@@ -130,7 +135,8 @@ def gain_row(outcome: Outcome) -> VerdictRow:
 
 
 def harm_rows(outcome: Outcome) -> Iterator[VerdictRow]:
-    """A row for each margin and the window that it compares with, the worst condition of each in its cells."""
+    """A row for each margin and the window that it compares with,
+    the worst condition of each in its cells."""
     grouped: dict[tuple[str, int], dict[int, list[Statement]]] = {}
     for one in outcome.problem.statements:
         if one.margin is not None and one.kind == "harm":

@@ -1,6 +1,5 @@
-"""The shape of the answer: headline, one sentence, three numbers, the verdict matrix, and what would decide an open question."""
-
-from __future__ import annotations
+"""The shape of the answer: headline, one sentence, three numbers, the verdict matrix,
+and what would decide an open question."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -72,9 +71,11 @@ class VerdictCell:
     window: int
     mark: Mark
     value: Interval | None
-    """Estimate with its 95 % interval, in the row's unit; None if it was not measured by the loads that decide."""
+    """Estimate with its 95 % interval, in the row's unit;
+    None if it was not measured by the loads that decide."""
     printed: Interval | None = None
-    """Estimate with the bounds that the mark follows from, or with the 95 % interval of loads beside the decision; the matrix prints it."""
+    """Estimate with the bounds that the mark follows from, or with the 95 % interval of loads beside the
+    decision; the matrix prints it."""
     note: str = ""
 
 

@@ -1,1 +1,2 @@
-"""The judgement on a back-cast: published figures beside ours, and what the rule says with IW 3 as incumbent."""
+"""The judgement on a back-cast: published figures beside ours,
+and what the rule says with IW 3 as incumbent."""

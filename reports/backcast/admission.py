@@ -1,7 +1,5 @@
 """What the recommendation's rule says of IW 10 in the back-cast, with IW 3 as the incumbent."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +12,10 @@ from reports.recommendation.rule import MARGINS, RULE, Role, Rule
 from reports.statistics.paired_loads import pair_rows
 
 BACKCAST_RULE: Rule = dataclasses.replace(RULE, permanent_incumbent=BASE, harm_conditions=(), margins=MARGINS)
-"""The rule with the incumbent of 2010, over the ordinary cells: the paper measured no other condition. No margin is changed."""
+"""The rule with the incumbent of 2010, over the ordinary cells: the paper measured no other condition.
+
+No margin is changed.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
-"""The back-cast's published figures beside ours, each with the factor between them, and the gate that they make."""
-
-from __future__ import annotations
+"""The back-cast's published figures beside ours, each with the factor between them,
+and the gate that they make."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,10 @@ from replay.backcast.published import (
 )
 
 FACTOR = 2.0
-"""Largest factor between a published figure and ours. Ours, as for the reproduction of Baidu's gains; fixed before the first run."""
+"""Largest factor between a published figure and ours.
+
+Ours, as for the reproduction of Baidu's gains; fixed before the first run.
+"""
 
 Half = Literal["calibration", "judgement"]
 

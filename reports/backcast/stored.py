@@ -1,9 +1,8 @@
 """The stored back-cast: backcast.json and cells.parquet, with manifest and checksums, written in one step.
 
-`replay run --until decided` reads it: without a valid back-cast of the same kernel, player and rule, its answer says so first.
+`replay run --until decided` reads it: without a valid back-cast of the same kernel, player and rule,
+its answer says so first.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import json
@@ -50,7 +49,10 @@ class Standing:
     """Checksum of the back-cast's SHA256SUMS; None without `content`."""
 
     def origin(self) -> dict[str, Any] | None:
-        """What identifies the back-cast in a manifest; None if there is none that says anything about this code."""
+        """What identifies the back-cast in a manifest.
+
+        None if there is none that says anything about this code.
+        """
         if self.content is None:
             return None
         return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
@@ -111,7 +113,8 @@ def inputs_of(inputs: Inputs) -> dict[str, Any]:
 
 
 def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
-    """Write a back-cast with the cells of its experiment; an older one stays until the new one is complete."""
+    """Write a back-cast with the cells of its experiment;
+    an older one stays until the new one is complete."""
     with put_in_place(folder) as stage:
         pq.write_table(
             pa.Table.from_pylist(list(rows), schema=CELL), stage / "cells.parquet", compression="zstd"
@@ -121,9 +124,10 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
 
 
 def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
-    """What the stored back-cast says of an instrument; without one of its kernel, player and rule, it is not validated.
+    """What the stored back-cast says of an instrument.
 
-    `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are this code's.
+    Without one of its kernel, player and rule, it is not validated. `of` has the facts of a replay that name
+    its kernel, player and version of the rule; by default they are this code's.
     """
     again = "run `firstflight replay backcast`"
     if not (folder / FILE).is_file():
@@ -152,7 +156,10 @@ def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
 def sentence(content: Mapping[str, Any]) -> str:
     """The outcome of a back-cast in a sentence."""
     decisive = [one for one in content["figures"] if one["decides"]]
-    met = f"{len(decisive) - len(content['missed'])} of {len(decisive)} published figures of 2010 within a factor of {stated(content['factor'])}"
+    met = (
+        f"{len(decisive) - len(content['missed'])} of {len(decisive)} published figures of 2010 within a "
+        f"factor of {stated(content['factor'])}"
+    )
     admitted = "admits" if content["admission"]["is_admitted"] else "does not admit"
     verdict = f"the rule with IW 3 as incumbent {admitted} IW 10, and the replay meets {met}"
     if content["is_valid"]:

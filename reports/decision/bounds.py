@@ -1,11 +1,11 @@
-"""One-sided bounds of a mean over pages, corrected for skewness by Hall's transformation; of rare events, by Clopper and Pearson.
+"""One-sided bounds of a mean over pages, corrected for skewness by Hall's transformation; of rare events,
+by Clopper and Pearson.
 
-Peter Hall, On the Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54 (1992). Like the
-bootstrap-t it is right to second order; unlike it, it needs no replicates, so that the very small error probabilities of early
-looks can be computed. No bound is nearer than the one without the correction.
+Peter Hall, On the Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54
+(1992). Like the bootstrap-t it is right to second order; unlike it, it needs no replicates, so that the very
+small error probabilities of early looks can be computed. No bound is nearer than the one without the
+correction.
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
@@ -38,12 +38,14 @@ class Measured:
     error: float
     """Standard error, with pages as clusters."""
     skewness: float
-    """Skewness of the estimate itself: that of the pages' contributions over the square root of their number."""
+    """Skewness of the estimate itself: that of the pages' contributions over
+    the square root of their number."""
     pages: int
     degrees: float = math.inf
     """Degrees of freedom of the error."""
     between: float = 0.0
-    """Part of the squared error that only more pages reduce; the rest falls with draws on the same pages too."""
+    """Part of the squared error that only more pages reduce;
+    the rest falls with draws on the same pages too."""
     by_network: Floats = field(default_factory=lambda: np.zeros(0))
     """What a single draw over each network would add to the squared error, [network of the frame]."""
 
@@ -79,9 +81,10 @@ class Measured:
 class RareEvents(Measured):
     """A share in percentage points that few pages have any of: its bounds are those of *pages* with an event.
 
-    So few events do not show how large an event is, but a page's share is at most whole. Draws over some networks weigh more than
-    others: the mean is at most the heaviest page's weight times the expected number of pages with an event, which Clopper and Pearson's
-    upper end bounds where pages have unequal chances too (Hoeffding 1956).
+    So few events do not show how large an event is, but a page's share is at most whole. Draws over some
+    networks weigh more than others: the mean is at most the heaviest page's weight times the expected number
+    of pages with an event, which Clopper and Pearson's upper end bounds where pages have unequal chances too
+    (Hoeffding 1956).
     """
 
     with_event: int
@@ -112,7 +115,8 @@ class RareEvents(Measured):
 
 
 def student(score: float, degrees: float) -> float:
-    """The quantile of Student's t for a normal score, by its Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5).
+    """The quantile of Student's t for a normal score,
+    by its Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5).
 
     >>> round(student(1.959964, 20), 3), round(student(3.290527, 30), 3)
     (2.086, 3.646)

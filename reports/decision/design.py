@@ -1,10 +1,9 @@
-"""The design of a stage: which pages are drawn over which networks, evenly spread over both and without repeating a page early.
+"""The design of a stage: which pages are drawn over which networks,
+evenly spread over both and without repeating a page early.
 
-Pages come in rounds: each page once in a round, in an order of which every part is spread evenly over sizes. The order, the
-networks and the seeds depend on the number of the run: runs of other numbers are other draws.
+Pages come in rounds: each page once in a round, in an order of which every part is spread evenly over sizes.
+The order, the networks and the seeds depend on the number of the run: runs of other numbers are other draws.
 """
-
-from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from reports.decision.draws import SEEDS_OF_A_DRAW, Integers
 from reports.statistics.bootstrap import Floats
 
 PLASTIC = 1.324717957244746
-"""The generalised golden ratio of two dimensions: its powers make the additive recurrence of least discrepancy known."""
+"""The generalised golden ratio of two dimensions: its powers make the additive
+recurrence of least discrepancy known."""
 
 ROUNDS_OF_A_RUN = 500
 """Most rounds through the pages in one run: further runs have other seeds."""
@@ -66,8 +66,8 @@ def _seed(run: int, turn: int) -> int:
 def allocate(draws: int, need: Floats, prices: Floats, weights: Floats, *, least: int = 0) -> Integers:
     """Number of draws for each network by Neyman: in proportion to the need's root over the price's root.
 
-    `need` is what a draw adds to the squared errors in question, in units of their squared distance to their limits; all
-    zero: unknown, then weights stand for it. Networks with `weights` have at least `least`.
+    `need` is what a draw adds to the squared errors in question, in units of their squared distance to their
+    limits; all zero: unknown, then weights stand for it. Networks with `weights` have at least `least`.
     """
     even = weights / np.sqrt(prices)
     wanted = np.sqrt(need / prices)

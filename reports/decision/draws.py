@@ -1,6 +1,5 @@
-"""Draws: loads of a page over a network at every window still in question, with the same random events at each window."""
-
-from __future__ import annotations
+"""Draws: loads of a page over a network at every window still in question,
+with the same random events at each window."""
 
 import operator
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,8 @@ from reports.statistics.paired_loads import NUMERIC_COLUMNS
 Integers = npt.NDArray[np.intp]
 
 SEEDS_OF_A_DRAW = 2
-"""Seeds of each round through the pages: an odd one for all windows, the even one after it for the incumbent against itself."""
+"""Seeds of each round through the pages: an odd one for all windows,
+the even one after it for the incumbent against itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,7 +43,8 @@ class Draws:
     """Places in the frame's networks."""
     windows: tuple[int, ...]
     values: Mapping[str, Floats]
-    """Arrays [draw, window] by column; NaN where the window was not replayed, was not done, or the value is unknown."""
+    """Arrays [draw, window] by column; NaN where the window was not replayed, was not done,
+    or the value is unknown."""
     again: Mapping[str, Floats]
     """Arrays [draw] of the incumbent's load with another seed."""
 
@@ -70,11 +71,15 @@ class Loads:
     is_again: Mask
     """True for the incumbent's load with another seed."""
     numbers: Floats
-    """[load, column] in the order of NUMERIC_COLUMNS; NaN where the load was not done, or the value is unknown."""
+    """[load, column] in the order of NUMERIC_COLUMNS; NaN where the load was not done,
+    or the value is unknown."""
 
 
 def loads_of(rows: Sequence[Mapping[str, Any]], frame: Frame, *, paces_all: bool = False) -> Loads:
-    """The loads of the frame's pages over its networks. A paced load has a paced window, unless the condition paces all."""
+    """The loads of the frame's pages over its networks.
+
+    A paced load has a paced window, unless the condition paces all.
+    """
     pages = {visit: place for place, visit in enumerate(frame.pages)}
     networks = {name: place for place, name in enumerate(frame.networks)}
     rows = [row for row in rows if row["visit_id"] in pages and row["profile"] in networks]
@@ -100,7 +105,10 @@ def loads_of(rows: Sequence[Mapping[str, Any]], frame: Frame, *, paces_all: bool
 
 
 def gather(parts: Sequence[Loads], frame: Frame, *, incumbent: int) -> Draws:
-    """The draws of the loads of one condition in several parts. If a load occurs twice, the later one counts."""
+    """The draws of the loads of one condition in several parts.
+
+    If a load occurs twice, the later one counts.
+    """
     windows = np.concatenate([one.windows for one in parts])
     is_again = np.concatenate([one.is_again for one in parts])
     numbers = np.concatenate([one.numbers for one in parts])

@@ -1,6 +1,5 @@
-"""Power: half-intervals that a number of draws can be expected to reach, and what an open answer would still take."""
-
-from __future__ import annotations
+"""Power: half-intervals that a number of draws can be expected to reach,
+and what an open answer would still take."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +24,10 @@ SPREADS: Mapping[HarmMeasure | None, float] = {
     "bulk_time": 20.0,
     "probe_p95": 40.0,
 }
-"""Spread of a draw's contribution to each effect, in the effect's unit; None: gain in percent. A draw is a page over a network
-of the world. From a first look of 128 draws of recorded pages over mlab-2025-10 at IW 30 against IW 10; responses by their own bytes, and short
-flows (10 to 26 by condition), from the edition 2026; quantiles and other harm conditions are estimates of ours. Only the plan before the first stage uses them."""
+"""Spread of a draw's contribution to each effect, in the effect's unit; None: gain in percent. A draw is a
+page over a network of the world. From a first look of 128 draws of recorded pages over mlab-2025-10 at IW 30
+against IW 10; responses by their own bytes, and short flows (10 to 26 by condition), from the edition 2026;
+quantiles and other harm conditions are estimates of ours. Only the plan before the first stage uses them."""
 
 PAGE_SPREADS: Mapping[HarmMeasure | None, float] = {
     None: 2.3,
@@ -37,8 +37,9 @@ PAGE_SPREADS: Mapping[HarmMeasure | None, float] = {
     "page_time_mean": 6.4,
     "page_time_p95": 11.0,
 }
-"""Part of that spread that all draws of a page have in common, which only more pages reduce. From the standard errors of the edition 2026
-over 591 pages, of whose squares pages are some 64 %; other measures are of other people's flows, whose spread is not the pages'."""
+"""Part of that spread that all draws of a page have in common, which only more pages reduce. From the
+standard errors of the edition 2026 over 591 pages, of whose squares pages are some 64 %; other measures are
+of other people's flows, whose spread is not the pages'."""
 
 LAST_LOOK = 1 - (5 / 6) ** POWER
 """Share of the error probability that is left to the last of six looks."""
@@ -70,7 +71,8 @@ class Expectation:
 def expectations(
     statements: Sequence[Statement], draws: Mapping[str, float], *, pages: int, worthwhile: float
 ) -> Iterator[Expectation]:
-    """Expected half-intervals with so many pages, and `draws` of them by condition; of each margin in each condition once."""
+    """Expected half-intervals with so many pages, and `draws` of them by condition;
+    of each margin in each condition once."""
     seen: set[tuple[object, str]] = set()
     for one in statements:
         key = (one.margin and one.margin.id, one.condition)

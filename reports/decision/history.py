@@ -1,7 +1,5 @@
 """What each stage of a replay added and decided, and why another one followed: a ledger that only grows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

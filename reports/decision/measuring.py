@@ -1,10 +1,9 @@
 """Measures the effect of each statement from the draws so far.
 
-An effect is a mean over pages and over the population's networks, of log ratios for times and of percentage points for shares,
-as in the rule. A share is that of a load: what the load has in all hardly depends on its network.
+An effect is a mean over pages and over the population's networks, of log ratios for times and of percentage
+points for shares, as in the rule. A share is that of a load: what the load has in all hardly depends on its
+network.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,8 @@ from reports.recommendation.rule import Margin, Role, Rule
 from reports.statistics.bootstrap import Floats, weighted_quantile
 
 LEAST_PAGES_WITH_EVENTS = 10
-"""Fewest pages with an event, at either window, whose spread is that of the event: of fewer, pages with an event are counted. Ours."""
+"""Fewest pages with an event, at either window, whose spread is that of the event: of fewer,
+pages with an event are counted. Ours."""
 
 Populations = Mapping[Role, Floats]
 """Weights of the frame's networks by role."""
@@ -37,7 +37,7 @@ def measure(
     """The effects by statement; those without enough draws are left out.
 
     `expected` has for each window the logarithm of page time by arithmetic, [page, network] of the frame
-    (`reports.decision.expected_time`): gains are measured as their distance from it.
+    (`reports.decision.problem.expected_log_ms`): gains are measured as their distance from it.
     """
     found = {}
     for one in statements:
@@ -116,7 +116,8 @@ def with_control(
 
 
 def _share(margin: Margin, one: Statement, draws: Draws, weights: Floats, rule: Rule) -> Measured | None:
-    """A share's worsening in percentage points of a load's whole, or its level where the margin bounds that."""
+    """A share's worsening in percentage points of a load's whole,
+    or its level where the margin bounds that."""
     part, whole = SHARES[margin.measure]
     arrays = [
         100 * draws.at(part, window) / np.where(draws.at(whole, window) > 0, draws.at(whole, window), np.nan)

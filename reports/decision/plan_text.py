@@ -1,6 +1,5 @@
-"""The plan of a replay in stages, in words: loads, core-hours, and the half-intervals to expect against each limit."""
-
-from __future__ import annotations
+"""The plan of a replay in stages, in words: loads, core-hours,
+and the half-intervals to expect against each limit."""
 
 import collections
 import math
@@ -28,15 +27,18 @@ def plan_lines(problem: Problem, *, budget: Budget, guests: int) -> Iterator[str
         f"{', '.join(map(str, problem.windows))}, of which IW {problem.incumbent} is in force"
     )
     yield (
-        f"budget: {seconds / guests / 60:.0f} minutes on {guests} guests, {seconds / 3600:.1f} core-hours: at most "
-        f"{budget.amount if in_loads else loads:,.0f} loads; "
-        f"{draws:,.0f} draws of a page and a network, each at every window that is not lost"
+        f"budget: {seconds / guests / 60:.0f} minutes on {guests} guests, {seconds / 3600:.1f} core-hours: "
+        f"at most {budget.amount if in_loads else loads:,.0f} loads; {draws:,.0f} draws of a page and a "
+        "network, each at every window that is not lost"
     )
     yield (
         f"first stage: {len(cells):,} loads, about {core_seconds(cells) / guests / 60:.1f} minutes; then "
         f"looks at {', '.join(f'{step:.0%}' for step in STEPS)} of the budget"
     )
-    yield "expected half-intervals if half of the loads go to the harm conditions, for candidates that nothing speaks against:"
+    yield (
+        "expected half-intervals if half of the loads go to the harm conditions, "
+        "for candidates that nothing speaks against:"
+    )
     by_condition = {name: draws / 2 / (1 if name == ORDINARY else others) for name in problem.conditions}
     found = expectations(
         problem.statements,
@@ -50,7 +52,8 @@ def plan_lines(problem: Problem, *, budget: Budget, guests: int) -> Iterator[str
 
 
 def _rows(found: Iterable[Expectation]) -> list[tuple[str, list[Expectation]]]:
-    """Expectations by effect; those of one effect under all harm conditions are one row, for they are alike."""
+    """Expectations by effect; those of one effect under all harm conditions are one row,
+    for they are alike."""
     rows: dict[str, list[Expectation]] = collections.defaultdict(list)
     for one in found:
         margin = one.statement.margin

@@ -1,4 +1,5 @@
-"""The question that a replay in stages answers: pages, networks, candidates, and how a stage's loads are chosen."""
+"""The question that a replay in stages answers: pages, networks, candidates,
+and how a stage's loads are chosen."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, sent
@@ -15,7 +17,6 @@ from replay.runs.chunks import core_seconds
 from replay.runs.conditions import Conditions
 from reports.decision.design import LEAST_A_NETWORK, allocate, pairs
 from reports.decision.draws import Frame
-from reports.decision.expected_time import expected_log_ms
 from reports.decision.standing import Standing, targets, windows_of
 from reports.decision.statements import Statement, statements_of
 from reports.recommendation.mixture import ORDINARY
@@ -135,10 +136,12 @@ class Part:
 def next_parts(
     problem: Problem, standing: Standing, *, seconds: float, drawn: Mapping[str, int]
 ) -> tuple[Part, ...]:
-    """The parts of the next stage, for about so many planned `seconds` of a core; `drawn` counts draws so far by condition.
+    """The parts of the next stage, for about so many planned `seconds` of a core;
+    `drawn` counts draws so far by condition.
 
-    Half of the time goes to ordinary loads, the rest to the harm conditions by equal parts; all of it to one side where the
-    other has nothing to settle. Harm conditions are replayed for candidates that nothing speaks against so far.
+    Half of the time goes to ordinary loads, the rest to the harm conditions by equal parts; all of it to one
+    side where the other has nothing to settle. Harm conditions are replayed for candidates that nothing
+    speaks against so far.
     """
     wanted = targets(problem.statements, standing)
     asked: dict[str, list[Statement]] = {}
@@ -201,3 +204,47 @@ def cells_of(problem: Problem, parts: Sequence[Part]) -> list[Cell]:
             *([(problem.incumbent, pair.seed + 1, True)] if part.again else []),
         ]
     ]
+
+
+def expected_log_ms(
+    recipes: Sequence[Recipe], networks: Sequence[Profile], windows: Sequence[int]
+) -> Mapping[int, Floats]:
+    """Logarithm of page time in ms for each window, as [page, network],
+    by arithmetic without loss or competing traffic.
+
+    It is a control variate for the times that the replay measures. Its own error does not matter: the mean
+    over all pages and networks is known exactly, and only what the replay adds to it is estimated. It counts
+    handshakes, the rounds of slow start on each connection, and the bytes at the rate of the bottleneck.
+    """
+    rates = np.array([one.down_bps for one in networks], dtype=np.float64)[:, np.newaxis] / 8e3
+    trips = np.array([one.rtt_us for one in networks], dtype=np.float64)[:, np.newaxis] / 1e3
+    sizes = np.array(windows, dtype=np.float64)[np.newaxis] * MSS_TIMESTAMPS
+    times = np.stack([_page_ms(recipe, rates=rates, trips=trips, windows=sizes) for recipe in recipes])
+    logarithms = np.log(times)
+    return {window: logarithms[:, :, place] for place, window in enumerate(windows)}
+
+
+def _page_ms(recipe: Recipe, *, rates: Floats, trips: Floats, windows: Floats) -> Floats:
+    """Time of the page's last byte, [network, window]; rates are in bytes per ms, windows in bytes."""
+    begun: dict[int, Floats] = {}
+    sent: dict[int, int] = {}
+    rounds: dict[int, Floats] = {}
+    ends: list[Floats] = []
+    # No round is waited for after the window fills the path.
+    full = np.log2(1 + np.maximum(rates * trips / windows, 1))
+    start = np.zeros(full.shape)
+    for one in recipe.objects:
+        origin = one.origin
+        wanted = ends[one.parent] if 0 <= one.parent < len(ends) else start
+        if origin not in begun:
+            handshakes = 2 if recipe.origins[origin].tls_flight_bytes else 1
+            begun[origin] = wanted + handshakes * trips
+            rounds[origin] = np.ones(full.shape)
+        sent[origin] = sent.get(origin, 0) + one.response_bytes
+        reached = np.minimum(np.ceil(np.log2(1 + sent[origin] / windows)), full)
+        waits = np.maximum(reached - rounds[origin], 0)
+        rounds[origin] = np.maximum(reached, 1)
+        ends.append(np.maximum(wanted, begun[origin]) + (1 + waits) * trips + one.response_bytes / rates)
+    last = np.maximum.reduce(ends)
+    least: Floats = 2 * trips + recipe.response_bytes / rates
+    return np.maximum(last, least)

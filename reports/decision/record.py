@@ -1,7 +1,5 @@
 """The outcome in words and as JSON: the answer in one line, and every effect behind it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -47,9 +45,15 @@ def reason(outcome: Outcome) -> str:
 def _obstacle(outcome: Outcome) -> str:
     minimum = outcome.problem.rule.minimum_coverage_percent
     if outcome.standing.is_sound is False:
-        return f"IW {outcome.problem.incumbent} differs from itself with other seeds, so that no answer can be trusted"
+        return (
+            f"IW {outcome.problem.incumbent} differs from itself with other seeds, "
+            "so that no answer can be trusted"
+        )
     if outcome.coverage_percent < minimum:
-        return f"{quantity(outcome.coverage_percent, '%')} of the loads over a network are done, and the rule asks for {stated(minimum, '%')}"
+        return (
+            f"{quantity(outcome.coverage_percent, '%')} of the loads over a network are done, and the rule "
+            f"asks for {stated(minimum, '%')}"
+        )
     if not outcome.further:
         return "statements that further loads cannot settle are left open"
     first = outcome.further[0]
@@ -71,13 +75,20 @@ def _takes(outcome: Outcome, need: Need) -> str:
     if math.isinf(need.times):
         return "it needs a longer budget" if need.effect is None else "it lies on its limit"
     if need.times <= 1:
-        return "the looks at the loads have used up the error probability that it may have, and a longer budget would settle it"
+        return (
+            "the looks at the loads have used up the error probability that it may have, "
+            "and a longer budget would settle it"
+        )
     loads, hours = further_loads(outcome, need)
-    return f"if it stays as measured, about {grouped(loads)} more loads ({quantity(hours, 'core-hours')}) would settle it"
+    return (
+        f"if it stays as measured, about {grouped(loads)} more loads "
+        f"({quantity(hours, 'core-hours')}) would settle it"
+    )
 
 
 def further_loads(outcome: Outcome, need: Need) -> tuple[int, float]:
-    """Loads that a need takes beyond those that are done, at the windows still in question, and their core-hours."""
+    """Loads that a need takes beyond those that are done, at the windows still in question,
+    and their core-hours."""
     done = outcome.draws.get(need.statement.condition, 0)
     windows = len(outcome.standing.live) + 1 + (need.statement.kind == "self")
     loads = math.ceil((need.times - 1) * done * windows)
@@ -148,7 +159,8 @@ def shown(one: Statement, effect: Measured) -> Interval:
 
 
 def in_words(one: Statement, effect: Interval) -> Interval:
-    """An effect as readers see it: percent of page time saved for a gain, else the change or worsening in percent or the margin's unit."""
+    """An effect as readers see it: percent of page time saved for a gain,
+    else the change or worsening in percent or the margin's unit."""
     found = effect if one.sign > 0 else -effect
     if one.kind == "gain":
         return Interval(*(saved_percent(value) for value in (found.estimate, found.upper, found.lower)))

@@ -1,12 +1,12 @@
-"""Error probabilities of a replay that is looked at several times: what each look may spend, so that the whole holds.
+"""Error probabilities of a replay that is looked at several times: what each look may spend,
+so that the whole holds.
 
-The spending function is Kim and DeMets's of power two (Biometrika 74, 1987): at a fraction t of the budget, t² of the error
-probability may have been spent. It is less strict with early looks than O'Brien and Fleming's, since most windows are lost
-early and by a wide margin. Each look uses its own increment: by the union bound, all looks together hold without the
-independent increments that exact bounds need, and that pages do not have, because they return in later stages.
+The spending function is Kim and DeMets's of power two (Biometrika 74, 1987): at a fraction t of the budget,
+t² of the error probability may have been spent. It is less strict with early looks than O'Brien and
+Fleming's, since most windows are lost early and by a wide margin. Each look uses its own increment: by the
+union bound, all looks together hold without the independent increments that exact bounds need, and that pages
+do not have, because they return in later stages.
 """
-
-from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence

@@ -1,6 +1,5 @@
-"""Stages of a replay that ends when its answer is known: their loads, what they cost, and the looks after each."""
-
-from __future__ import annotations
+"""Stages of a replay that ends when its answer is known: their loads, what they cost,
+and the looks after each."""
 
 import collections
 import functools

@@ -1,18 +1,20 @@
 """What the looks so far confirm and refute, which candidates are lost, and which answers are still possible.
 
-A pure function of the looks: what a bound showed once stays shown, so that a run that was stopped and resumed ends alike.
+A pure function of the looks: what a bound showed once stays shown,
+so that a run that was stopped and resumed ends alike.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from releases.interval import Interval
-from reports.decision.answers import possible_answers
 from reports.decision.bounds import Measured
 from reports.decision.spending import increments
 from reports.decision.statements import Statement
+
+NO_CHANGE = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,8 @@ class Standing:
     is_sound: bool | None
     """Whether the incumbent was found equal to itself; None: open."""
     decided_by: Mapping[str, Interval]
-    """The effects with the bounds that say of each statement what `holds` does, at the last look at which they do so."""
+    """The effects with the bounds that say of each statement what `holds` does,
+    at the last look at which they do so."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -93,9 +96,11 @@ def stand(statements: Sequence[Statement], looks: Sequence[Look], *, incumbent: 
 def _decided_by(
     statements: Sequence[Statement], looks: Sequence[Look], holds: Mapping[str, bool | None]
 ) -> dict[str, Interval]:
-    """Each effect with its bounds at the last look at which they show what is known: what was shown once stays shown.
+    """Each effect with its bounds at the last look at which they show what is known:
+    what was shown once stays shown.
 
-    The bounds of all statements and looks hold together with the rule's confidence, so that they are wider than an interval of one number.
+    The bounds of all statements and looks hold together with the rule's confidence, so that they are wider
+    than an interval of one number.
     """
     found: dict[str, Interval] = {}
     shares = increments([look.fraction for look in looks])
@@ -134,10 +139,10 @@ def _all(values: Iterable[bool | None]) -> bool | None:
 def targets(statements: Sequence[Statement], standing: Standing) -> list[Statement]:
     """The open statements that further draws should settle.
 
-    One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest in terms of its
-    error is enough. A candidate without one needs all its statements that can tell between the answers that are left: where one
-    is left, none can, and it remains to show that the incumbent equals itself. While one candidate is first in question, larger ones
-    need only be shown not to surpass it.
+    One refuted statement loses a candidate: where an effect lies beyond its limit, the one that is furthest
+    in terms of its error is enough. A candidate without one needs all its statements that can tell between
+    the answers that are left: where one is left, none can, and it remains to show that the incumbent equals
+    itself. While one candidate is first in question, larger ones need only be shown not to surpass it.
     """
     found = [one for one in statements if one.kind == "self" and standing.holds[one.id] is None]
     first = _first_in_question(statements, standing)
@@ -158,9 +163,11 @@ def targets(statements: Sequence[Statement], standing: Standing) -> list[Stateme
 
 
 def _first_in_question(statements: Sequence[Statement], standing: Standing) -> int | None:
-    """The smallest candidate that is shown worthwhile, whose harms are open and seem small, and that no larger one seems to surpass.
+    """The smallest candidate that is shown worthwhile, whose harms are open and seem small,
+    and that no larger one seems to surpass.
 
-    If it is admitted, larger ones are not needed; if not, their turn comes. None if there is no such candidate.
+    If it is admitted, larger ones are not needed; if not, their turn comes.
+    None if there is no such candidate.
     """
     gains = {(one.candidate, one.other): one for one in statements if one.kind == "gain"}
     for window in standing.live:
@@ -197,7 +204,8 @@ def _that_matter(statements: Sequence[Statement], standing: Standing) -> list[in
 
 
 def _matters(one: Statement, standing: Standing) -> bool:
-    """Return whether a statement about such a candidate can tell between the answers that are left: gains over others cannot."""
+    """Return whether a statement about such a candidate can tell between the answers that are left:
+    gains over others cannot."""
     if one.kind == "gain":
         return one.other in standing.answers or (
             one.other == standing.incumbent and one.candidate in standing.answers
@@ -218,3 +226,44 @@ def _is_against(one: Statement, standing: Standing) -> bool:
 
 def _distance(effect: Measured) -> float:
     return effect.excess / effect.error if effect.error > 0 else float("inf")
+
+
+def possible_answers(
+    candidates: Sequence[int],
+    *,
+    incumbent: int,
+    admissible: Mapping[int, bool | None],
+    is_worthwhile: Mapping[tuple[int, int], bool | None],
+) -> frozenset[int | None]:
+    """All answers of `reports.recommendation.candidate_verdicts.choose` over every way in
+    which open statements can end.
+
+    None as a truth value is open; None as an answer is "no change". Statements are taken as independent, so
+    that the set may hold answers that cannot be, but never lacks one that can.
+
+    >>> possible_answers([16], incumbent=10, admissible={16: None}, is_worthwhile={(16, 10): True}) == {16, None}
+    True
+    """  # noqa: E501
+    windows = sorted(set(candidates) - {incumbent})
+    bits = {window: 1 << place for place, window in enumerate([incumbent, *windows])}
+    # Every way in which candidates can be admissible, as a set of bits; the incumbent always is.
+    ways = np.array([bits[incumbent]], dtype=np.int64)
+    for window in windows:
+        without = ways[:0] if admissible[window] else ways
+        within = ways[:0] if admissible[window] is False else ways | bits[window]
+        ways = np.concatenate([without, within])
+    found: set[int | None] = set()
+    is_left = np.ones(len(ways), dtype=bool)  # whether no smaller window is chosen for certain
+    for window in windows:
+        gain = is_worthwhile[window, incumbent]
+        surpassing = {rival: is_worthwhile[rival, window] for rival in bits if rival > window}
+        shown = sum(bits[rival] for rival, surpasses in surpassing.items() if surpasses)
+        not_refuted = sum(bits[rival] for rival, surpasses in surpassing.items() if surpasses is not False)
+        is_rival = (ways & bits[window]) != 0
+        if gain is not False and (is_left & is_rival & ((ways & shown) == 0)).any():
+            found.add(window)
+        if gain:
+            is_left &= ~(is_rival & ((ways & not_refuted) == 0))
+    if is_left.any():
+        found.add(NO_CHANGE)
+    return frozenset(found)

@@ -1,10 +1,8 @@
 """Statements that an answer rests on: each says that an effect of a candidate lies below a limit of the rule.
 
-A gain's effect is the mean over pages of the log ratio of page time, and "worthwhile" says that it lies below the logarithm
-of 1 less the rule's minimum. A harm's effect is the margin's.
+A gain's effect is the mean over pages of the log ratio of page time, and "worthwhile" says that it lies below
+the logarithm of 1 less the rule's minimum. A harm's effect is the margin's.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import math
@@ -51,10 +49,12 @@ class Statement:
 
 
 def statements_of(rule: Rule, windows: Sequence[int], *, incumbent: int) -> tuple[Statement, ...]:
-    """Every statement about the windows besides the incumbent, each with its share of the rule's error probability.
+    """Every statement about the windows besides the incumbent,
+    each with its share of the rule's error probability.
 
-    One half goes to gains, by equal parts. The other goes to the candidates' harms by equal parts: a candidate is admitted
-    wrongly only if the one statement that is false is confirmed, but refused wrongly if any of its statements is refuted.
+    One half goes to gains, by equal parts. The other goes to the candidates' harms by equal parts: a
+    candidate is admitted wrongly only if the one statement that is false is confirmed, but refused wrongly if
+    any of its statements is refuted.
     """
     candidates = sorted(set(windows) - {incumbent})
     gains = list(_gains(rule, candidates, incumbent))
@@ -114,7 +114,7 @@ def _harms(rule: Rule, window: int, incumbent: int) -> Iterator[Statement]:
                 for sign in (1, -1) if margin.is_equivalence else (1,):
                     if other != window:
                         yield Statement(
-                            id=f"{margin.id}/{condition}/{window!r}-{other!r}{'' if sign > 0 else '/improvement'}",
+                            id=f"{margin.id}/{condition}/{window!r}-{other!r}{'' if sign > 0 else '/improvement'}",  # noqa: E501
                             candidate=window,
                             other=other,
                             kind="harm",
@@ -128,8 +128,8 @@ def _harms(rule: Rule, window: int, incumbent: int) -> Iterator[Statement]:
 def conditions_of(margin: Margin, rule: Rule) -> Iterator[str]:
     """Ids of the conditions in which a margin must hold.
 
-    A margin that is held against the mixture of queues needs the ordinary cells alone where these are that mixture; where
-    they are not, it must hold in each condition, which asks for more.
+    A margin that is held against the mixture of queues needs the ordinary cells alone where these are that
+    mixture; where they are not, it must hold in each condition, which asks for more.
     """
     if ORDINARY in margin.asked_in:
         yield ORDINARY

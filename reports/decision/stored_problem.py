@@ -1,6 +1,5 @@
-"""A replay in stages read back with the question that it answers, so that a report can measure and judge it again."""
-
-from __future__ import annotations
+"""A replay in stages read back with the question that it answers,
+so that a report can measure and judge it again."""
 
 import dataclasses
 import functools
@@ -12,7 +11,7 @@ from typing import Any
 from replay.networks.profiles import Population, Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import sample
-from replay.runs.conditions import ADDED_COLUMNS, Conditions
+from replay.runs.conditions import Conditions
 from replay.runs.initial_window import window_of
 from reports.decision.history import history
 from reports.decision.problem import Problem
@@ -55,7 +54,10 @@ class StagedReplay:
 
 
 def read_staged(folder: Path, recipes: Sequence[Recipe], *, rule: Rule) -> StagedReplay:
-    """Read the stages in `folder` of a release with these pages; StageError if they are damaged or of another rule."""
+    """Read the stages in `folder` of a release with these pages.
+
+    StageError if they are damaged or of another rule.
+    """
     stages = read_stages(folder)
     if not stages:
         raise StageError(f"{folder} has no stage: run `firstflight replay run --until decided` again")
@@ -74,15 +76,20 @@ def read_staged(folder: Path, recipes: Sequence[Recipe], *, rule: Rule) -> Stage
 
 
 def problem_of(plan: Mapping[str, Any], recipes: Sequence[Recipe], *, rule: Rule) -> Problem:
-    """The question of a stored plan. StageError if another rule, other pages or other conditions were asked about."""
+    """The question of a stored plan.
+
+    StageError if another rule, other pages or other conditions were asked about.
+    """
     if plan["rule_version"] != rule.version:
         raise StageError(
-            f"the stages are of version {plan['rule_version']} of the rule, this code has {rule.version}: replay again"
+            f"the stages are of version {plan['rule_version']} of the rule, "
+            f"this code has {rule.version}: replay again"
         )
     base = Conditions()
-    if ADDED_COLUMNS | plan["parameters"]["conditions"][0] != base.columns():
+    if plan["parameters"]["conditions"][0] != base.columns():
         raise StageError(
-            "the stages are not of the default conditions of this code, which alone a report decides on: replay again"
+            "the stages are not of the default conditions of this code, "
+            "which alone a report decides on: replay again"
         )
     pages = sample(recipes, plan["recipes"]["pages"])
     networks = [profile_of(one) for one in plan["profiles"]]

@@ -1,4 +1,5 @@
-"""The folder of a replay in stages: each stage whole or not at all, what it decided, and the stage in progress.
+"""The folder of a replay in stages: each stage whole or not at all, what it decided,
+and the stage in progress.
 
 replays/NAME.PLAN.stages/
     decision.json
@@ -6,12 +7,11 @@ replays/NAME.PLAN.stages/
     stage-02.begun.json
     stage-02.run.chunks/1-of-15/ cells.parquet chunk.json manifest.json SHA256SUMS
 
-PLAN is the beginning of a hash of everything that the loads depend on: another version of the code, other pages or another run
-have another folder. A stage in progress keeps its plan and its parts (replay/runs/parts.py), so that a run that is stopped, however
-it is stopped, goes on with the very loads that it had planned.
+PLAN is the beginning of a hash of everything that the loads depend on: another version of the code, other
+pages or another run have another folder. A stage in progress keeps its plan and its parts
+(replay/runs/parts.py), so that a run that is stopped, however it is stopped, goes on with the very loads that
+it had planned.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import glob
@@ -50,7 +50,8 @@ def stages_folder(replay: Path, plan: Mapping[str, Any]) -> Path:
 
 
 def all_stages_folders(replay: Path) -> dict[str, Path]:
-    """The folders of every plan by the plan's name, for a replay in the folder `replay`, also those without a whole stage."""
+    """The folders of every plan by the plan's name, for a replay in the folder `replay`,
+    also those without a whole stage."""
     found = replay.parent.glob(f"{glob.escape(replay.name)}.{'[0-9a-f]' * HASH_LENGTH}.stages")
     return {path.name.split(".")[-2]: path for path in sorted(found)}
 
@@ -85,7 +86,7 @@ def read_stages(folder: Path) -> list[Stage]:
         rows = read_cells(place).to_pylist()
         parts = tuple(_part(one) for one in facts["parts"])
         numbers = {name: facts[name] for name in ("fraction", "wall_s", "core_s", "planned_s")}
-        times = {"starts": tuple(facts.get("starts", ())), "ended": facts.get("ended")}
+        times = {"starts": tuple(facts["starts"]), "ended": facts["ended"]}
         found.append(Stage(parts=parts, rows=rows, **numbers, **times))
     raise AssertionError
 
@@ -93,7 +94,10 @@ def read_stages(folder: Path) -> list[Stage]:
 def write_stage(
     folder: Path, number: int, stage: Stage, plan: Mapping[str, Any], guests: Mapping[str, Any]
 ) -> None:
-    """Write a stage, and remove what was kept of it while it was in progress; `guests` are the facts of its guests."""
+    """Write a stage, and remove what was kept of it while it was in progress.
+
+    `guests` are the facts of its guests.
+    """
     facts = {
         "plan": plan,
         "number": number,
@@ -160,20 +164,22 @@ def write_begun(folder: Path, number: int, begun: Begun) -> Path:
 
 
 def check_programs(folder: Path, programs: Mapping[str, str]) -> None:
-    """Raise StageError if a stage, or the parts of one in progress, are by another kernel or player than these `programs`."""
+    """Raise StageError if a stage, or the parts of one in progress,
+    are by another kernel or player than these `programs`."""
     facts = read_stage_facts(folder)
     begun = read_begun(folder, len(facts) + 1)
     found = [one for said in facts for one in said["programs"]] + ([begun.programs] if begun else [])
     other = sorted({name for one in found for name in programs if one.get(name) != programs[name]})
     if other:
         raise StageError(
-            f"the loads in {folder} were made by another build of the {' and the '.join(other)}: go on with that build, or remove the "
-            "folder to begin again"
+            f"the loads in {folder} were made by another build of the {' and the '.join(other)}: go on with "
+            "that build, or remove the folder to begin again"
         )
 
 
 def check_unfinished(folder: Path, replay: Path, plan: Mapping[str, Any]) -> None:
-    """Raise StageError if another plan of the same question was begun and not ended, and this one would begin it again.
+    """Raise StageError if another plan of the same question was begun and not ended,
+    and this one would begin it again.
 
     Such a plan differs by its code, its kernel or its release: its loads cannot be joined with new ones.
     """
@@ -186,13 +192,16 @@ def check_unfinished(folder: Path, replay: Path, plan: Mapping[str, Any]) -> Non
         names = sorted(name for name in {*plan, *there} if there.get(name) != plan.get(name))
         told = [f"{name} ({there[name]}, now {plan[name]})" if name == "commit" else name for name in names]
         raise StageError(
-            f"{other} has an unfinished run that differs by its {', '.join(told)}: go on with what made it, or remove the folder to begin "
-            "again"
+            f"{other} has an unfinished run that differs by its {', '.join(told)}: go on with what made it, "
+            "or remove the folder to begin again"
         )
 
 
 def decided_before(replay: Path, plan: Mapping[str, Any]) -> Path | None:
-    """The folder of whole stages that are over and of this plan, whatever their commit; None if there is none."""
+    """The folder of whole stages that are over and of this plan, whatever their commit.
+
+    None if there is none.
+    """
     for folder in stages_folders(replay).values():
         there = _plan_in(folder)
         if there is not None and _is_over(folder) and is_same_plan(there, plan):

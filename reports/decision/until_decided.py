@@ -1,7 +1,5 @@
 """Replays in stages until the answer is known or the budget is used."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -38,8 +36,8 @@ class Loaded:
 class Budget:
     """The most that all stages of a run use.
 
-    How much a stage loads follows from what the stages before it used. In seconds that is measured; in loads it is not, so that
-    a run of the same number makes the same loads on any machine.
+    How much a stage loads follows from what the stages before it used. In seconds that is measured; in loads
+    it is not, so that a run of the same number makes the same loads on any machine.
     """
 
     amount: float
@@ -106,8 +104,8 @@ def until_decided(
 ) -> Outcome:
     """Add stages to those that are done, keep each, tell the outcome after each, and return the last.
 
-    `budget` is for all stages, those that are done included. `begun` are the parts of a stage that was begun and not ended: it is
-    the next one, as it was planned.
+    `budget` is for all stages, those that are done included. `begun` are the parts of a stage that was begun
+    and not ended: it is the next one, as it was planned.
     """
     done = list(stages)
     while True:

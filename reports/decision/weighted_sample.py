@@ -1,10 +1,9 @@
 """Estimates from draws that favour some networks: each network counts by its weight, and pages are clusters.
 
-Networks are strata: a network's draws share its weight, however many they are, so that draws may go where they tell most.
-Pages are what chance draws: the draws of one page over several networks count as one contribution.
+Networks are strata: a network's draws share its weight, however many they are, so that draws may go where
+they tell most. Pages are what chance draws: the draws of one page over several networks count as one
+contribution.
 """
-
-from __future__ import annotations
 
 import dataclasses
 
@@ -39,7 +38,8 @@ class WeightedSample:
         return float(self.shares @ values)
 
     def contributions(self, values: Floats) -> Floats:
-        """What each draw adds to the error of the mean: its distance from its network's mean, times its weight."""
+        """What each draw adds to the error of the mean: its distance from its network's mean,
+        times its weight."""
         means = np.bincount(self.networks, values)[self.networks] / self.counts
         spread: Floats = self.shares * (values - means) * np.sqrt(self.counts / (self.counts - 1))
         return spread
@@ -47,7 +47,8 @@ class WeightedSample:
     def measured(
         self, linear: Floats, value: float, limit: float, *, of_pages: Floats | None = None
     ) -> Measured:
-        """An effect whose error is that of the mean of `linear`, and of `of_pages` [page of the frame], summed by page."""
+        """An effect whose error is that of the mean of `linear`,
+        and of `of_pages` [page of the frame], summed by page."""
         drawn = self.contributions(linear)
         by_page: Floats = np.bincount(self.pages, drawn, self.pages_there).astype(np.float64)
         if of_pages is not None:
@@ -70,7 +71,8 @@ class WeightedSample:
         )
 
     def rare(self, worse: Floats, better: Floats | None, value: float, limit: float) -> RareEvents:
-        """An effect of shares that are zero on nearly all pages: `worse` less `better`, or a level without `better`."""
+        """An effect of shares that are zero on nearly all pages: `worse` less `better`,
+        or a level without `better`."""
         weights = np.bincount(self.pages, self.shares, self.pages_there)
         pages = int((weights > 0).sum())
         found = RareEvents(
@@ -88,7 +90,8 @@ class WeightedSample:
         return dataclasses.replace(found, error=error, between=error**2)
 
     def _third(self, by_page: Floats, drawn: Floats) -> float:
-        """Third cumulant of the mean; few draws of a network hide a part of theirs, which its k-statistic makes up for."""
+        """Third cumulant of the mean; few draws of a network hide a part of theirs,
+        which its k-statistic makes up for."""
         counts = self.counts
         hidden = counts**2 / ((counts - 1) * (counts - 2)) / (counts / (counts - 1)) ** 1.5 - 1
         return float((by_page**3).sum() + (hidden * drawn**3).sum())
@@ -113,7 +116,10 @@ def _between(by_page: Floats, drawn: Floats, pages: Integers, times: Integers) -
 
 
 def weighted_sample(draws: Draws, mask: Mask, weights: Floats, *, least_pages: int) -> WeightedSample | None:
-    """The draws under `mask` on the networks that have `weights`; None if a network has too few, or there are too few pages."""
+    """The draws under `mask` on the networks that have `weights`.
+
+    None if a network has too few, or there are too few pages.
+    """
     kept = mask & (weights[draws.networks] > 0)
     networks, pages = draws.networks[kept], draws.pages[kept]
     counts = np.bincount(networks, minlength=len(weights))

@@ -1,7 +1,5 @@
 """All sections of a report, in their order, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -39,7 +37,6 @@ from reports.sections.sizes.since_2010 import since_2010_section
 from reports.sections.sizes.since_last_year import Year, since_last_year_section, without_last_year, year_of
 from reports.sections.stages import stages_table_section
 from reports.sections.tail import tail_section
-from schema.computed_tables import COMPLETENESS_SINCE
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -56,7 +53,8 @@ def sections_of(
     *,
     bands: Mapping[str, Mapping[int, Interval]],
 ) -> Iterator[Section]:
-    """Yield the sections; `content` has the parts of the report that they show, `bands` the intervals along the first figure's curves."""
+    """Yield the sections; `content` has the parts of the report that they show,
+    `bands` the intervals along the first figure's curves."""
     release = inputs.release
     query = f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}"
     source = f"release {release.manifest.crawl}, version {release.version}"
@@ -148,7 +146,8 @@ def replay_sections(
     beside: Evidence | None,
     query: str,
 ) -> Iterator[Section]:
-    """The sections that measure the loads again: those that decide, those `beside` them, and `arms` by how servers sent."""
+    """The sections that measure the loads again: those that decide, those `beside` them,
+    and `arms` by how servers sent."""
     yield by_network_section(evidence)
     window = rival(found.findings) if found.findings else None
     if window is not None:
@@ -197,11 +196,7 @@ def popularity(inputs: ReportInputs, found: Examination, *, windows: Sequence[in
         is_ranked=bool(ranks),
         source=f"release {release.manifest.crawl}, version {release.version}",
         shares_query=fits_query(
-            windows=windows,
-            mss=mss,
-            visit="'visit.parquet'",
-            response="'response.parquet'",
-            knows_complete=release.manifest.schema_version >= COMPLETENESS_SINCE,
+            windows=windows, mss=mss, visit="'visit.parquet'", response="'response.parquet'"
         ),
         query=f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}",
     )

@@ -1,7 +1,5 @@
 """What tells curves apart without colour: dashes, markers at a few points, and a key that shows both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +25,8 @@ KEY_LINE = 44
 def marked(
     points: Sequence[Mapping[str, Any]], y: str, *, place: int, places: int
 ) -> list[Mapping[str, Any]]:
-    """A few points of a curve, evenly apart in height; curves at other `places` of `places` have theirs at other heights."""
+    """A few points of a curve, evenly apart in height;
+    curves at other `places` of `places` have theirs at other heights."""
     if not points:
         return []
     low, high = points[0][y], points[-1][y]

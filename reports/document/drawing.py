@@ -1,6 +1,5 @@
-"""Draws the figures of sections from their data: every kind of drawing that `reports.sections.shape` names."""
-
-from __future__ import annotations
+"""Draws the figures of sections from their data: every kind of drawing that
+`reports.sections.shape` names."""
 
 import itertools
 from collections.abc import Mapping
@@ -41,9 +40,10 @@ DENSE = 24
 def draw_figure(
     figure: Mapping[str, Any], *, note: str | None = None, is_narrow: bool = False
 ) -> alt.TopLevelMixin | None:
-    """Draw a figure; None if none of its values is known. `note` is part of the drawing, so that copies have it too.
+    """Draw a figure; None if none of its values is known.
 
-    `is_narrow` fits a figure for which `is_wide` holds to a phone; the others are the same either way.
+    `note` is part of the drawing, so that copies have it too. `is_narrow` fits a figure for which `is_wide`
+    holds to a phone; the others are the same either way.
     """
     rows = known_rows(figure)
     if not rows:
@@ -65,7 +65,8 @@ def draw_figure(
 
 
 def is_wide(figure: Mapping[str, Any]) -> bool:
-    """Return whether a figure needs the whole width of a page: curves, long names below each other, and many categories."""
+    """Return whether a figure needs the whole width of a page: curves, long names below each other,
+    and many categories."""
     kind, rows = figure["drawing"], known_rows(figure)
     if kind == "forest":
         return bool(rows) and not has_names_beside(figure, rows)
@@ -143,7 +144,8 @@ def intervals(
 
 
 def counted(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """Option of an axis of categories that are numbers: their thousands are set apart, as on the other axes."""
+    """Option of an axis of categories that are numbers: their thousands are set apart,
+    as on the other axes."""
     return {"labelExpr": "format(datum.value, ',')"} if column(figure, figure["x"])["kind"] == "count" else {}
 
 
@@ -163,7 +165,8 @@ def bars(figure: Mapping[str, Any], base: alt.Chart, rows: list[dict[str, Any]],
 
 
 def lines(figure: Mapping[str, Any], rows: list[dict[str, Any]], *, width: int) -> list[alt.Chart]:
-    """A curve for each series over a quantity, with dashes and markers that survive print, and the figure's lines upright."""
+    """A curve for each series over a quantity, with dashes and markers that survive print,
+    and the figure's lines upright."""
     along = [
         float(one)
         for one in (*(row[figure["x"]] for row in rows), *(line["value"] for line in figure["lines"]))

@@ -1,6 +1,5 @@
-"""Examination of a report's replay, whether of every page over every network or in stages: what the rule finds of it."""
-
-from __future__ import annotations
+"""Examination of a report's replay, whether of every page over every network or in stages:
+what the rule finds of it."""
 
 import dataclasses
 
@@ -27,11 +26,13 @@ class Examination:
     staged: StagedReplay | None
     """The replay in stages, if it is one."""
     beside: ReplayAnalysis | None = None
-    """The full replay beside the stages: it has the arms and the ends of inputs that they lack, and decides nothing."""
+    """The full replay beside the stages: it has the arms and the ends of inputs that they lack,
+    and decides nothing."""
 
     @property
     def ledger(self) -> list[Entry]:
-        """Every input that could turn the answer: the rule's choices by the replay that decides, then inputs of the loads."""
+        """Every input that could turn the answer: the rule's choices by the replay that decides,
+        then inputs of the loads."""
         window = rival(self.findings) if self.findings else None
         if self.staged is None:
             return ledger_of(self.analysis, window=window) if self.analysis else []

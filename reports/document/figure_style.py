@@ -1,6 +1,5 @@
-"""The style of all small figures: colours and shapes of their series, and their axes and legends; and the parts that their kinds share."""
-
-from __future__ import annotations
+"""The style of all small figures: colours and shapes of their series, and their axes and legends;
+and the parts that their kinds share."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +9,8 @@ import altair as alt
 from reports.document.theme import FONT, LIGHT, LOCALE
 
 SERIES = tuple(dict.fromkeys(LIGHT.palette.values()))
-"""Colours of the series: the colours of the CDFs, so that the page recolours all figures alike for dark screens."""
+"""Colours of the series: the colours of the CDFs, so that the page recolours all
+figures alike for dark screens."""
 
 SHAPES = (
     "circle",
@@ -26,7 +26,8 @@ SHAPES = (
     "M0-1.2L.35-.35 1.2 0 .35 .35 0 1.2-.35 .35-1.2 0-.35-.35Z",  # a star
     "M-1-1V1L1-1V1Z",  # a bow tie
 )
-"""Shapes of the series, which tell them apart in print, for colour-blind readers, and where there are more than colours."""
+"""Shapes of the series, which tell them apart in print, for colour-blind readers,
+and where there are more than colours."""
 
 STANDS_OUT = SERIES[1]
 """Colour of the window in force."""
@@ -49,7 +50,10 @@ TITLE_PADDING = 10
 def styled(
     *layers: alt.Chart, note: str | None, width: int = WIDTH, height: int = HEIGHT
 ) -> alt.TopLevelMixin:
-    """Combine layers in the style of all panels. `note` is part of the drawing, so that copies of it have it too."""
+    """Combine layers in the style of all panels.
+
+    `note` is part of the drawing, so that copies of it have it too.
+    """
     title: Any = noted(note) if note else ""
     found: alt.TopLevelMixin = (
         alt.layer(*layers)
@@ -97,7 +101,8 @@ def column(figure: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def has_intervals(rows: Sequence[dict[str, Any]]) -> bool:
-    """Return whether a value has an interval: a layer without marks would be announced as a picture without a name."""
+    """Return whether a value has an interval: a layer without marks would be
+    announced as a picture without a name."""
     return any("lower" in row for row in rows)
 
 

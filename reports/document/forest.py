@@ -1,6 +1,5 @@
-"""Forest plots: an interval for each category, sideways; names stand beside their rows, and on phones long ones above them."""
-
-from __future__ import annotations
+"""Forest plots: an interval for each category, sideways; names stand beside their rows,
+and on phones long ones above them."""
 
 import dataclasses
 import textwrap
@@ -74,9 +73,10 @@ def has_names_beside(figure: Data, rows: Sequence[dict[str, Any]]) -> bool:
 def draw_forest(
     figure: Data, rows: Sequence[dict[str, Any]], *, note: str | None, is_narrow: bool = False
 ) -> alt.TopLevelMixin:
-    """Draw a figure of this kind; `rows` are those whose value is known, flat as `reports.document.drawing.flat` makes them.
+    """Draw a figure of this kind.
 
-    `is_narrow` puts long names above their rows, for phones.
+    `rows` are those whose value is known, flat as `reports.document.drawing.flat` makes them. `is_narrow`
+    puts long names above their rows, for phones.
     """
     if has_names_beside(figure, rows):
         names = list(dict.fromkeys(str(row[figure["y"]]) for row in rows))
@@ -166,7 +166,8 @@ def marks(
 def across(
     figure: Data, layers: Sequence[alt.Chart], *, height: float, parts: Sequence[tuple[float, float]] = ()
 ) -> list[alt.Chart]:
-    """The layers over the figure's lines, which are whole or have `parts` alone; all but the first have a label at the top."""
+    """The layers over the figure's lines, which are whole or have `parts` alone;
+    all but the first have a label at the top."""
     rules = []
     labels = []
     for place, one in enumerate(figure["lines"]):

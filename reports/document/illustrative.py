@@ -1,7 +1,5 @@
 """Quality of a report: whether its pages were recorded by somebody else, and why it is illustrative."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -32,14 +30,20 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
 
 
 def recorded_section(release: Release) -> dict[str, Any] | None:
-    """Whence recorded pages are, what was inferred of them, and what they cannot tell; None for a crawl of ours."""
+    """Whence recorded pages are, what was inferred of them, and what they cannot tell.
+
+    None for a crawl of ours.
+    """
     stated = release.recording
     told = ("recorded", "source", "commit", "pages", "requests", "inferred", "limits")
     return None if stated is None else {name: stated.get(name) for name in told}
 
 
 def recorded_limits(release: Release) -> str | None:
-    """What recorded pages are, in a sentence for the first screen, by what the release says of itself; None for a crawl of ours."""
+    """What recorded pages are, in a sentence for the first screen, by what the release says of itself.
+
+    None for a crawl of ours.
+    """
     told = release.recording
     return None if told is None else limits_sentence(told, vantage=release.manifest.crawl.vantage)
 
@@ -52,15 +56,15 @@ def limits_sentence(told: Mapping[str, Any], *, vantage: str) -> str:
     share = told["inferred"]["connections"]["share"]
     rebuilt = f"; connections are rebuilt for {quantity(100 * share, '%')} of the requests" if share else ""
     return (
-        f"Recorded pages, not the live web: {grouped(told['pages'])} from {apart(source)}, loaded {when} by somebody else\u2019s browser "
-        f"{whence}{rebuilt}."
+        f"Recorded pages, not the live web: {grouped(told['pages'])} from {apart(source)}, loaded {when} by "
+        f"somebody else\u2019s browser {whence}{rebuilt}."
     )
 
 
 def marks(content: Mapping[str, Any]) -> str:
     """Words that mark every number and figure of a report: recorded, illustrative, both or none."""
     words = {
-        "recorded": content.get("recorded_pages") is not None,
+        "recorded": content["recorded_pages"] is not None,
         "illustrative": content["is_illustrative"],
     }
     return ", ".join(word for word, holds in words.items() if holds)

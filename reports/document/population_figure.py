@@ -1,6 +1,5 @@
-"""The figure of a stored population: its networks against the percentiles of its source, and all networks at once."""
-
-from __future__ import annotations
+"""The figure of a stored population: its networks against the percentiles of its source,
+and all networks at once."""
 
 from typing import Any
 
@@ -23,7 +22,8 @@ TICKS = [10**power for power in range(-2, 5)]
 
 
 def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str:
-    """Draw a population as SVG: bandwidth and round trip over the source's percentiles, and one against the other."""
+    """Draw a population as SVG: bandwidth and round trip over the source's percentiles,
+    and one against the other."""
     networks = networks_of(population)
     drawn = (
         alt.hconcat(*(against_source(facts, networks, name) for name in PANELS), all_networks(networks))

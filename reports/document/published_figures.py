@@ -1,9 +1,8 @@
-"""Figures of reproduced results (replay.published): published values beside ours, a panel for each published figure.
+"""Figures of reproduced results (replay.published): published values beside ours,
+a panel for each published figure.
 
 They are drawn here, and not in replay.published, since they share the report's theme.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,11 +1,10 @@
 """The commands that rebuild a report from its release."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from recordings.pages.recording import BUNDLED, bundled_files, read_source
@@ -22,12 +21,10 @@ from reports.recommendation.rule import RULE
 from schema.recorded import is_recorded
 from storage.report_versions import Publication
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:
-    """Command lines that make or verify the release, repeat the back-cast, replay the pages and build the report.
+    """Command lines that make or verify the release, repeat the back-cast,
+    replay the pages and build the report.
 
     `publishing_options` gives the options that the last of them needs for a certain version.
     """
@@ -54,7 +51,7 @@ def publishing_options(publication: Publication) -> str:
 
     >>> publishing_options(Publication(version=2, date="2027-01-15", reason="a site was withdrawn", corrects="shares"))
     " --version 2 --reason 'a site was withdrawn' --corrects shares --date 2027-01-15"
-    """
+    """  # noqa: E501
     said = {
         "version": publication.version if publication.version > 1 else None,
         "reason": publication.reason,
@@ -65,11 +62,12 @@ def publishing_options(publication: Publication) -> str:
 
 
 def _import_command(release: Release) -> str:
-    """The command that makes a release of recorded pages again; FOLDER stands for pages that do not come with the code."""
+    """The command that makes a release of recorded pages again;
+    FOLDER stands for pages that do not come with the code."""
     manifest = release.manifest
     folder = "" if manifest.list_id == read_source(BUNDLED, bundled_files()).id else " FOLDER"
     version = f" --version {manifest.version}" if manifest.version > 1 else ""
-    return f"firstflight import pages{folder} --schema-version {manifest.schema_version}{version}"
+    return f"firstflight import pages{folder}{version}"
 
 
 def decision_command(crawl: str, staged: StagedReplay) -> str:
@@ -101,7 +99,8 @@ def _pages_option(replay: Replay) -> str:
 
 
 def _window_options(replay: Replay) -> str:
-    """The windows, and the option for pacing if all of them were replayed paced, too, beyond the pages of the ends of inputs."""
+    """The windows, and the option for pacing if all of them were replayed paced, too,
+    beyond the pages of the ends of inputs."""
     cells = replay.cells.select(["visit_id", "iw", "pacing", "congestion_control", "discovery"])
     ends = cells.filter(pc.field("discovery") == FIRST_BYTE)
     own = cells.filter(pc.field("congestion_control") == RULE.congestion_control)
@@ -131,13 +130,14 @@ def _network_options(replay: Replay) -> str:
     if average["id"] in {one.id for one in POPULATIONS}:
         return f"--profiles {','.join(profile['id'] for profile in replay.profiles)}"
     return (
-        f"--population {average['id']}.csv --networks {len(replay.own_profiles)} --population-measured {average['measured']} "
-        f"--population-source {shlex.quote(average['source'])}"
+        f"--population {average['id']}.csv --networks {len(replay.own_profiles)} --population-measured "
+        f"{average['measured']} --population-source {shlex.quote(average['source'])}"
     )
 
 
 def _few_pages_options(replay: Replay) -> str:
-    """Options for the harm conditions and the ends of inputs that were replayed, each on its few pages and at the same windows."""
+    """Options for the harm conditions and the ends of inputs that were replayed,
+    each on its few pages and at the same windows."""
     cells = replay.cells.select(["visit_id", "iw", "pacing", "queue", "background_load", "discovery"])
     # An end of an input has another load over the networks' own queues, which no harm condition has.
     harm = cells.filter(pc.field("background_load").is_valid() & pc.field("queue").is_valid())
@@ -165,5 +165,6 @@ def _few_pages_options(replay: Replay) -> str:
 
 
 def has_ends(provenance: Mapping[str, Any]) -> bool:
-    """Return whether a replay has loads at the ends of the inputs: of all inputs that there were when it was made."""
+    """Return whether a replay has loads at the ends of the inputs:
+    of all inputs that there were when it was made."""
     return "sensitivity_populations" in provenance

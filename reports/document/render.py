@@ -1,7 +1,5 @@
 """Renders a report's content as an HTML page. Every string in the content is treated as hostile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +32,10 @@ TEMPLATES = Path(__file__).with_name("templates")
 def render_html(
     content: Mapping[str, Any], *, figures: Mapping[str, str], narrow: Mapping[str, str] | None = None
 ) -> str:
-    """Render the self-contained page. `figures` are our own SVG drawings by name, `narrow` those of wide ones for phones."""
+    """Render the self-contained page.
+
+    `figures` are our own SVG drawings by name, `narrow` those of wide ones for phones.
+    """
     drawn, for_phones = (
         {name: Markup(svg) for name, svg in some.items()}  # noqa: S704  # drawn by us
         for some in (figures, narrow or {})
@@ -90,7 +91,8 @@ def _environment() -> jinja2.Environment:
 
 
 def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
-    """Replace invisible characters, which could make a name look like another, and keep a number and its unit on one line."""
+    """Replace invisible characters, which could make a name look like another,
+    and keep a number and its unit on one line."""
     if not isinstance(value, str):
         return value
     if isinstance(value, Markup):

@@ -1,10 +1,9 @@
 """Analysis of a replay: its loads paired, summarised by window, and decided upon."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from releases.ranks import Rank, ranks_of
 from replay.runs.conditions import Conditions
@@ -23,9 +22,6 @@ from reports.recommendation.sensitivity import Variant, sensitivity
 from reports.recommendation.strata import StratumGain, gains_by_stratum
 from reports.statistics.arithmetic import DocumentTime, document_times
 from reports.statistics.paired_loads import PairedLoads, pair_loads
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,7 +52,8 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
     loads = pair_loads(cells, congestion_control=rule.congestion_control, networks=replay.profiles)
     if not loads.pages:
         raise ReportError(
-            f"the replay has no cell with {rule.congestion_control} under the default conditions; run `firstflight replay run --crawl {inputs.release.crawl}`"
+            f"the replay has no cell with {rule.congestion_control} under the default conditions; run "
+            f"`firstflight replay run --crawl {inputs.release.crawl}`"
         )
     harm_loads = _harm_loads(cells, replay, rule)
     estimates = estimates_of(
@@ -96,10 +93,12 @@ def analyse(inputs: ReportInputs, replay: Replay, *, rule: Rule = RULE) -> Repla
 
 
 def ledger_of(found: ReplayAnalysis, *, window: int | None, is_beside: bool = False) -> list[Entry]:
-    """Every input that could turn the answer, with the answer and the gain of `window` at the ends of its range.
+    """Every input that could turn the answer, with the answer and the gain of
+    `window` at the ends of its range.
 
-    The ledger of a replay that stands beside stages has no choice of the rule, for those are applied to the stages; without loads
-    under harm conditions it takes the harm of ordinary loads alone, at the ends as with nothing changed.
+    The ledger of a replay that stands beside stages has no choice of the rule, for those are applied to the
+    stages; without loads under harm conditions it takes the harm of ordinary loads alone, at the ends as with
+    nothing changed.
     """
     has_conditions = found.harm_loads or not is_beside
     return ledger(

@@ -1,6 +1,5 @@
-"""Replay results by profile and window: means with intervals, over the pages that are complete at every window."""
-
-from __future__ import annotations
+"""Replay results by profile and window: means with intervals,
+over the pages that are complete at every window."""
 
 import dataclasses
 
@@ -24,7 +23,8 @@ class WindowResult:
     loads: int
     page_ms: Interval
     saved_percent: Interval | None
-    """Page time saved against the incumbent, from the mean over pages of the log ratio; None if it was not replayed."""
+    """Page time saved against the incumbent, from the mean over pages of the log ratio;
+    None if it was not replayed."""
     retransmitted_percent: Interval
     """Mean over pages of the retransmitted payload as a percentage of the received payload."""
     connections_initial_loss_percent: Interval

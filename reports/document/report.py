@@ -1,11 +1,12 @@
 """Builds the annual report: analysis, figures and documents, put in place as one folder."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
@@ -43,16 +44,13 @@ from storage.signatures import Signer
 from storage.staging import put_new
 from storage.sums import seal
 
-if TYPE_CHECKING:
-    import altair as alt
-from altair.utils.schemapi import debug_mode
-
 FIRST = Publication()
 """Publication of a first version without a date."""
 
 
 def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
-    """The content of report.json without the fields OF_A_VERSION: it depends on the inputs and the code alone."""
+    """The content of report.json without the fields OF_A_VERSION:
+    it depends on the inputs and the code alone."""
     found = examine(inputs, rule)
     asked = {found.findings.incumbent, int(found.findings.iw or 0)} - {0} if found.findings else set()
     windows = {*WINDOWS, *(one.window for one in CANDIDATES if not is_paced(one.window)), *asked}
@@ -78,7 +76,8 @@ def build_report(
 ) -> dict[str, Any]:
     """Build the report's files in the new folder `folder`, and return the content of report.json.
 
-    `commit` is the version of the code, `loads` says which loads the report carries. FileExistsError if the folder is there: a report is never replaced.
+    `commit` is the version of the code, `loads` says which loads the report carries. FileExistsError if the
+    folder is there: a report is never replaced.
     """
     return write_report(
         inputs,
@@ -164,7 +163,8 @@ def answer_of(
 
 
 def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str, Any]:
-    """The report's inputs with their checksums, the back-cast among them, and the code, kernel, programs and parameters of the replay."""
+    """The report's inputs with their checksums, the back-cast among them, and the code, kernel,
+    programs and parameters of the replay."""
     decides = inputs.staged or inputs.replay
     beside = inputs.replay if inputs.staged else None
     return {
@@ -198,11 +198,13 @@ def release_facts(release: Release) -> dict[str, Any]:
 def draw(
     inputs: ReportInputs, content: Mapping[str, Any], *, note: str | None
 ) -> tuple[dict[str, alt.TopLevelMixin], dict[str, alt.TopLevelMixin]]:
-    """Draw the figures of all sections by id, ready for SVG, PNG and Vega-Lite, and the wide ones once more for phones.
+    """Draw the figures of all sections by id, ready for SVG, PNG and Vega-Lite,
+    and the wide ones once more for phones.
 
     `note` marks each.
     """
-    # Altair checks a chart as a whole when it is written; to check each of its parts too takes most of the time.
+    # Altair checks a chart as a whole when it is written;
+    # to check each of its parts too takes most of the time.
     with debug_mode(False):
         return _drawn(inputs, content, note=note)
 

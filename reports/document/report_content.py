@@ -1,12 +1,10 @@
 """The content of report.json, from which the page and the summary are rendered. Serialises only."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -22,9 +20,7 @@ from reports.document.examination import Examination
 from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.rebuilding import rebuild_commands
 from reports.document.replay_analysis import ReplayAnalysis
-from reports.document.standing_text import LIMITS, OWN_TERMS, TERMS, months_limit
 from reports.forms.typesetting import in_type
-from reports.inputs.provenance import condensed
 from reports.inputs.report_inputs import ReportInputs
 from reports.recommendation.candidate_verdicts import CandidateVerdict
 from reports.recommendation.harm_verdicts import HarmVerdict
@@ -34,7 +30,7 @@ from reports.sections.networks.by_network import networks_table
 from reports.sections.sizes.counts import SizeCounts
 from schema.glossary import GLOSSARY
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 1
 """Format of report.json."""
 
 READ = ("answer", "verdicts", "sections", "networks", "limits", "glossary")
@@ -51,6 +47,58 @@ CRAWL_COLUMNS = (
     "user_agent", "browser_flags", "planned_at", "sealed_at", "browser_built_on",
 )  # fmt: skip
 """Columns of the crawl's provenance row that the report contains."""
+
+TERMS = (
+    "segment",
+    "initial window (IW)",
+    "flight",
+    "first flight",
+    "IW-limited",
+    "wire bytes",
+    "page",
+    "profile",
+    "population",
+    "cell",
+    "page time",
+    "gain",
+    "incumbent",
+    "admissible",
+    "worthwhile",
+    "illustrative",
+)
+"""Terms of the glossary that a report explains."""
+
+OWN_TERMS = {
+    "nearest rival": "the recommended window; where none is, of the candidates whose gain may be worthwhile, "
+    "the one whose worst harm is the smallest multiple of its bound, by the upper ends of the intervals; "
+    "candidates that no bound has ruled out come first",
+    "change of page time": "of one window or seed against another: the geometric mean over pages of the "
+    "ratio of their page times, less 1, in percent; over networks by their weights. "
+    "A gain is the change downwards",
+}
+"""Terms of reports alone, which the glossary of releases need not have."""
+
+LIMITS: tuple[str, ...] = (
+    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, "
+    "scripts and servers take no time.",
+    "The replay requests a response as soon as the response that names it is complete, and then all that it "
+    "names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's "
+    "single queue, are larger than on the web; the retransmission margins come from servers with "
+    "far fewer retransmissions.",
+    "Each page is loaded once, with a cold cache, from one vantage. "
+    "Repeat visits and inner pages are not part of the estimand.",
+    "Linux receivers open with a window of 44 segments. "
+    "A larger initial window has no effect until they raise it.",
+    "The senders are Linux with the stated congestion control, and send a window at once unless it is called "
+    "paced. BBR spreads the first flight, too. QUIC needs measurements of its own; "
+    "no TCP gain is scaled to it.",
+    "CUBIC's HyStart works from a window of 16 on, so larger initial windows start inside it.",
+    "A gain is measured while only the page's servers change their window. Cells in which every sender "
+    "changes are among the harm conditions, and count for harm alone.",
+    "The bootstrap describes pages like those measured. It cannot describe pages that the list, the vantage "
+    "or failures of the crawl left out.",
+)
+"""Limits of every edition."""
 
 
 def report_content(
@@ -138,7 +186,8 @@ def verdicts_section(findings: Findings | None) -> dict[str, Any] | None:
 
 
 def analysis_sections(found: Examination) -> dict[str, Any]:
-    """The sections that depend on a replay; each is None without a replay, or where only the other kind of replay has it."""
+    """The sections that depend on a replay; each is None without a replay,
+    or where only the other kind of replay has it."""
     sections: dict[str, Any] = dict.fromkeys(
         ("replay", "recommendation", "sensitivity", "ledger", "rule", "arithmetic", "stages", "beside")
     )
@@ -180,7 +229,7 @@ def stages_section(staged: StagedReplay) -> dict[str, Any]:
         "ledger": list(staged.ledger),
         "populations": staged.provenance["populations"],
         "sha256": staged.checksum,
-        "provenance": condensed(staged.provenance),
+        "provenance": _condensed(staged.provenance),
     }
 
 
@@ -213,7 +262,7 @@ def replay_section(analysis: ReplayAnalysis) -> dict[str, Any]:
         "outcomes": [dataclasses.asdict(one) for one in analysis.results],
         "populations": replay.populations,
         "sha256": replay.checksum,
-        "provenance": condensed(replay.provenance),
+        "provenance": _condensed(replay.provenance),
         "harm": [
             {"id": name, "pages": len(there.pages), "seeds": there.seeds, "cells": dict(there.states)}
             for name, there in analysis.harm_loads.items()
@@ -258,7 +307,8 @@ def _harm(harm: HarmVerdict) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """`value` with each float rounded to DIGITS significant digits, tuples as lists, an end without bound as null, and paced windows as text."""
+    """`value` with each float rounded to DIGITS significant digits, tuples as lists, an end without bound as
+    null, and paced windows as text."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -271,13 +321,15 @@ def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def canonical(content: Mapping[str, Any]) -> str:
-    """JSON text that has the same bytes for the same content, without spaces, which would nearly double it."""
+    """JSON text that has the same bytes for the same content, without spaces,
+    which would nearly double it."""
     compact = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False, allow_nan=False)
     return compact + "\n"
 
 
 def content_digest(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a report's content without what differs in every version (OF_A_VERSION)."""
+    """SHA-256 of the canonical JSON of a report's content without what differs
+    in every version (OF_A_VERSION)."""
     rest = {name: value for name, value in content.items() if name not in OF_A_VERSION}
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
@@ -285,3 +337,49 @@ def content_digest(content: Mapping[str, Any]) -> str:
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
     """Dates in ISO 8601."""
     return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def months_limit(months: Sequence[str], month: str) -> str:
+    """What one month of a year cannot tell; `months` are those of the year that have a release.
+
+    >>> months_limit(["2026-10", "2026-11"], "2026-11")[:88]
+    'The sizes are of one month, 2026-11. 10 months of 2026 have no release of the same kind '
+    """
+    every = [f"{month[:4]}-{number:02}" for number in range(1, 13)]
+    missing = [one for one in every if one not in months]
+    if not missing:
+        return (
+            f"The sizes are of one month, {month}; every month of {month[:4]} has a release of the same kind."
+        )
+    count = (
+        f"{len(missing)} months of {month[:4]} have" if len(missing) > 1 else f"One month of {month[:4]} has"
+    )
+    return (
+        f"The sizes are of one month, {month}. {count} no release of the same kind ({', '.join(missing)}), "
+        "so that the year cannot be told from its season."
+    )
+
+
+def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """The provenance with the number of calibration checks and those that did not pass, and of later
+    conditions what differs from the first.
+
+    >>> _condensed({"gates": [{"passed": True}, {"passed": False}]})
+    {'gates': {'checked': 2, 'not_passed': [{'passed': False}]}}
+    >>> _condensed({"parameters": {"conditions": [{"a": 1, "b": 1}, {"a": 1, "b": 2}]}})["parameters"]
+    {'conditions': [{'a': 1, 'b': 1}, {'b': 2}]}
+    """
+    gates, parameters = provenance.get("gates", []), provenance.get("parameters", {})
+    not_passed = [one for one in gates if not one["passed"]]
+    found = {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
+    if conditions := parameters.get("conditions"):
+        first, *others = conditions
+        found["parameters"] = {
+            **parameters,
+            "conditions": [first, *(_differing(one, first) for one in others)],
+        }
+    return found
+
+
+def _differing(conditions: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in conditions.items() if name not in first or value != first[name]}

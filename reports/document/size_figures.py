@@ -1,4 +1,5 @@
-"""Figures of size distributions in the form of Fig. 1 of the 2010 paper: a CDF for each measure, a line for each window."""
+"""Figures of size distributions in the form of Fig. 1 of the 2010 paper: a CDF for each measure,
+a line for each window."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def thinned(
     thresholds: Sequence[int],
     slices: int = SLICES,
 ) -> NDArray[np.bool_]:
-    """Select the steps to draw: the first and last in each slice of probability, and the steps next to thresholds.
+    """Select the steps to draw: the first and last in each slice of probability,
+    and the steps next to thresholds.
 
     The drawn curve is exact at the thresholds, and differs elsewhere by less than 1/slices.
     """
@@ -84,10 +86,12 @@ def cdf_figure(
     theme: Theme = LIGHT,
     width: int = WIDE,
 ) -> alt.LayerChart:
-    """Draw the CDFs of `measures` over a logarithmic size axis, with a line at each window of `mss`-byte segments.
+    """Draw the CDFs of `measures` over a logarithmic size axis,
+    with a line at each window of `mss`-byte segments.
 
     `bands` are intervals of the curves: rows with a measure's label, a size, and `lower` and `upper` shares.
-    Measures without an item of known size are left out. `note` is part of the drawing, so that copies have it too.
+    Measures without an item of known size are left out. `note` is part of the drawing,
+    so that copies have it too.
     """
     thresholds = [iw * mss for iw in windows]
     cdfs = read_cdfs(release.file("distribution"))

@@ -32,17 +32,20 @@ BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1
 """Vega expression for the label of a size along an axis, as 10 kB."""
 
 SEPARATE: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 10}
-"""Options of an axis whose labels are left out where they would stand close to each other, even in a wider font."""
+"""Options of an axis whose labels are left out where they would stand close to each other,
+even in a wider font."""
 
 PERCENT = f"format(100 * datum.value, '.0f') + '{NARROW}%'"
 """Vega expression for the label of a share along an axis, as 20 %."""
 
 PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
-"""Coordinates of a drawing, and those with more decimal places than a screen shows: a hundredth of a pixel is enough."""
+"""Coordinates of a drawing, and those with more decimal places than a screen shows:
+a hundredth of a pixel is enough."""
 
 SHADES = 4
-"""Shades of each colour of a chart in a PNG, the colour itself included: those along its letters and lines."""
+"""Shades of each colour of a chart in a PNG, the colour itself included:
+those along its letters and lines."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +61,8 @@ class Theme:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Curve:
-    """Label, dashes and colours of a measure; dashes tell curves apart in print and for colour-blind readers."""
+    """Label, dashes and colours of a measure; dashes tell curves apart in
+    print and for colour-blind readers."""
 
     label: str
     dash: tuple[int, ...]
@@ -104,16 +108,19 @@ SVG = "http://www.w3.org/2000/svg"
 GROUP = f"{{{SVG}}}g"
 
 UNPAINTED = re.compile(
-    r'<path class="(?:back|fore)ground" aria-hidden="true" d="[^"]*"(?: pointer-events="none")?(?: display="none")?/>'
+    r'<path class="(?:back|fore)ground" aria-hidden="true" d="[^"]*"(?: '
+    r'pointer-events="none")?(?: display="none")?/>'
 )
 """Paths of Vega's groups that have neither a colour nor a line."""
 
 TAG = re.compile(r"<[a-z][^<>]*>")
 
 NOT_DRAWN = re.compile(
-    r' (?:aria-[a-z]+|role|class|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"| (?:x2|y2)="0"| font-weight="normal"| transform="translate\(0,0\)"'
+    r' (?:aria-[a-z]+|role|class|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"| (?:x2|y2)="0"| '
+    r'font-weight="normal"| transform="translate\(0,0\)"'
 )
-"""Attributes by which Vega describes marks and axes to programs, and those that say what holds without them."""
+"""Attributes by which Vega describes marks and axes to programs,
+and those that say what holds without them."""
 
 INHERITED = ("fill", "stroke", "stroke-dasharray", "stroke-width", "font-size", "font-weight", "text-anchor")
 """Attributes that the parts of a group have from it unless they have their own (SVG 2, section 6.2)."""
@@ -144,7 +151,8 @@ def bare(drawing: str) -> str:
 
 
 def _simplify(group: ET.Element) -> None:
-    """Leave out empty groups, put the parts of groups that say nothing in their place, and say once what all parts share."""
+    """Leave out empty groups, put the parts of groups that say nothing in their place,
+    and say once what all parts share."""
     parts: list[ET.Element] = []
     for part in list(group):
         _simplify(part)
@@ -172,25 +180,30 @@ def recolouring() -> list[tuple[str, str]]:
 
 
 def for_both_schemes(drawing: str) -> str:
-    """A drawing as a file of its own: whole on a narrow screen, with dark ground and light colours on a dark one.
+    """A drawing as a file of its own: whole on a narrow screen,
+    with dark ground and light colours on a dark one.
 
     >>> for_both_schemes("<svg></svg>").partition("(prefers-color-scheme:dark){")[2].startswith("svg{background:#14181b}")
     True
-    """
+    """  # noqa: E501
     rules = (
         f'[{name}="{light}"]{{{name}:{dark}}}'
         for light, dark in recolouring()
         for name in ("fill", "stroke")
         if f'{name}="{light}"' in drawing
     )
-    style = f"svg{{max-width:100%;height:auto}}@media screen and (prefers-color-scheme:dark){{svg{{background:{DARK.background}}}{''.join(rules)}}}"
+    style = (
+        "svg{max-width:100%;height:auto}@media screen and "
+        f"(prefers-color-scheme:dark){{svg{{background:{DARK.background}}}{''.join(rules)}}}"
+    )
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
 def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
     """Render a chart, or its Vega-Lite, as PNG on white ground, with `scale` pixels for each CSS pixel.
 
-    The picture has a palette of the charts' colours and their shades on white, with which it is about an eighth as large.
+    The picture has a palette of the charts' colours and their shades on white,
+    with which it is about an eighth as large.
     """
     drawn: bytes = vl_convert.vegalite_to_png(_written(chart), scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:

@@ -1,6 +1,5 @@
-"""Upright lines at initial windows, with their names above the plot: lines lie close to each other, names never do."""
-
-from __future__ import annotations
+"""Upright lines at initial windows, with their names above the plot: lines lie close to each other,
+names never do."""
 
 import itertools
 import math
@@ -12,7 +11,8 @@ import altair as alt
 from reports.document.theme import LIGHT
 
 NAME_TOP, LEADER_TOP, LEADER_FOOT = -22, -15, -4
-"""Heights of the middle of a name, and of the ends of the line that leads from it to its upright, in pixels from the top of the plot."""
+"""Heights of the middle of a name, and of the ends of the line that leads from it to its upright,
+in pixels from the top of the plot."""
 
 LETTER, APART = 6.5, 8.0
 """Width of a letter and the room between two names, in pixels: rather too much."""
@@ -54,14 +54,16 @@ def uprights(
 
 
 def spread(places: Sequence[float], widths: Sequence[float], *, within: float) -> list[float]:
-    """Middles of labels of these widths near their places, in the same order: none covers another, and all lie within 0 and `within`.
+    """Middles of labels of these widths near their places, in the same order: none covers another,
+    and all lie within 0 and `within`.
 
     Labels that would cover each other stand side by side around the mean of their places.
 
     >>> spread([50, 100], [20, 20], within=200), spread([50, 54], [20, 20], within=200), spread([0, 4], [20, 20], within=200)
     ([50.0, 100.0], [42.0, 62.0], [10.0, 30.0])
-    """
-    # A group is [sum of the places that its first label would have, labels, width]; groups that touch are merged.
+    """  # noqa: E501
+    # A group is [sum of the places that its first label would have, labels, width];
+    # groups that touch are merged.
     groups: list[tuple[float, int, float]] = []
     for place, width in zip(places, widths, strict=True):
         first, count, long = place - width / 2, 1, width

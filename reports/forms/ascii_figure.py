@@ -1,7 +1,5 @@
 """Figures drawn in ASCII, for the text of an Internet-Draft and for mails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from releases.formatting import in_ascii

@@ -1,7 +1,5 @@
 """Tables in plain ASCII that fit a given width."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from reports.forms.typesetting import lines_of, tied_ascii, widest_word
@@ -16,7 +14,8 @@ LEAST = 8
 def ascii_table(
     headings: Sequence[str], is_number: Sequence[bool], rows: Sequence[Sequence[str]], *, width: int
 ) -> list[str]:
-    """Lines of a table of at most `width` characters; a list of rows with their headings where columns cannot fit.
+    """Lines of a table of at most `width` characters;
+    a list of rows with their headings where columns cannot fit.
 
     >>> for line in ascii_table(["network", "ms"], [False, True], [["a", "1.5"], ["b", "10.0"]], width=20):
     ...     print(line)

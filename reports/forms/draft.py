@@ -1,7 +1,5 @@
 """What an Internet-Draft takes from a report: sections whose tables fit its lines, and references."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator
@@ -49,7 +47,7 @@ REFERENCES = (
     Reference(
         anchor="IW10-2010",
         title="An Argument for Increasing TCP's Initial Congestion Window",
-        authors=(("N.", "Dukkipati"), ("T.", "Refice"), ("Y.", "Cheng"), ("J.", "Chu"), ("T.", "Herbert"), ("A.", "Agarwal"), ("A.", "Jain"), ("N.", "Sutin")),
+        authors=(("N.", "Dukkipati"), ("T.", "Refice"), ("Y.", "Cheng"), ("J.", "Chu"), ("T.", "Herbert"), ("A.", "Agarwal"), ("A.", "Jain"), ("N.", "Sutin")),  # noqa: E501
         year=2010,
         month="July",
         series=(("DOI", "10.1145/1823844.1823848"),),
@@ -84,8 +82,8 @@ def draft_name(year: int) -> str:
 def abstract(report: Printed) -> str:
     """What the draft is about, and the report's headline."""
     return (
-        f"This document gives measured evidence on the initial window of TCP in {report.year}: how much of the web fits "
-        f"into it, and what other windows would save and harm. {_qualified(report)}"
+        f"This document gives measured evidence on the initial window of TCP in {report.year}: how much of "
+        f"the web fits into it, and what other windows would save and harm. {_qualified(report)}"
     )
 
 
@@ -100,9 +98,9 @@ def sections(report: Printed) -> Iterator[Section]:
         id="introduction",
         title="Introduction",
         paragraphs=(
-            "An initial window of 3 segments was raised to 10 in 2013, on the evidence of 2010. The sections "
-            f"below give the evidence of {report.year}. The command after each number, table and figure computes it "
-            "again from the report's release, and tells whether it is equal.",
+            "An initial window of 3 segments was raised to 10 in 2013, on the evidence of 2010. The "
+            f"sections below give the evidence of {report.year}. The command after each number, table and "
+            "figure computes it again from the report's release, and tells whether it is equal.",
             _qualified(report),
             *filter(
                 None, (report.warning, report.sentence, report.limits, report.confidence, report.deciding)
@@ -125,8 +123,8 @@ def sections(report: Printed) -> Iterator[Section]:
         id="security",
         title="Security Considerations",
         paragraphs=(
-            "A larger initial window lets a server send more before the client has shown that it can be reached at "
-            "its address. With TCP the handshake shows that first; no amplification is added.",
+            "A larger initial window lets a server send more before the client has shown that it can be "
+            "reached at its address. With TCP the handshake shows that first; no amplification is added.",
         ),
     )
     yield Section(id="iana", title="IANA Considerations", paragraphs=("This document has no IANA actions.",))
@@ -157,11 +155,15 @@ def is_long(table: Table) -> bool:
 
 def left_out(table: Table) -> str:
     """Where a table is that a draft has no room for."""
-    return f"The table \u201c{table.title}\u201d has {len(table.rows)} rows, and is in the report alone; {table.command} computes it."
+    return (
+        f"The table \u201c{table.title}\u201d has {len(table.rows)} rows, and is in the report alone; "
+        f"{table.command} computes it."
+    )
 
 
 def fit(table: Table) -> Iterator[Table]:
-    """The table in parts that fit beside each other's first column, the verdict matrix by its signs alone; nothing of one that is too long."""
+    """The table in parts that fit beside each other's first column, the verdict matrix by its signs alone;
+    nothing of one that is too long."""
     if is_long(table):
         return
     if is_matrix(table.id):

@@ -1,6 +1,5 @@
-"""What a figure draws, apart from how: curves over a quantity, or estimates with their intervals by name, and an axis."""
-
-from __future__ import annotations
+"""What a figure draws, apart from how: curves over a quantity, or estimates with their intervals by name,
+and an axis."""
 
 import dataclasses
 import itertools
@@ -35,7 +34,8 @@ class Estimate:
     lower: float | None
     upper: float | None
     group: str = ""
-    """Name of the category that stands above its series in a forest plot; empty where the estimate's name has it."""
+    """Name of the category that stands above its series in a forest plot;
+    empty where the estimate's name has it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,5 @@
 """The files of each figure and table: data as CSV, drawings, Vega-Lite, and the query."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
@@ -26,17 +24,19 @@ class Coloured:
     """The drawing on white ground, as the PDF has it."""
     png: bytes
     texts: Mapping[str, str]
-    """Its files of text by the end of their names: `.svg`, `-narrow.svg` for phones if it is a wide one, `.vl.json`."""
+    """Its files of text by the end of their names: `.svg`,
+    `-narrow.svg` for phones if it is a wide one, `.vl.json`."""
 
 
 def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
-    """Rows as CSV (RFC 4180); an interval takes three columns, unknown values and words in place of numbers are empty.
+    """Rows as CSV (RFC 4180); an interval takes three columns,
+    unknown values and words in place of numbers are empty.
 
     >>> interval = {"id": "ms", "kind": "interval"}
     >>> print(csv_text([interval], [{"ms": {"estimate": 2.5, "lower": 1.0, "upper": None}}]).replace("\\r", ""), end="")
     ms,ms_lower,ms_upper
     2.5,1.0,
-    """
+    """  # noqa: E501
     heads = [name for column in columns for name in _names(column)]
     written = io.StringIO()
     writer = csv.writer(written)

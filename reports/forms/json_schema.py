@@ -1,7 +1,5 @@
 """The JSON Schema of report.json, made of the shapes that the code declares."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -26,7 +24,8 @@ SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
 def report_schema(format_version: int) -> Schema:
-    """The schema of a report of this format; parts of replays that other formats define are objects without more."""
+    """The schema of a report of this format; parts of replays that other formats
+    define are objects without more."""
     shapes = {
         "answer": TypeAdapter(Answer).json_schema(mode="serialization"),
         "section": TypeAdapter(Section).json_schema(mode="serialization"),
@@ -48,7 +47,7 @@ def report_schema(format_version: int) -> Schema:
         "$schema": DIALECT,
         "title": "The annual report of firstflight",
         # Later editions may have further parts, which readers leave alone.
-        **_object(_content(format_version), optional=("publication", "ledger", "earlier_ledgers", "beside")),
+        **_object(_content(format_version), optional=("publication",)),
         "additionalProperties": True,
         "$defs": definitions,
     }

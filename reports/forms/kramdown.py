@@ -1,7 +1,5 @@
 """Blocks and a skeleton of an Internet-Draft for kramdown-rfc, with nothing to fetch."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -25,7 +23,8 @@ from reports.forms.rfcxml import figure_element
 from reports.forms.typesetting import TIE, tied_ascii
 
 SPECIAL = re.compile(r"""([\\`*_{}\[\]<>#|$"':!()+=-])""")
-"""Characters that kramdown could take for markup, or would replace by typographic ones, and that a backslash escapes."""
+"""Characters that kramdown could take for markup, or would replace by typographic ones,
+and that a backslash escapes."""
 ENTITIES = {"&": "&amp;", "~": "&#126;", "^": "&#94;", TIE: "&#160;"}
 """Characters that a backslash does not escape in kramdown."""
 
@@ -82,8 +81,9 @@ def _section(report: Printed, section: Section) -> Iterator[str]:
     yield "\n".join(f"* {escaped(item)}" for item in section.items)
     if section.id == "introduction":
         yield (
-            f"The report is {{{{{anchor_of(report)}}}}}; the window of 10 segments is that of {{{{RFC6928}}}}, "
-            "its evidence that of {{IW10-2010}}, and a window that adapts that of {{RFC9040}}."
+            f"The report is {{{{{anchor_of(report)}}}}}; the window of 10 segments is that of "
+            "{{RFC6928}}, its evidence that of {{IW10-2010}}, "
+            "and a window that adapts that of {{RFC9040}}."
         )
     for figure in section.figures:
         yield figure_block(figure)
@@ -110,7 +110,8 @@ def table_block(table: Table) -> str:
 
 
 INERT = str.maketrans({"\\": "/", "{": "(", "}": ")", "<": "(", ">": ")", '"': "'", "&": "+", "|": "/"})
-"""What replaces characters that kramdown-rfc takes for markup in an attribute's value, however they are escaped."""
+"""What replaces characters that kramdown-rfc takes for markup in an attribute's value,
+however they are escaped."""
 
 
 def quoted(text: str) -> str:

@@ -1,7 +1,5 @@
 """The report and its summary as Markdown (CommonMark with tables)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

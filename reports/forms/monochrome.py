@@ -1,7 +1,5 @@
 """Figures as black and white SVG of the profile that RFCs allow (RFC 7996), for Internet-Drafts."""
 
-from __future__ import annotations
-
 import itertools
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -91,7 +89,7 @@ class _Drawing:
     def line(self, x1: float, y1: float, x2: float, y2: float, **attributes: str | float) -> None:
         """A black line."""
         self.add(
-            "line", **{"x1": round(x1, 1), "y1": round(y1, 1), "x2": round(x2, 1), "y2": round(y2, 1), "stroke": "black", **attributes}
+            "line", **{"x1": round(x1, 1), "y1": round(y1, 1), "x2": round(x2, 1), "y2": round(y2, 1), "stroke": "black", **attributes}  # noqa: E501
         )  # fmt: skip
 
     def text(self, x: float, y: float, words: str, anchor: str = "start") -> None:

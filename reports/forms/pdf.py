@@ -1,4 +1,5 @@
-"""The report as a PDF by typst: tagged (PDF/UA-1), with bookmarks, and with fonts that typst itself contains."""
+"""The report as a PDF by typst: tagged (PDF/UA-1), with bookmarks,
+and with fonts that typst itself contains."""
 
 from __future__ import annotations
 
@@ -50,7 +51,10 @@ class PdfError(Exception):
 
 
 def pdf(report: Printed, *, drawings: Mapping[str, str]) -> bytes:
-    """The PDF of a report. `drawings` are its figures as SVG by id. The same report gives the same bytes; PdfError."""
+    """The PDF of a report. `drawings` are its figures as SVG by id.
+
+    The same report gives the same bytes; PdfError.
+    """
     compiler = typst.Compiler(
         TEMPLATE,
         root=TEMPLATE.parent,
@@ -67,7 +71,8 @@ def pdf(report: Printed, *, drawings: Mapping[str, str]) -> bytes:
 
 
 def packed(document: bytes) -> bytes:
-    """The same PDF with its objects in compressed streams: most objects of a tagged document are its tags, which typst leaves as text."""
+    """The same PDF with its objects in compressed streams:
+    most objects of a tagged document are its tags, which typst leaves as text."""
     smaller = io.BytesIO()
     with pikepdf.open(io.BytesIO(document)) as opened:
         opened.save(smaller, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
@@ -106,15 +111,16 @@ def _data(report: Printed, drawings: Mapping[str, str]) -> dict[str, Any]:
 def _column_shares(table: Table) -> list[float | None]:
     """Share of the text's width that each column gets; None for columns as wide as their content.
 
-    Where all fits on one line, the first column takes the room that is left. Else every column has a share by its longest cell, or by
-    the words and the length of its sentences: twice the room makes a long text half as high.
+    Where all fits on one line, the first column takes the room that is left. Else every column has a share by
+    its longest cell, or by the words and the length of its sentences: twice the room makes a long text half
+    as high.
 
     >>> columns = {"id": "", "title": "", "source": "", "query": "", "command": "", "is_number": (False, True)}
     >>> _column_shares(Table(headings=("path", "size"), rows=(("Ethernet", "1460"),), **columns))
     [1.0, None]
     >>> _column_shares(Table(headings=("path", "size"), rows=(("a word " * 30, "1460"),), **columns))
     [58.0, 4]
-    """
+    """  # noqa: E501
     texts = [[heading, *(row[at] for row in table.rows)] for at, heading in enumerate(table.headings)]
     if sum(max(map(len, column)) + GAP for column in texts) <= ROOM:
         return [1.0, *(None for _ in texts[1:])]
@@ -131,7 +137,8 @@ def _share(heading: str, cells: Sequence[str]) -> float:
 
 
 def _width_percent(svg: str) -> float:
-    """Width of a drawing as a share of the text's; a drawing that would be higher than a page with its caption is made smaller.
+    """Width of a drawing as a share of the text's; a drawing that would be higher than a page
+    with its caption is made smaller.
 
     >>> _width_percent('<svg width="320" height="400">'), _width_percent('<svg width="320" height="1700">')
     (50.0, 25.0)

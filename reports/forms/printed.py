@@ -1,9 +1,8 @@
-"""A report as it is printed: sections of text, tables of text cells, and figures with their data, read from report.json.
+"""A report as it is printed: sections of text, tables of text cells, and figures with their data,
+read from report.json.
 
 Every form of the report but the page is a rendering of `Printed`.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -199,7 +198,8 @@ def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
         id="redo",
         title="Rebuild this report",
         paragraphs=(
-            "These commands make the report again from its release; a version above 1 needs the one before in the folder reports. The SHA-256 of the release's SHA256SUMS is",
+            "These commands make the report again from its release; a version above 1 needs the one before "
+            "in the folder reports. The SHA-256 of the release's SHA256SUMS is",
             content["release"]["sha256"],
         ),
         commands=tuple(content["redo"]),
@@ -241,7 +241,7 @@ def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any typ
     '1.50 (1.00 to 2.00)'
     >>> cell(0.1, {"kind": "number"}), cell(12, {"kind": "count"}), cell(0.5, {"kind": "stated"}), cell("a", {"kind": "text"})
     ('0.100', '12', '0.5', 'a')
-    """
+    """  # noqa: E501
     if value is None:
         return UNKNOWN
     if isinstance(value, Mapping):
@@ -263,7 +263,8 @@ def bounds_near(column: Data) -> tuple[float, ...]:
 
 
 def tables_of(content: Data) -> Iterator[Data]:
-    """Every table of report.json in the shape of reports.sections, the verdict matrix by candidate and bound."""
+    """Every table of report.json in the shape of reports.sections,
+    the verdict matrix by candidate and bound."""
     if content["verdicts"]:
         yield {"id": VERDICTS, "columns": COLUMNS, "rows": list(data_rows(content["verdicts"]))}
     yield from (table for section in content["sections"] for table in section["tables"])

@@ -1,6 +1,5 @@
-"""Where a report's numbers come from: release, crawl, list, browser, code, kernel and calibration, as terms with their texts."""
-
-from __future__ import annotations
+"""Where a report's numbers come from: release, crawl, list, browser, code, kernel and calibration,
+as terms with their texts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,8 +23,8 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     outcomes = ", ".join(f"{grouped(count)} {outcome}" for outcome, count in crawl["outcomes"].items())
     yield (
         "release",
-        f"{release['crawl']}, version {release['version']}, schema {release['schema_version']}, {release['licence']}; "
-        f"SHA-256 {release['sha256']}",
+        f"{release['crawl']}, version {release['version']}, schema {release['schema_version']}, "
+        f"{release['licence']}; SHA-256 {release['sha256']}",
     )
     yield (
         "crawl",
@@ -35,7 +34,7 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     yield "browser", "; ".join(str(one) for one in (release["browser"], crawl["user_agent"]) if one)
     yield "flags of the browser", str(crawl["browser_flags"] or "not recorded")
     yield "method, code", f"method {release['method_version']}, commit {release['commit']}"
-    if agreement := packet_agreement(release.get("packets")):
+    if agreement := packet_agreement(release["packets"]):
         yield "audit", f"bytes by the browser\u2019s log and by captured packets: {agreement}"
 
 
@@ -53,23 +52,27 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
     kernel, gates = facts.get("kernel", {}), facts["gates"]
     yield (
         "kernel",
-        f"{kernel.get('package', 'Linux')} {kernel.get('version', 'of unknown version')}; recipe {kernel.get('recipe', UNKNOWN)}",
+        f"{kernel.get('package', 'Linux')} {kernel.get('version', 'of unknown version')}; recipe "
+        f"{kernel.get('recipe', UNKNOWN)}",
     )
     yield "replay\u2019s code", f"commit {facts.get('commit', UNKNOWN)}"
     virtual, wall = facts.get("virtual_s"), facts.get("wall_s")
     if virtual and wall:
         yield (
             "time",
-            f"{quantity(virtual, 's')} of page loads in {quantity(wall, 's')} of wall time: {significant(virtual / wall)} times real time",
+            f"{quantity(virtual, 's')} of page loads in {quantity(wall, 's')} of wall time: "
+            f"{significant(virtual / wall)} times real time",
         )
     missed = "; ".join(
-        f"{one['profile']}, {one['name']}: {significant(one['measured'])} instead of {significant(one['expected'])}"
+        f"{one['profile']}, {one['name']}: {significant(one['measured'])} instead of "
+        f"{significant(one['expected'])}"
         for one in gates["not_passed"]
     )
     passed = gates["checked"] - len(gates["not_passed"])
     yield (
         "calibration",
-        f"{grouped(passed)} of {grouped(gates['checked'])} checks passed without loss{f': {missed}' if missed else ''}",
+        f"{grouped(passed)} of {grouped(gates['checked'])} checks passed without "
+        f"loss{f': {missed}' if missed else ''}",
     )
 
 

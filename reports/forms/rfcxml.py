@@ -1,7 +1,5 @@
 """Blocks and a skeleton of an Internet-Draft in RFCXML version 3 (RFC 7991), with nothing to fetch."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 from releases.citation.reference import reference_element, text_element, written
@@ -115,7 +113,8 @@ def _again(table: Table) -> ET.Element:
 
 
 def sentence(parent: ET.Element, name: str, text: str) -> ET.Element:
-    """Add a child that holds text in ASCII, but for the no-break spaces within numbers and before their units."""
+    """Add a child that holds text in ASCII, but for the no-break spaces within
+    numbers and before their units."""
     made = ET.SubElement(parent, name)
     made.text = tied_ascii(text, tie="\u00a0")
     return made

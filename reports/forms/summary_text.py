@@ -1,7 +1,5 @@
 """The summary as plain text: 72 columns of ASCII, as a mailing list wants it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from releases.formatting import in_ascii

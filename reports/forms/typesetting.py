@@ -1,6 +1,5 @@
-"""Typesetting of a report's texts: numbers in sentences as everywhere, and lines that end within no number, as in "IW 10" or "3 segments"."""
-
-from __future__ import annotations
+"""Typesetting of a report's texts: numbers in sentences as everywhere, and lines that end within no number,
+as in "IW 10" or "3 segments"."""
 
 import re
 import textwrap
@@ -16,7 +15,8 @@ NO_BREAK_SPACE = "\u00a0"
 
 NUMBERED = re.compile(
     r"\b(?P<name>IW|RFC|Figure|Fig\.|Table) (?=\d)"
-    r"|(?<=\d) (?=(?:segments?|bytes|datagrams?|packets?|rounds?|round trips?|hours?|minutes?|seconds?|months?|years?)\b)"
+    r"|(?<=\d) (?=(?:segments?|bytes|datagrams?|packets?|rounds?|round "
+    r"trips?|hours?|minutes?|seconds?|months?|years?)\b)"
 )
 """Spaces between a name and its number, and between a number and what it counts."""
 
@@ -24,7 +24,10 @@ NO_BREAK = f"{NARROW}{NO_BREAK_SPACE}"
 """Spaces at which no line may end: between thousands, and between a number and its unit."""
 
 TIE = "\u2060"
-"""Word joiner: stands for a space of NO_BREAK while lines are made, for Python takes these for white space. `in_ascii` leaves none in a text."""
+"""Word joiner: stands for a space of NO_BREAK while lines are made, for Python takes these for white space.
+
+`in_ascii` leaves none in a text.
+"""
 
 BETWEEN = re.compile(f"[{NO_BREAK}]")
 
@@ -34,7 +37,7 @@ def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
     >>> in_type({"note": "below -1 %", "query": "SELECT -1 %"}) == {"note": "below \u22121\u202f%", "query": "SELECT -1 %"}
     True
-    """
+    """  # noqa: E501
     return each_text(value, apart)
 
 
@@ -48,13 +51,14 @@ def each_text(value: Any, set_: Callable[[str], str]) -> Any:  # noqa: ANN401  #
 
 
 def unbroken(text: str) -> str:
-    """The text for a page that breaks lines itself: none ends between a number and its unit, its name or what it counts.
+    """The text for a page that breaks lines itself: none ends between a number and its unit,
+    its name or what it counts.
 
     Forms in ASCII, JSON and CSV have plain spaces there.
 
     >>> unbroken("3 pp at IW 10 of 12.3 Mbps, or 10 segments") == f"3{NARROW}pp at IW\u00a010 of 12.3{NARROW}Mbps, or 10\u00a0segments"
     True
-    """
+    """  # noqa: E501
     return NUMBERED.sub(lambda found: f"{found['name'] or ''}{NO_BREAK_SPACE}", tied(text))
 
 
@@ -68,7 +72,8 @@ def tied_ascii(text: str, tie: str = TIE) -> str:
 
 
 def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
-    """Lines of at most `width` characters of ASCII, broken at spaces, with `first` before the first and `rest` before the others.
+    """Lines of at most `width` characters of ASCII, broken at spaces,
+    with `first` before the first and `rest` before the others.
 
     A number, and a number and its unit, stay on one line, unless they are wider than it.
 

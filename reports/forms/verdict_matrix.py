@@ -1,7 +1,5 @@
 """The verdict matrix as text cells with footnotes, and as data by candidate and bound."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +8,7 @@ from releases.formatting import UNKNOWN, estimate, stated, wholes
 Data = Mapping[str, Any]
 
 COLUMNS = (
-    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),
+    *({"id": name, "kind": "text"} for name in ("row", "title", "kind", "unit", "limit", "against", "window", "mark")),  # noqa: E501
     {"id": "value", "kind": "interval"},
     {"id": "printed", "kind": "interval"},
 )  # fmt: skip
@@ -27,7 +25,8 @@ def is_matrix(table: str) -> bool:
 
 
 def by_sender(verdicts: Data) -> Iterator[dict[str, Any]]:
-    """The matrix as one for windows that leave at once and one for paced ones, which are texts; as it is where no window is paced."""
+    """The matrix as one for windows that leave at once and one for paced ones, which are texts;
+    as it is where no window is paced."""
     titles = {int: "sent at once", str: "paced"}
     if not any(isinstance(window, str) for window in verdicts["windows"]):
         yield dict(verdicts)
@@ -50,7 +49,8 @@ def data_rows(verdicts: Data) -> Iterator[Data]:
 
 
 def footnotes(verdicts: Data) -> list[str]:
-    """Texts of the footnotes, in the order in which the matrix refers to them: sources of rows, and notes of cells."""
+    """Texts of the footnotes, in the order in which the matrix refers to them: sources of rows,
+    and notes of cells."""
     texts = (
         text
         for row in verdicts["rows"]
@@ -61,7 +61,8 @@ def footnotes(verdicts: Data) -> list[str]:
 
 
 def letter(place: int) -> str:
-    """The letter of a footnote by its place from 0 on, as in a list of HTML: letters are not taken for digits of a number.
+    """The letter of a footnote by its place from 0 on, as in a list of HTML:
+    letters are not taken for digits of a number.
 
     >>> letter(0), letter(25), letter(26), letter(53)
     ('a', 'z', 'aa', 'bb')

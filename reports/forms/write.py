@@ -3,19 +3,20 @@
 report.md .txt .pdf, summary.md    the report in other formats
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
-figures/ tables/                  data as CSV; drawings as SVG, SVG for phones, PNG, Vega-Lite, ASCII, and SVG in
+figures/ tables/ data as CSV; drawings as SVG, SVG for phones, PNG, Vega-Lite, ASCII, and SVG in
                                   black and white
-draft/                            a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one; a figure is a
+draft/ a skeleton of an Internet-Draft for kramdown-rfc and in RFCXML, and its blocks one by one;
+a figure is a
                                   block of RFCXML for both, since kramdown-rfc passes it on
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from releases.citation.reference import reference_block, reference_element, written
+from reports.forms.ascii_figure import ascii_figure
+from reports.forms.ascii_table import ascii_table
 from reports.forms.draft import draft_name, fit, references
 from reports.forms.figure_files import Coloured, index_text, write_figures, write_tables
 from reports.forms.json_schema import schema_text
@@ -23,9 +24,9 @@ from reports.forms.kramdown import draft_kramdown, table_block
 from reports.forms.markdown import report_markdown, summary_markdown
 from reports.forms.monochrome import svg_text
 from reports.forms.pdf import pdf
-from reports.forms.printed import Printed, printed, tables_of
-from reports.forms.report_text import report_text
+from reports.forms.printed import Figure, Printed, Section, Table, printed, tables_of
 from reports.forms.rfcxml import draft_xml, figure_element, table_element
+from reports.forms.summary_text import INDENT, WIDTH, closing, command_lines, opening, wrapped
 
 Data = Mapping[str, Any]
 
@@ -80,3 +81,54 @@ def _write_draft(folder: Path, report: Printed) -> None:
         (blocks / f"{name}.xml").write_text(rfcxml, encoding="utf-8")
     for figure in report.figures:
         (blocks / f"{figure.id}.xml").write_text(written(figure_element(figure)), encoding="utf-8")
+
+
+def report_text(report: Printed) -> str:
+    """The same content as the Markdown form: answer, sections with figures and tables, citation."""
+    blocks = [
+        opening(report),
+        _again(one.command for one in report.numbers),
+        *(block for section in report.sections for block in _section(section)),
+        _heading("Cite", "="),
+        closing(report),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def _section(section: Section) -> Iterator[list[str]]:
+    yield ["", *_heading(section.title, "=")]
+    yield from map(wrapped, section.paragraphs)
+    yield from (wrapped(item, indent="- ", hang="  ") for item in section.items)
+    for figure in section.figures:
+        yield from _figure(figure)
+    for table in section.tables:
+        yield from _table(table)
+    yield list(command_lines(section.commands))
+
+
+def _figure(figure: Figure) -> Iterator[list[str]]:
+    yield _heading(figure.title, "-")
+    yield [f"{INDENT}{line}".rstrip() for line in ascii_figure(figure)]
+    yield wrapped(figure.caption)
+    yield _origin(figure.table)
+
+
+def _table(table: Table) -> Iterator[list[str]]:
+    yield _heading(table.title, "-")
+    yield ascii_table(table.headings, table.is_number, table.rows, width=WIDTH)
+    yield from map(wrapped, table.notes)
+    yield _origin(table)
+
+
+def _heading(text: str, rule: str) -> list[str]:
+    title = wrapped(text)
+    return [*title, rule * max(map(len, title))]
+
+
+def _origin(table: Table) -> list[str]:
+    return [*wrapped(f"Source: {table.source}."), *_again([table.command])]
+
+
+def _again(commands: Iterable[str]) -> list[str]:
+    lines = list(command_lines(commands))
+    return ["Computed again by:", *lines] if lines else []

@@ -1,7 +1,5 @@
 """What is wrong with the inputs of a report."""
 
-from __future__ import annotations
-
 
 class ReportError(Exception):
     """A report cannot be built; the message names the command that helps."""

@@ -1,7 +1,5 @@
 """The replays of a release's pages that a report reads: in stages, or full."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
@@ -51,7 +49,8 @@ class Replay:
 
     @property
     def populations(self) -> list[dict[str, Any]]:
-        """The average and the slow population that the replay was made for; raises ReportError if they lack."""
+        """The average and the slow population that the replay was made for;
+        raises ReportError if they lack."""
         found: list[dict[str, Any]] = self.provenance.get("populations", [])
         if sorted(one["slow"] for one in found) != [False, True]:
             raise ReportError("the replay names no populations; run `firstflight replay run` again")
@@ -74,7 +73,8 @@ class Replay:
 
     @property
     def sensitivity_populations(self) -> dict[str, list[dict[str, Any]]]:
-        """Populations at the ends of inputs, by what the ends add to a population's id; none without a sensitivity replay."""
+        """Populations at the ends of inputs, by what the ends add to a population's id;
+        none without a sensitivity replay."""
         found: dict[str, list[dict[str, Any]]] = self.provenance.get("sensitivity_populations", {})
         return found
 
@@ -90,8 +90,8 @@ def check_weights(populations: Sequence[Mapping[str, Any]]) -> None:
         total = math.fsum(one["weights"].values())
         if not math.isclose(total, 1, abs_tol=WEIGHTS_OFF):
             raise ReportError(
-                f"the weights of the population {one['id']} in the replay sum to {total:.4g}, not to 1: its means would be of no population; "
-                "mend the population and run `firstflight replay run` again"
+                f"the weights of the population {one['id']} in the replay sum to {total:.4g}, not to 1: its "
+                "means would be of no population; mend the population and run `firstflight replay run` again"
             )
 
 
@@ -103,7 +103,8 @@ def weights_of(populations: Sequence[Mapping[str, Any]]) -> dict[Role, Mapping[s
 def chosen_replays(root: Path, release: Release, wanted: str | None) -> tuple[str | None, bool]:
     """The plan of the stages to read, if they decide, and whether the full replay is read.
 
-    `wanted` is FULL, a plan, or a plan and BESIDE; None for all that there are, of those in stages the only one.
+    `wanted` is FULL, a plan, or a plan and BESIDE; None for all that there are,
+    of those in stages the only one.
     """
     folder = root / str(release.manifest.crawl)
     plans = [*stages_folders(folder)]
@@ -125,7 +126,8 @@ def chosen_replays(root: Path, release: Release, wanted: str | None) -> tuple[st
 
 
 def check_same_instrument(stages: Mapping[str, Any], full: Mapping[str, Any]) -> None:
-    """Raise ReportError if the full replay was made with another kernel or player than the stages that it stands beside."""
+    """Raise ReportError if the full replay was made with another kernel or player than
+    the stages that it stands beside."""
     others = [
         words
         for name, words in INSTRUMENT.items()
@@ -133,8 +135,8 @@ def check_same_instrument(stages: Mapping[str, Any], full: Mapping[str, Any]) ->
     ]
     if others:
         raise ReportError(
-            f"the full replay has another {' and '.join(others)} than the stages; replay again, or leave it out by "
-            "naming the stages alone with --replay"
+            f"the full replay has another {' and '.join(others)} than the stages; replay again, or leave it "
+            "out by naming the stages alone with --replay"
         )
 
 

@@ -1,6 +1,5 @@
-"""Inputs of a report: a release of the year and the replay of its pages, read and checked to belong together."""
-
-from __future__ import annotations
+"""Inputs of a report: a release of the year and the replay of its pages,
+read and checked to belong together."""
 
 import dataclasses
 import json
@@ -11,7 +10,6 @@ from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_
 from replay.runs.initial_window import window_of
 from reports.backcast.stored import INSTRUMENT, Standing, standing
 from reports.decision.stored_problem import StagedReplay
-from reports.inputs.earlier_ledgers import ledgers_of
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import (
     Replay,
@@ -46,9 +44,11 @@ class ReportInputs:
     instrument: Standing
     """What the stored back-cast says of the replay's kernel, player and rule."""
     last_years_iw: int | None
-    """The window that last year's report recommends; None without one in force, or if it is illustrative, of recorded pages, or not allowed to say."""
+    """The window that last year's report recommends; None without one in force, or if it is illustrative, of
+    recorded pages, or not allowed to say."""
     earlier_ledgers: tuple[dict[str, Any], ...]
-    """What turned the answer of each earlier edition, as last year's report keeps it, with the year; empty without one."""
+    """What turned the answer of each earlier edition, as last year's report keeps it, with the year;
+    empty without one."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
 
@@ -70,9 +70,10 @@ def read_inputs(
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
-    `which` replay: FULL, the plan of one in stages, or that plan and BESIDE; by default all that there are, of those in stages the only one. `backcast` is the folder of
-    the back-cast that the instrument is judged by. `release_version` is the newest by default; `year_before` is the version of the release
-    of twelve months earlier that sizes are compared with, or None for no comparison. Stages must be of `rule`.
+    `which` replay: FULL, the plan of one in stages, or that plan and BESIDE; by default all that there are,
+    of those in stages the only one. `backcast` is the folder of the back-cast that the instrument is judged
+    by. `release_version` is the newest by default; `year_before` is the version of the release of twelve
+    months earlier that sizes are compared with, or None for no comparison. Stages must be of `rule`.
     """
     release = _release(releases_dir, year, crawl, release_version, allowed_signers)
     last_year = newest_version(report_versions(reports_dir / str(year - 1)))
@@ -99,9 +100,11 @@ def read_inputs(
 
 
 def _release(root: Path, year: int, crawl: str | None, version: int | None, allowed_signers: Path) -> Release:
-    """A version (the newest, if it is None) of the year's newest release, or of the release whose crawl's name begins with `crawl`.
+    """A version (the newest, if it is None) of the year's newest release,
+    or of the release whose crawl's name begins with `crawl`.
 
-    Recorded pages may be of an earlier year, if they are named: somebody else chose the day. A damaged release is an error. An older release would silently give another report.
+    Recorded pages may be of an earlier year, if they are named: somebody else chose the day. A damaged
+    release is an error. An older release would silently give another report.
     """
     found = [
         one
@@ -125,8 +128,8 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
     broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
-            f"the release of {names[0]} is damaged ({', '.join(broken)}); restore it from a copy, or move it away and "
-            f"build it again with `firstflight release build --crawl {names[0]}`"
+            f"the release of {names[0]} is damaged ({', '.join(broken)}); restore it from a copy, or move it "
+            f"away and build it again with `firstflight release build --crawl {names[0]}`"
         )
     return release
 
@@ -147,8 +150,8 @@ def _year_before(
     broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
-            f"the release of {wanted}, which sizes are compared with, is damaged ({', '.join(broken)}); restore it from a copy, "
-            "or move it away to do without"
+            f"the release of {wanted}, which sizes are compared with, is damaged ({', '.join(broken)}); "
+            "restore it from a copy, or move it away to do without"
         )
     return release
 
@@ -159,17 +162,21 @@ def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:
 
 
 def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
-    """The window that last year's report leaves in force; None if it is illustrative, of recorded pages, or not allowed to say."""
+    """The window that last year's report leaves in force.
+
+    None if it is illustrative, of recorded pages, or not allowed to say.
+    """
     path = folder / CONTENT
     if broken := faults(folder, allowed_signers):
         raise ReportError(
-            f"last year's report {folder} is damaged ({', '.join(broken)}); restore it from a copy, or withdraw it"
+            f"last year's report {folder} is damaged ({', '.join(broken)}); restore it from a copy, "
+            "or withdraw it"
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["is_illustrative"] or content.get("recorded_pages"):
+        if content["is_illustrative"] or content["recorded_pages"]:
             return None
-        if content.get("answer", {}).get("kind") == "not allowed":
+        if content["answer"]["kind"] == "not allowed":
             return None
         recommendation = content["recommendation"]
         return None if recommendation is None else window_of(str(recommendation["iw_in_force"]))
@@ -177,3 +184,14 @@ def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
         raise ReportError(
             f"last year's report {path} cannot be read; restore it from a copy, or withdraw it"
         ) from exc
+
+
+def ledgers_of(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The entries that the report in `folder` keeps with their years, its own the last;
+    its checksums must have been checked."""
+    content = json.loads((folder / CONTENT).read_text(encoding="utf-8"))
+    own = (
+        {**entry, "year": content["year"], "is_illustrative": content["is_illustrative"]}
+        for entry in content["ledger"] or ()
+    )
+    return (*content["earlier_ledgers"], *own)

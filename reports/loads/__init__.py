@@ -1,1 +1,2 @@
-"""The loads that a report carries, so that its numbers can be computed again without the replay that they are from."""
+"""The loads that a report carries, so that its numbers can be computed again without
+the replay that they are from."""

@@ -5,8 +5,6 @@ loads/full.parquet      the loads of the full replay that decides, or stands bes
 loads/facts.parquet     what each stage, the full replay and the back-cast say of themselves, as JSON
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json
@@ -81,7 +79,8 @@ def carry_loads(folder: Path, inputs: ReportInputs, which: Which) -> None:
 
 @contextlib.contextmanager
 def unpacked(folder: Path, release: Release, *, plan: str | None) -> Iterator[Unpacked | None]:
-    """The replays that the report in `folder` carries, of stages by a plan if it has stages, until the block ends; None without any.
+    """The replays that the report in `folder` carries, of stages by a plan if it has stages,
+    until the block ends; None without any.
 
     They name `release`, which may be another build of the one that they were made from.
     """
@@ -119,7 +118,8 @@ def _cells_of(staged: StagedReplay) -> pa.Table:
 
 
 def _without_guests(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts without the calibration checks that passed and without the times of guests, of which no number is made."""
+    """The facts without the calibration checks that passed and without the times of guests,
+    of which no number is made."""
     kept = {name: value for name, value in facts.items() if name != "guests"}
     if "gates" in kept:
         kept["gates"] = [one for one in kept["gates"] if not one["passed"]]

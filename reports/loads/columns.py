@@ -1,13 +1,13 @@
-"""Columns of the loads that a report carries: all that the rule and its tables read of a load, and a third of a replay's size.
+"""Columns of the loads that a report carries: all that the rule and its tables read of a load,
+and a third of a replay's size.
 
-What identifies a load is as in schema.computed_tables.CELL, without the queue that follows from network and condition. Differently stored are:
+What identifies a load is as in schema.computed_tables.CELL, without the queue that follows from network and
+condition. Differently stored are:
 
 NAME_us     a time in whole microseconds, in which the replay measures; NAME_ms where a time has other digits
 dropped     whether the bottleneck's queue dropped a packet: of bottleneck_drops the rule asks no more
 stage       the number of the stage, for a replay in stages
 """
-
-from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
@@ -40,7 +40,8 @@ LEVEL = 22
 
 
 def write_loads(path: Path, cells: pa.Table, measured: Collection[str]) -> None:
-    """Write the loads in `cells` with these columns of what was measured, in an order and an encoding that make them small."""
+    """Write the loads in `cells` with these columns of what was measured,
+    in an order and an encoding that make them small."""
     table = pa.table(_stored(cells, measured))
     order = [
         name for name in ("visit_id", "profile", "seed", "iw", *KEY, STAGE) if name in table.column_names

@@ -1,23 +1,22 @@
-"""Publishes a report as a version of its year: never in place of another, and not again if nothing has changed."""
-
-from __future__ import annotations
+"""Publishes a report as a version of its year: never in place of another,
+and not again if nothing has changed."""
 
 import dataclasses
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from reports.document.report import compose, origin, write_report
 from reports.document.report_content import content_digest
 from reports.inputs.report_inputs import ReportInputs
 from reports.loads.carried import Which
-from reports.publishing.differences import changes, stored_digest
 from reports.recommendation.rule import RULE, Rule
 from storage.report_versions import (
+    CONTENT,
     Publication,
     ReportVersion,
     ReportVersionError,
-    adopt,
     newest_version,
     next_place,
     report_versions,
@@ -64,11 +63,10 @@ def publish_report(
 ) -> Published:
     """Publish the report of the inputs, unless a version in force has equal content.
 
-    Raises ReportVersionError if that would replace a version, leave out a number, make a later version without a reason,
-    or publish again what was withdrawn.
+    Raises ReportVersionError if that would replace a version, leave out a number, make a later version
+    without a reason, or publish again what was withdrawn.
     """
     folder = reports_dir / str(inputs.year)
-    adopt(folder)
     place, before = next_place(folder), newest_version(report_versions(folder))
     _check_number(wanted, place)
     if before is not None:
@@ -108,8 +106,9 @@ def publish_report(
 def _with_equal_content(
     versions: Sequence[ReportVersion], wanted: Wanted, digest: str, place: ReportVersion
 ) -> ReportVersion | None:
-    """The version that need not be made again; None if there is none, or if the next is asked for by its number.
+    """The version that need not be made again.
 
+    None if there is none, or if the next is asked for by its number.
     Raises ReportVersionError if the content was withdrawn.
     """
     if wanted.version == place.number:
@@ -129,7 +128,8 @@ def _with_equal_content(
 
 
 def _check_number(wanted: Wanted, place: ReportVersion) -> None:
-    """Refuse a number out of turn, and a later version that says neither why it is made nor what it corrects."""
+    """Refuse a number out of turn, and a later version that says neither why
+    it is made nor what it corrects."""
     number = place.number if wanted.version == NEXT else wanted.version
     if number is not None and number > place.number:
         raise ReportVersionError(f"the next version of the report for {place.year} is {place.number}")
@@ -150,9 +150,52 @@ def _refusal(place: ReportVersion, before: ReportVersion | None, changed: list[s
         return f"every version of the report for {place.year} is withdrawn: {_how(place)} makes the next"
     return (
         f"version {before.number} of the report for {place.year} is published and would not be the same now "
-        f"({'; '.join(changed) or 'the same inputs give other content'}); a report is never replaced: {_how(place)} makes the next"
+        f"({'; '.join(changed) or 'the same inputs give other content'}); a report is never replaced: "
+        f"{_how(place)} makes the next"
     )
 
 
 def _how(place: ReportVersion) -> str:
-    return f"`firstflight report build --year {place.year} --version {place.number} --reason '...' --corrects '...'`"
+    return (
+        f"`firstflight report build --year {place.year} --version {place.number} "
+        "--reason '...' --corrects '...'`"
+    )
+
+
+def stored_digest(version: ReportVersion) -> str:
+    """The digest of a version's content; empty if its report.json cannot be read."""
+    try:
+        return content_digest(json.loads((version.folder / CONTENT).read_text(encoding="utf-8")))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each input that differs between the manifests of two versions.
+
+    >>> list(changes({"commit": "a", "rule_version": "1"}, {"commit": "b", "rule_version": "1"}))
+    ['the code: b in place of a']
+    """
+    old, new = before.get("release") or {}, now.get("release") or {}
+    if old != new:
+        yield f"the release: {_release(new)} in place of {_release(old)}"
+    for name, title in (
+        ("year_before", "the release of the year before"),
+        ("replay", "the replay"),
+        ("beside", "the replay beside it"),
+        ("backcast", "the back-cast"),
+        ("last_years_report", "last year's report"),
+    ):
+        sums = [(facts.get(name) or {}).get("checksum", "none") for facts in (before, now)]
+        if sums[0] != sums[1]:
+            yield f"{title}: {sums[1][:12]} in place of {sums[0][:12]}"
+    for name, title in (("rule_version", "the rule"), ("commit", "the code")):
+        if before.get(name) != now.get(name):
+            yield f"{title}: {now.get(name)} in place of {before.get(name)}"
+
+
+def _release(facts: Mapping[str, Any]) -> str:
+    return (
+        f"{facts.get('crawl', 'unknown')} version {facts.get('version', 'unknown')} "
+        f"({str(facts.get('checksum'))[:12]})"
+    )

@@ -1,6 +1,5 @@
-"""Checks of whether the replay is adequate for a recommendation: coverage, sample size, the A/A comparison, power."""
-
-from __future__ import annotations
+"""Checks of whether the replay is adequate for a recommendation: coverage, sample size,
+the A/A comparison, power."""
 
 import dataclasses
 import math
@@ -40,8 +39,9 @@ def adequacy_checks(
 ) -> tuple[AdequacyCheck, ...]:
     """Run all checks.
 
-    `attained_percent` is the half interval of the gain that is known least. `open_gains` are gains over the incumbent of the candidates whose harm is not proved. `undecided_harm` names the
-    window that would be the answer if the loads were enough to rule out its harm.
+    `attained_percent` is the half interval of the gain that is known least. `open_gains` are gains over the
+    incumbent of the candidates whose harm is not proved. `undecided_harm` names the window that would be the
+    answer if the loads were enough to rule out its harm.
     """
     tolerance = max(rule.aa_tolerance_percent, attained_percent)
     return (
@@ -52,7 +52,8 @@ def adequacy_checks(
             estimates.coverage_percent,
             rule.minimum_coverage_percent,
             "%",
-            f"On each network and at each window at least {quantity(estimates.coverage_percent, '%')} of the cells are done",
+            "On each network and at each window at least "
+            f"{quantity(estimates.coverage_percent, '%')} of the cells are done",
         ),
         _at_least(
             "pages",
@@ -114,7 +115,8 @@ ALIAS = Again("aa_alias", "by another route, in other guests, in another order",
 
 
 def _aa(again: Again, found: SelfComparison | NotEstimable, tolerance: float, rule: Rule) -> AdequacyCheck:
-    """Check that a window equals itself within what the replay can tell: an equivalence test at the attained precision."""
+    """Check that a window equals itself within what the replay can tell:
+    an equivalence test at the attained precision."""
     is_proved = False
     if isinstance(found, NotEstimable):
         value, passed = None, False
@@ -165,8 +167,8 @@ def _power(open_gains: Mapping[int, Interval], rule: Rule) -> AdequacyCheck:
         limit=rule.maximum_half_width_pp,
         unit="pp",
         passed=widest <= rule.maximum_half_width_pp,
-        sentence=f"The gain of {named} is known to ±{quantity(widest, 'pp')} and straddles {stated(bound, '%')}; "
-        f"the rule asks for ±{stated(rule.maximum_half_width_pp, 'pp')} or better."
+        sentence=f"The gain of {named} is known to ±{quantity(widest, 'pp')} and straddles "
+        f"{stated(bound, '%')}; the rule asks for ±{stated(rule.maximum_half_width_pp, 'pp')} or better."
         if straddling
         else f"No gain that could still decide straddles {stated(bound, '%')}.",
     )

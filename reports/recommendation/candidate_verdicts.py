@@ -1,14 +1,11 @@
 """Verdicts on candidates: gains and harm bounds under one rule, and a sentence that explains each verdict."""
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from releases.formatting import interval_text, stated
 from releases.interval import Interval
 from reports.recommendation.candidates import Candidate
-from reports.recommendation.choice import choose, surpassing
 from reports.recommendation.effects import Gain
 from reports.recommendation.estimates import Estimates
 from reports.recommendation.harm_verdicts import HarmVerdict, judge
@@ -26,7 +23,8 @@ class CandidateVerdict:
     beside_percent: dict[str, Interval | None]
     """Gains over the incumbent in the other estimands, by id; None where they are not measured."""
     in_use_percent: Interval | None
-    """Gain over the window that content networks use, the second baseline; None if it was not replayed or is this one."""
+    """Gain over the window that content networks use, the second baseline;
+    None if it was not replayed or is this one."""
     typical_percent: float | None
     """Hodges-Lehmann estimate over the gains of single pages."""
     p_value: float | None
@@ -135,7 +133,10 @@ def _sentence(verdict: CandidateVerdict, incumbent: int, worthwhile_percent: flo
         return f"{saves}, but is not admissible: {objections[0]}{more}."
     if verdict.surpassed_by:
         larger = " and ".join(f"IW {larger}" for larger in verdict.surpassed_by)
-        return f"{saves} and is admissible, but {larger} would save another {stated(worthwhile_percent, '%')} or more."
+        return (
+            f"{saves} and is admissible, but {larger} would save another "
+            f"{stated(worthwhile_percent, '%')} or more."
+        )
     return f"{saves}, and every harm bound that was measured holds."
 
 
@@ -144,10 +145,39 @@ def _further(bounds: int) -> str:
 
 
 def _exceeds(harm: HarmVerdict) -> tuple[bool, float]:
-    """Order of harms: those whose bound is not met first, and of them the one that is the largest multiple of its bound."""
+    """Order of harms: those whose bound is not met first,
+    and of them the one that is the largest multiple of its bound."""
     multiple = harm.worsening.estimate / harm.limit if harm.worsening and harm.limit > 0 else 0.0
     return harm.verdict == "failed", multiple
 
 
 def _saves(gain: Interval) -> str:
     return f"costs {interval_text(-gain, '%')}" if gain.upper < 0 else f"saves {interval_text(gain, '%')}"
+
+
+def choose(
+    candidates: Collection[int],
+    *,
+    incumbent: int,
+    admissible: Collection[int],
+    is_worthwhile: Callable[[int, int], bool],
+) -> int | None:
+    """The smallest admissible worthwhile candidate that no larger admissible window surpasses.
+
+    None for no change. `is_worthwhile(a, b)` tells whether the gain of window a over window b is worthwhile.
+    """
+    # The incumbent is always admissible: a smaller candidate must not be surpassed by it either.
+    rivals = {*admissible, incumbent}
+    for candidate in sorted(set(candidates) & set(admissible) - {incumbent}):
+        if is_worthwhile(candidate, incumbent) and not surpassing(candidate, rivals, is_worthwhile):
+            return candidate
+    return None
+
+
+def surpassing(
+    candidate: int, rivals: Collection[int], is_worthwhile: Callable[[int, int], bool]
+) -> tuple[int, ...]:
+    """The larger windows among `rivals` with a worthwhile gain over `candidate`."""
+    return tuple(
+        window for window in sorted(rivals) if window > candidate and is_worthwhile(window, candidate)
+    )

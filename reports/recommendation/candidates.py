@@ -3,8 +3,6 @@
 Every report contains the ids, so renaming one breaks past reports.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from replay.runs.initial_window import Paced
@@ -42,4 +40,5 @@ PACED = tuple(
 """Candidates whose sender paces them, as Linux does under fq."""
 
 CANDIDATES = tuple(sorted((*BURSTS, *PACED), key=lambda one: one.window))
-"""In order of preference: fewer segments first, and the paced window before the burst of as many, since it sends less at once."""
+"""In order of preference: fewer segments first, and the paced window before the burst of as many,
+since it sends less at once."""

@@ -1,7 +1,7 @@
 """Effects of windows compared with another, estimated from paired loads: page time saved, and harm.
 
-Every effect is a mean over pages, of each page's mean over networks and seeds; its intervals hold together for all windows
-that were compared with the same one.
+Every effect is a mean over pages, of each page's mean over networks and seeds; its intervals hold together
+for all windows that were compared with the same one.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class Rare:
     """Pages with an event at the other window; None for a level."""
 
     def interval(self, value: float, confidence: float) -> Interval:
-        """Interval in percentage points by Clopper and Pearson, whose ends are those of the worst sizes of events."""
+        """Interval in percentage points by Clopper and Pearson,
+        whose ends are those of the worst sizes of events."""
         upper = 100 * clopper_pearson(self.with_event, self.pages, confidence)[1]
         lower = (
             0.0
@@ -111,7 +112,8 @@ class Rare:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gain:
-    """Page time that a candidate saves against another window, in percent: the mean over pages of the log ratio."""
+    """Page time that a candidate saves against another window, in percent:
+    the mean over pages of the log ratio."""
 
     effect: Effect
     pages: int
@@ -209,7 +211,8 @@ def _times(family: WindowFamily, margin: Margin) -> tuple[list[str], Callable[[S
 
 
 def _bulk(sample: Sample, other: int, window: int) -> Floats:
-    """Log ratio of the time that a bulk flow takes for the bytes that it receives during a load at the other window.
+    """Log ratio of the time that a bulk flow takes for the bytes that it receives
+    during a load at the other window.
 
     If the page's load ends sooner, the flow receives its remaining bytes at the full rate of the bottleneck.
     """
@@ -246,7 +249,8 @@ def _quantile_harms(family: WindowFamily, share: float) -> dict[int, Harm]:
 
 
 def _share_harms(family: WindowFamily, margin: Margin) -> dict[int, Harm]:
-    """Harm to a share, in percentage points of a page's whole; a level also has the incumbent's level and the worsening."""
+    """Harm to a share, in percentage points of a page's whole;
+    a level also has the incumbent's level and the worsening."""
     part, whole = SHARES[margin.measure]
     permanent, before = family.rule.permanent_incumbent, margin.over_step_from
     step = () if before is None else (before, permanent)

@@ -1,13 +1,15 @@
-"""Estimands: the quantities in which a window's gain is stated. The first decides, the others stand beside it."""
+"""Estimands: the quantities in which a window's gain is stated.
 
-from __future__ import annotations
+The first decides, the others stand beside it.
+"""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimand:
-    """A time of a page load. Two windows are compared by the change of it: the geometric mean over pages of the ratio of their times, less 1."""
+    """A time of a page load. Two windows are compared by the change of it: the geometric mean over pages of
+    the ratio of their times, less 1."""
 
     # Stable: every report contains it.
     id: str
@@ -37,7 +39,8 @@ ESTIMANDS: tuple[Estimand, ...] = (
         id="render_blocking_time",
         title="time to the last render-blocking byte",
         column="render_blocking_ms",
-        source="HTML standard, render-blocking mechanism: a browser paints once style sheets and blocking scripts have arrived",
+        source="HTML standard, render-blocking mechanism: a browser paints once style sheets and "
+        "blocking scripts have arrived",
     ),
     Estimand(
         id="response_latency",

@@ -1,7 +1,5 @@
 """All estimates that the rule needs, computed before any bound is applied."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable, Mapping
@@ -68,8 +66,8 @@ def estimates_of(
 ) -> Estimates:
     """Compute every estimate.
 
-    `last_years` is the window that the last report in force recommends. `harm_loads` has the loads of the replayed
-    harm conditions by id, and `alias_loads` those of the permanent incumbent by its alias route.
+    `last_years` is the window that the last report in force recommends. `harm_loads` has the loads of the
+    replayed harm conditions by id, and `alias_loads` those of the permanent incumbent by its alias route.
     """
     in_conditions = harm_loads or {}
     candidates = tuple(candidate for candidate in CANDIDATES if candidate.window in loads.windows)
@@ -158,7 +156,8 @@ def _gains(
     incumbent: int,
     in_use: int,
 ) -> dict[tuple[int, int], Gain | NotEstimable]:
-    """Gains over the incumbent and over the windows in use, of all others together; and of each window over each smaller one.
+    """Gains over the incumbent and over the windows in use, of all others together;
+    and of each window over each smaller one.
 
     Each set of windows that is compared with the same one has intervals that hold together.
     """

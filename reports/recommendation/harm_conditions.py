@@ -1,9 +1,8 @@
-"""Conditions in which harm is measured besides the ordinary cells: queues, competing load, and windows of the others.
+"""Conditions in which harm is measured besides the ordinary cells: queues, competing load,
+and windows of the others.
 
 Every report contains the ids, so renaming one breaks past reports.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
@@ -40,13 +39,16 @@ QUEUES: dict[Queue, float] = {
     Queue(bdp=4): 0.25,
     Queue(bytes=65_536): 0.25,
 }
-"""Queues of the harm cells with their weights in a mixture; each holds at least two packets. Equal weights are ours."""
+"""Queues of the harm cells with their weights in a mixture; each holds at least two packets.
+
+Equal weights are ours.
+"""
 
 CORE_LOAD, HIGH_LOAD = 0.5, 0.8
 """Share of the bottleneck that others ask for in the core conditions, and beyond them.
 
-At 80 % the page often asks for more than what is left: most losses occur at any window, and a load takes many times as
-long. Ours.
+At 80 % the page often asks for more than what is left: most losses occur at any window,
+and a load takes many times as long. Ours.
 """
 
 LOADS: tuple[tuple[ConditionKind, float], ...] = (

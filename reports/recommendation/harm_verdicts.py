@@ -1,7 +1,5 @@
 """Verdicts on harm: each margin's bound applied in every harm condition, of which the worst counts."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Literal

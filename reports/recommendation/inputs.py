@@ -1,9 +1,8 @@
-"""Inputs of a replay that could turn the answer, each with the ends of its range: the sensitivity replays load a few pages at each end.
+"""Inputs of a replay that could turn the answer, each with the ends of its range:
+the sensitivity replays load a few pages at each end.
 
 Every report contains the ids, so renaming one breaks past reports.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 
@@ -130,7 +129,8 @@ INPUTS: tuple[Input, ...] = (
         low=None,
         default="empty",
         high=End(value="filled a minute ago", conditions=Conditions(warm_cache=True)),
-        source="what the recorded headers let a browser use again; a first visit is the most there can be to load",
+        source="what the recorded headers let a browser use again; "
+        "a first visit is the most there can be to load",
     ),
     Input(
         id="requests",

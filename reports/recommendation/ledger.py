@@ -1,12 +1,11 @@
 """The ledger: every input that could turn the answer, its range, and the answer and the gain at each end.
 
-Choices of the rule are applied to all loads, with their intervals. Inputs of the replay are loaded at each end on a few pages: too few for
-intervals that decide, so that the rule is applied to the estimates alone there, of the same pages at the default and at the ends.
-Harm that so few pages cannot show, and harm under the harm conditions, stays as in the whole replay. Estimates alone have no chance in them: the
-A/A comparisons are left out.
+Choices of the rule are applied to all loads, with their intervals. Inputs of the replay are loaded at each
+end on a few pages: too few for intervals that decide, so that the rule is applied to the estimates alone
+there, of the same pages at the default and at the ends. Harm that so few pages cannot show, and harm under
+the harm conditions, stays as in the whole replay. Estimates alone have no chance in them: the A/A comparisons
+are left out.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import math
@@ -46,7 +45,8 @@ Basis = Literal[
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An input, its range, and the answer and the gain of one window at each end; None where an end was not replayed."""
+    """An input, its range, and the answer and the gain of one window at each end;
+    None where an end was not replayed."""
 
     input: str
     title: str
@@ -62,10 +62,12 @@ class Entry:
     gain_default: Interval | None
     gain_high: Interval | None
     more_low: Interval | None = None
-    """What the gain at the low end is more than with nothing changed, in percentage points, of the same pages one by one; None for choices of the rule."""
+    """What the gain at the low end is more than with nothing changed, in percentage points, of the same pages
+    one by one; None for choices of the rule."""
     more_high: Interval | None = None
     window: int | None
-    """The window that gains are of: the recommended one, or else its nearest rival; None without a candidate."""
+    """The window that gains are of: the recommended one, or else its nearest rival;
+    None without a candidate."""
     basis: Basis
     pages: int
     """Pages that the answers rest on."""
@@ -93,19 +95,19 @@ class Choice:
 
 CHOICES: tuple[Choice, ...] = (
     Choice(
-        "worthwhile", "least gain that is worthwhile", "%", ("0.5", "worthwhile_half"), "1", ("2", "worthwhile_double"), "ours: half and twice",
+        "worthwhile", "least gain that is worthwhile", "%", ("0.5", "worthwhile_half"), "1", ("2", "worthwhile_double"), "ours: half and twice",  # noqa: E501
     ),
     Choice(
-        "margins", "harm margins", "times", ("0.5", "margins_half"), "1", ("2", "margins_double"), "ours: half and twice",
+        "margins", "harm margins", "times", ("0.5", "margins_half"), "1", ("2", "margins_double"), "ours: half and twice",  # noqa: E501
     ),
     Choice(
-        "confidence", "confidence of the intervals", "%", ("90", "confidence_90"), "95", ("99", "confidence_99"), "customary levels",
+        "confidence", "confidence of the intervals", "%", ("90", "confidence_90"), "95", ("99", "confidence_99"), "customary levels",  # noqa: E501
     ),
     Choice(
-        "harm_conditions", "conditions in which harm is measured", "", ("ordinary cells", "harm_ordinary"), "core", ("at 80 % load too", "harm_beyond_core"), "ours",
+        "harm_conditions", "conditions in which harm is measured", "", ("ordinary cells", "harm_ordinary"), "core", ("at 80 % load too", "harm_beyond_core"), "ours",  # noqa: E501
     ),
     Choice(
-        "aa_tolerance", "tolerance of the incumbent's difference from itself", "%", None, "0.3 or as attained", ("3", "aa_wide"), "ours",
+        "aa_tolerance", "tolerance of the incumbent's difference from itself", "%", None, "0.3 or as attained", ("3", "aa_wide"), "ours",  # noqa: E501
     ),
 )  # fmt: skip
 
@@ -129,7 +131,8 @@ def ledger(
     rule: Rule,
     choices: Sequence[Choice] = CHOICES,
 ) -> list[Entry]:
-    """All entries: the `choices` of the rule first, then the inputs of which an end was replayed; gains are those of `window`.
+    """All entries: the `choices` of the rule first, then the inputs of which an end was replayed;
+    gains are those of `window`.
 
     `samples` are the loads at the ends, `default` those of the same pages and seeds without a change.
     """
@@ -177,7 +180,8 @@ def ledger(
 def more_saved(
     sample: Sample, default: Sample, *, window: int | None, other: int, rule: Rule
 ) -> Interval | None:
-    """How much more page time `window` saves against `other` in a sample than by default, in percentage points; None with too few pages.
+    """How much more page time `window` saves against `other` in a sample than by default, in percentage
+    points; None with too few pages.
 
     Each page is compared with itself: how pages differ is no part of the interval, nor is how their gains do.
     """
@@ -243,7 +247,8 @@ def _of_rule(
 
 
 def _at(sample: Sample, whole: Estimates, rule: Rule) -> tuple[Estimates, Recommendation]:
-    """The estimates of a sample, with what it cannot show from the whole replay, and the rule's answer by estimates alone."""
+    """The estimates of a sample, with what it cannot show from the whole replay,
+    and the rule's answer by estimates alone."""
     own = estimates_of(sample.loads, sample.weights, rule=rule, last_years=whole.incumbent)
     harms = {
         key: {**by_condition, **_known(own.harms.get(key, {}))} for key, by_condition in whole.harms.items()

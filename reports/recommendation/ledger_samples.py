@@ -1,7 +1,5 @@
 """Loads of a sensitivity replay at the ends of the inputs, and those of the same pages without a change."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +37,10 @@ class SensitivityCells:
         return {end: one for end, one in found.items() if one.loads.pages}
 
     def at_default(self, ends: Mapping[End, Sample]) -> Sample | None:
-        """The loads without a change of the pages and seeds that were replayed at the ends; None without an end."""
+        """The loads without a change of the pages and seeds that were replayed at the ends.
+
+        None without an end.
+        """
         if not ends:
             return None
         pages = sorted({page for one in ends.values() for page in one.loads.pages})

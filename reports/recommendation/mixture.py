@@ -1,7 +1,5 @@
 """The conditions that a margin is held against: each by itself, or their weighted mixture of queues."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reports.recommendation.rule import Margin, Rule
@@ -29,7 +27,10 @@ def queues_are_mixed(queue_bytes: Iterable[object]) -> bool:
 def arms_of(
     margin: Margin, ordinary: PairedLoads, in_conditions: Mapping[str, PairedLoads], rule: Rule
 ) -> Iterator[tuple[str, Arms | None]]:
-    """The conditions that a margin is held against, with their arms; None if a deciding condition was not replayed."""
+    """The conditions that a margin is held against, with their arms.
+
+    None if a deciding condition was not replayed.
+    """
     asked = [
         one
         for one in rule.harm_conditions

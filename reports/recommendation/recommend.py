@@ -1,7 +1,5 @@
 """The recommendation: a window or "no change", decided by a rule from estimates, with every reason."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -66,7 +64,8 @@ def decide(estimates: Estimates, *, rule: Rule = RULE) -> Recommendation:
 
 
 def _attained(applied: AppliedRule) -> float:
-    """Half interval of the gain over the incumbent that is known least, in percent; 0 without a finite one."""
+    """Half interval of the gain over the incumbent that is known least, in percent;
+    0 without a finite one."""
     widths = (
         (gain.upper - gain.lower) / 2
         for (_, other), gain in applied.gains.items()
@@ -76,7 +75,10 @@ def _attained(applied: AppliedRule) -> float:
 
 
 def _undecided_harm(applied: AppliedRule, chosen: int | None) -> str | None:
-    """The window that would be chosen if harms with too few loads were none, and its first harm; None if `chosen`."""
+    """The window that would be chosen if harms with too few loads were none, and its first harm.
+
+    None if `chosen`.
+    """
     hopeful = {window for window, harms in applied.harms.items() if all(harm.could_permit for harm in harms)}
     window = applied.choose(hopeful)
     if window == chosen:
@@ -92,16 +94,20 @@ def _reasons(iw: int | None, verdicts: Sequence[CandidateVerdict], applied: Appl
     if iw is not None:
         return [
             *(verdict.sentence for verdict in verdicts if verdict.candidate.window == iw),
-            f"No larger admissible candidate saves another {stated(applied.rule.worthwhile_percent, '%')} over IW {iw}.",
-            f"Not measured in this edition, and not counted as passed: {', '.join(one.title for one in UNMEASURED)}.",
+            "No larger admissible candidate saves another "
+            f"{stated(applied.rule.worthwhile_percent, '%')} over IW {iw}.",
+            "Not measured in this edition, and not counted as passed: "
+            f"{', '.join(one.title for one in UNMEASURED)}.",
         ]
     reasons = [
-        f"No candidate is admissible, worthwhile against IW {incumbent} and unsurpassed: IW {incumbent} stays.",
+        f"No candidate is admissible, worthwhile against IW {incumbent} and unsurpassed: "
+        f"IW {incumbent} stays.",
         *(verdict.sentence for verdict in verdicts if verdict.candidate.window != incumbent),
     ]
     smallest = min(applied.windows)
     if confirmed := applied.gains.get((incumbent, smallest)):
         reasons.append(
-            f"The incumbent itself: IW {incumbent} saves {interval_text(confirmed, '%')} of page time against IW {smallest}."
+            f"The incumbent itself: IW {incumbent} saves {interval_text(confirmed, '%')} of page "
+            f"time against IW {smallest}."
         )
     return reasons

@@ -3,8 +3,6 @@
 Every report contains the ids, so renaming one breaks past reports.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Literal
 
@@ -53,13 +51,14 @@ class Margin:
     asked_in: tuple[ConditionKind, ...] = ("ordinary", "idle", "alone", "everyone")
     """Kinds of conditions that the margin applies to; the worst in the rule's core set decides."""
     held_against: Literal["worst", "mixture"] = "worst"
-    """worst: the bound must hold in each condition that it is asked in. mixture: in their weighted mixture, because the
-    source saw the margin over the mixed queues of production."""
+    """worst: the bound must hold in each condition that it is asked in. mixture: in their weighted mixture,
+    because the source saw the margin over the mixed queues of production."""
     is_required: bool = True
-    """True if a candidate is admissible only when the bound holds; False if the harm is shown and decides nothing."""
+    """True if a candidate is admissible only when the bound holds;
+    False if the harm is shown and decides nothing."""
     over_step_from: int | None = None
-    """Set for a bound that the instrument calibrates itself: the worsening is less that of the permanent incumbent over
-    this window, in the same cells."""
+    """Set for a bound that the instrument calibrates itself: the worsening is less that of the permanent
+    incumbent over this window, in the same cells."""
 
 
 MARGINS: tuple[Margin, ...] = (
@@ -110,8 +109,9 @@ MARGINS: tuple[Margin, ...] = (
         population="average",
         limit=5.0,
         unit="pp",
-        source="RFC 9040, Appendix C.3; where the incumbent lies beyond it itself, the worsening that Dukkipati et al. "
-        "2010 accepted of the worst service in the average data centre (Table 7, Photos: 11.14 against 10.38 %), which is ours",
+        source="RFC 9040, Appendix C.3; where the incumbent lies beyond it itself, the worsening that "
+        "Dukkipati et al. 2010 accepted of the worst service in the average data centre (Table 7, Photos: "
+        "11.14 against 10.38 %), which is ours",
         is_level=True,
         worsening_limit=0.76,
         held_against="mixture",
@@ -164,7 +164,8 @@ MARGINS: tuple[Margin, ...] = (
         population="average",
         limit=3.0,
         unit="%",
-        source="ours, near Dukkipati et al. 2010, Fig. 7; a window of 3 and one of 10 send such a flow at once",
+        source="ours, near Dukkipati et al. 2010, Fig. 7; "
+        "a window of 3 and one of 10 send such a flow at once",
         asked_in=("alone",),
     ),
     Margin(
@@ -203,7 +204,8 @@ OWN_STEP: tuple[Margin, ...] = tuple(
     for margin in MARGINS
     if margin.measure in ("retransmitted_bytes", "responses_retransmitted")
 )
-"""Bounds that the replay calibrates itself, shown beside the paper's: a replay's bursts may lose more than production did."""
+"""Bounds that the replay calibrates itself, shown beside the paper's:
+a replay's bursts may lose more than production did."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -240,24 +242,29 @@ class Rule:
     worthwhile_percent: float = 1.0
     """Minimum for the lower bound of a gain."""
     confidence: float = 0.95
-    """Confidence of the two-sided intervals whose ends are the bounds; each end is stricter than a one-sided 95 %."""
+    """Confidence of the two-sided intervals whose ends are the bounds;
+    each end is stricter than a one-sided 95 %."""
     replicates: int = 2000
     bootstrap_seed: int = 6928
     estimands: tuple[Estimand, ...] = ESTIMANDS
     margins: tuple[Margin, ...] = (*MARGINS, *OWN_STEP)
     has_queues_in_population: bool = False
-    """True if the population's networks have queues of their own kinds: the ordinary cells are the mixture of queues then."""
+    """True if the population's networks have queues of their own kinds:
+    the ordinary cells are the mixture of queues then."""
     rare_pages: int = 10
-    """Fewest pages with an event whose spread shows how large an event is; below, Clopper and Pearson's bound. Ours."""
+    """Fewest pages with an event whose spread shows how large an event is; below,
+    Clopper and Pearson's bound. Ours."""
     aa_tolerance_percent: float = 0.3
-    """Least tolerance of the permanent incumbent's difference from itself; a wider half interval of a gain is the tolerance."""
+    """Least tolerance of the permanent incumbent's difference from itself;
+    a wider half interval of a gain is the tolerance."""
     asks_for_alias: bool = True
-    """True if the permanent incumbent must also equal itself by another route, in other guests, in another order."""
+    """True if the permanent incumbent must also equal itself by another route, in other guests,
+    in another order."""
     minimum_pages: int = 20
     """Smallest sample of pages whose spread a bootstrap can estimate. Ours."""
     windows_in_use: int = 30
-    """Second baseline, shown beside the first: the median window of content networks (CDN Planet, February 2017:
-    10, 10, 14, 25, 30, 32, 44, 46, 66)."""
+    """Second baseline, shown beside the first: the median window of content networks (CDN Planet, February
+    2017: 10, 10, 14, 25, 30, 32, 44, 46, 66)."""
     minimum_coverage_percent: float = 95.0
     """Minimum percentage of planned cells that are done. Ours."""
     maximum_half_width_pp: float = 2.0

@@ -1,10 +1,8 @@
 """A/A comparisons: a window against itself with other seeds, and by another route, guest and order.
 
-Other seeds show how far chance moves page times. With the same seed a window must equal itself wherever and whenever it is
-loaded: what is left would be the work of the arm, and not of the window.
+Other seeds show how far chance moves page times. With the same seed a window must equal itself wherever and
+whenever it is loaded: what is left would be the work of the arm, and not of the window.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
@@ -24,7 +22,8 @@ class SelfComparison:
     """Difference of page times at one window between two sets of loads."""
 
     longer_percent: Interval
-    """Mean over pages of the log ratio of page time, in percent: odd seeds against even ones, or the alias against the window's own route."""
+    """Mean over pages of the log ratio of page time, in percent: odd seeds against even ones, or the alias
+    against the window's own route."""
     pairs: int
     """Number of pairs: of (page, profile) with loss, or of loads."""
 
@@ -34,8 +33,8 @@ def compare_with_itself(
 ) -> SelfComparison:
     """Compare odd with even seeds of every page and profile that has loss; raises TooFewLoads.
 
-    Loads with the same seed agree to the microsecond and would prove nothing. Loads without loss do not depend on
-    chance and would only dilute the comparison.
+    Loads with the same seed agree to the microsecond and would prove nothing. Loads without loss do not
+    depend on chance and would only dilute the comparison.
     """
     if iw not in loads.windows:
         raise TooFewLoads(f"no cell at IW {iw}")
@@ -62,7 +61,10 @@ def compare_with_itself(
 def compare_with_alias(
     loads: PairedLoads, alias: PairedLoads | None, iw: int, population: Mapping[str, float], *, rule: Rule
 ) -> SelfComparison:
-    """Compare loads of a window with those by its alias, in other guests and another order, seed by seed; raises TooFewLoads."""
+    """Compare loads of a window with those by its alias, in other guests and another order, seed by seed.
+
+    Raises TooFewLoads.
+    """
     if alias is None or iw not in alias.windows:
         raise TooFewLoads(f"IW {iw} was not replayed by an alias route: `firstflight replay run --harm core`")
     if iw not in loads.windows:

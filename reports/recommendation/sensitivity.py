@@ -1,7 +1,5 @@
 """Sensitivity analysis: the answers of the rule with one choice changed."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from reports.recommendation.estimates import Estimates

@@ -1,6 +1,5 @@
-"""Gains by the popularity of pages: the mean over the pages of each stratum of ranks, and over all pages weighted by rank."""
-
-from __future__ import annotations
+"""Gains by the popularity of pages: the mean over the pages of each stratum of ranks,
+and over all pages weighted by rank."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -39,7 +38,8 @@ def gains_by_stratum(
     incumbent: int,
     rule: Rule,
 ) -> list[StratumGain]:
-    """The gains over the incumbent of each stratum with two pages or more, then of all pages alike and by rank.
+    """The gains over the incumbent of each stratum with two pages or more,
+    then of all pages alike and by rank.
 
     `ranks` are those of the pages by host; a page without one is left out. Empty where no page has a rank.
     """

@@ -1,7 +1,5 @@
 """Windows compared with one other window on the same pages: the loads that are complete at all of them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
@@ -38,7 +36,8 @@ class Sample:
     """Downstream rate of each profile."""
 
     def by_page(self, loads: Floats) -> Floats:
-        """A page's mean over its complete seeds of the population's mean over profiles, from [page, seed, profile]."""
+        """A page's mean over its complete seeds of the population's mean over profiles, from [page,
+        seed, profile]."""
         known = np.where(self.complete[..., np.newaxis], loads, 0.0)
         found: Floats = (known @ self.weights).sum(axis=1) / self.complete.sum(axis=1)
         return found
@@ -46,7 +45,8 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WindowFamily:
-    """Windows, and the window that each is compared with, over weighted arms of a replay and for one population."""
+    """Windows, and the window that each is compared with,
+    over weighted arms of a replay and for one population."""
 
     arms: Sequence[tuple[PairedLoads, float]]
     """Loads with their weights: one arm alone, or the arms of a mixture."""

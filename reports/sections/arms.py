@@ -1,12 +1,11 @@
 """The loads of a report's replay as evidence, by how the servers sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from releases.formatting import grouped
 from replay.recipes.http_version import HTTP1, HTTP2
@@ -18,9 +17,6 @@ from reports.recommendation.rule import Role, Rule
 from reports.sections.evidence import Evidence, draws_of_loads
 from reports.sections.senders import Sender
 from reports.statistics.paired_loads import PairedLoads, pair_loads
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def of_stages(staged: StagedReplay, *, query: str) -> Evidence:
@@ -35,7 +31,8 @@ def of_stages(staged: StagedReplay, *, query: str) -> Evidence:
         rule=problem.rule,
         incumbent=problem.incumbent,
         windows=staged.outcome.standing.candidates,
-        source=f"{grouped(staged.outcome.loads)} loads of {grouped(len(problem.recipes))} pages over {len(problem.networks)} networks",
+        source=f"{grouped(staged.outcome.loads)} loads of {grouped(len(problem.recipes))} pages over "
+        f"{len(problem.networks)} networks",
         query=query,
     )
 
@@ -71,7 +68,8 @@ def of_replay(whole: WholeReplay, *, query: str) -> Iterator[tuple[Sender, Evide
 
 
 def by_http(whole: WholeReplay, *, query: str) -> dict[str, Evidence]:
-    """The loads of the same pages over HTTP/1.1 alone and over HTTP/2, where both were replayed; else none."""
+    """The loads of the same pages over HTTP/1.1 alone and over HTTP/2, where both were replayed;
+    else none."""
     found = {}
     for version in (HTTP1, HTTP2):
         loads = pair_loads(
@@ -102,6 +100,7 @@ def _evidence(
         rule=whole.rule,
         incumbent=whole.incumbent,
         windows=tuple(one for one in loads.windows if one != whole.incumbent),
-        source=f"{grouped(sum(loads.states.values()))} loads of {grouped(len(loads.pages))} pages over {len(loads.profiles)} networks",
+        source=f"{grouped(sum(loads.states.values()))} loads of {grouped(len(loads.pages))} pages over "
+        f"{len(loads.profiles)} networks",
         query=query,
     )

@@ -1,6 +1,5 @@
-"""The loads behind a report's sections, as draws of a page over a network at several windows, however they were replayed."""
-
-from __future__ import annotations
+"""The loads behind a report's sections, as draws of a page over a network at several windows,
+however they were replayed."""
 
 import dataclasses
 import math
@@ -45,7 +44,8 @@ class Evidence:
 
     @property
     def well_known(self) -> tuple[int, ...]:
-        """Candidates with a tenth of the incumbent's ordinary loads at least: of fewer, parts of the networks tell nothing. Ours."""
+        """Candidates with a tenth of the incumbent's ordinary loads at least: of fewer,
+        parts of the networks tell nothing. Ours."""
         draws = self.draws["ordinary"]
         loads = {
             window: np.isfinite(draws.at("page_ms", window)).sum()
@@ -139,7 +139,8 @@ def level_percent(evidence: Evidence, part: str, whole: str, window: int, weight
 
 
 def more_sent_again(evidence: Evidence, window: int, weights: Floats) -> Interval | None:
-    """Payload sent again as a share of a load's payload, at a window less at the incumbent: mean in percentage points."""
+    """Payload sent again as a share of a load's payload, at a window less at the incumbent:
+    mean in percentage points."""
     draws = evidence.draws["ordinary"]
     shares = []
     for at in (window, evidence.incumbent):
@@ -149,7 +150,8 @@ def more_sent_again(evidence: Evidence, window: int, weights: Floats) -> Interva
 
 
 def more_saved(mine: Evidence, others: Evidence, window: int) -> Interval | None:
-    """How much more page time a window saves in one arm of a replay than in another, in percentage points over all networks.
+    """How much more page time a window saves in one arm of a replay than in another,
+    in percentage points over all networks.
 
     Each arm is compared with its own incumbent; None with too few draws that both have.
     """

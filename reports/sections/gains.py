@@ -1,7 +1,5 @@
 """What each candidate saves: its gain over the incumbent beside the least that is worthwhile."""
 
-from __future__ import annotations
-
 from releases.formatting import grouped, stated
 from reports.answer.shape import MARKS, Findings
 from reports.sections.shape import Column, Figure, Line, Section, Table, interval
@@ -19,16 +17,21 @@ def gains_section(findings: Findings, *, query: str) -> Section:
         {"window": f"IW {cell.window}", "saved": interval(cell.printed), "verdict": MARKS[cell.mark]}
         for cell in row.cells
     )
-    source = f"{grouped(findings.loads)} loads of {grouped(findings.pages)} pages over {findings.networks} networks"
+    source = (
+        f"{grouped(findings.loads)} loads of {grouped(findings.pages)} pages over "
+        f"{findings.networks} networks"
+    )
     return Section(
         id="gains",
         title="What other windows would save",
-        lead=f"Page time that each window saves against IW {findings.incumbent}, as the geometric mean over pages of the ratio of page times.",
+        lead=f"Page time that each window saves against IW {findings.incumbent}, as the geometric mean "
+        "over pages of the ratio of page times.",
         figures=(
             Figure(
                 id="fig-gains",
                 title=f"Page time saved against IW {findings.incumbent}.",
-                caption=f"Points with the bounds that the rule decides by, as in the verdict matrix. A change is worthwhile where all between them lies right of {stated(row.limit, '%')}.",
+                caption="Points with the bounds that the rule decides by, as in the verdict matrix. A "
+                f"change is worthwhile where all between them lies right of {stated(row.limit, '%')}.",
                 drawing="forest",
                 x="saved",
                 y="window",

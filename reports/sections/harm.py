@@ -1,7 +1,5 @@
 """Retransmission at each window beside Table 7 of 2010, and harm to others by condition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -40,7 +38,8 @@ def retransmission_section(evidence: Evidence) -> Section:
     return Section(
         id="retransmission",
         title="Retransmission",
-        lead="What a larger burst costs: payload that servers send again because a queue dropped it. Shares are means over pages.",
+        lead="What a larger burst costs: payload that servers send again because a queue dropped it. "
+        "Shares are means over pages.",
         figures=tuple(sent_again_figure(evidence, name, rows) for name in LEVELS),
         tables=(
             Table(
@@ -132,14 +131,21 @@ def table_7() -> Table:
 
 
 def others_section(evidence: Evidence, *, beside: Evidence | None = None) -> Section:
-    """Harm to others in each replayed condition, by the loads that decide, and else by those of a full replay `beside` them."""
+    """Harm to others in each replayed condition, by the loads that decide,
+    and else by those of a full replay `beside` them."""
     title = "Harm to others"
-    lead = "Short flows, a bulk flow and a probe of others share the bottleneck with the page, at today's window or, where everyone changes, at the candidate's."
+    lead = (
+        "Short flows, a bulk flow and a probe of others share the bottleneck with the page, at today's "
+        "window or, where everyone changes, at the candidate's."
+    )
     measured, rows = evidence, tuple(others_rows(evidence))
     if not rows and beside is not None:
         measured, rows = beside, tuple(others_rows(beside))
     if not rows:
-        why = "no candidate came so far that its harm conditions were replayed, or `firstflight replay run --harm core` was not asked for."
+        why = (
+            "no candidate came so far that its harm conditions were replayed, or `firstflight replay run "
+            "--harm core` was not asked for."
+        )
         return not_measured("others", title, lead, why)
     return Section(
         id="others",
@@ -160,9 +166,9 @@ def beside_note(beside: Evidence) -> str:
         for name in ("pages", "networks")
     )
     return (
-        "The loads that decide have no harm conditions, for no other window came so far that they were replayed. These are "
-        f"measured beside the decision, on {pages} pages over {networks} networks, and decide nothing: where an interval holds both 0 "
-        "and the bound, there are too few loads to tell."
+        "The loads that decide have no harm conditions, for no other window came so far that they were "
+        f"replayed. These are measured beside the decision, on {pages} pages over {networks} networks, and "
+        "decide nothing: where an interval holds both 0 and the bound, there are too few loads to tell."
     )
 
 
@@ -187,7 +193,10 @@ def others_table(evidence: Evidence, rows: tuple[Row, ...]) -> Table:
 
 
 def others_figure(evidence: Evidence, rows: Sequence[Row]) -> Figure:
-    """Every harm as a multiple of its bound, in the condition where it is worst, a series for each window; `rows` are the table's."""
+    """Every harm as a multiple of its bound, in the condition where it is worst, a series for each window.
+
+    `rows` are the table's.
+    """
     in_multiples = [
         {
             "harm": row["harm"],
@@ -206,7 +215,8 @@ def others_figure(evidence: Evidence, rows: Sequence[Row]) -> Figure:
     return Figure(
         id="fig-others",
         title=f"Harm to others beside IW {evidence.incumbent}, in multiples of its bound.",
-        caption="Each in the condition where its estimate is worst; points with 95 % intervals. A bound holds where the whole interval lies left of 1.",
+        caption="Each in the condition where its estimate is worst; points with 95 % intervals. A bound "
+        "holds where the whole interval lies left of 1.",
         drawing="forest",
         x="times",
         y="harm",
@@ -256,7 +266,7 @@ def reading(worse: Interval, limit: float) -> str:
 
     >>> reading(Interval(1.0, 0.5, 1.5), 2.0), reading(Interval(3.0, 2.5, 3.5), 2.0), reading(Interval(1.0, -1.0, 3.0), 2.0)
     ('within the bound', 'beyond the bound', 'too few loads to tell')
-    """
+    """  # noqa: E501
     if worse.upper < limit:
         return "within the bound"
     return "beyond the bound" if worse.lower >= limit else TOO_FEW

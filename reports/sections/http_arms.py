@@ -1,7 +1,5 @@
 """The same pages over HTTP/1.1 with six connections a host and over HTTP/2 with one, as replayed arms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -24,7 +22,10 @@ COLUMNS = (
 
 
 def http_arms(arms: Mapping[str, Evidence]) -> tuple[Figure, Table]:
-    """A figure and a table of page times at each window over either version; `arms` has both (`reports.sections.arms.by_http`)."""
+    """A figure and a table of page times at each window over either version.
+
+    `arms` has both (`reports.sections.arms.by_http`).
+    """
     one = arms[HTTP1]
     rows = tuple(_rows(arms))
     source = f"{one.source}, over either version"
@@ -32,7 +33,8 @@ def http_arms(arms: Mapping[str, Evidence]) -> tuple[Figure, Table]:
         Figure(
             id="fig-http",
             title="Page time over HTTP/1.1 and over HTTP/2, by initial window.",
-            caption="The same pages over the same networks. Over HTTP/1.1 each of up to six connections to a host brings a window of its own, over HTTP/2 one connection brings one.",
+            caption="The same pages over the same networks. Over HTTP/1.1 each of up to six connections "
+            "to a host brings a window of its own, over HTTP/2 one connection brings one.",
             drawing="intervals",
             x="window",
             y="page_ms",
@@ -50,8 +52,9 @@ def http_arms(arms: Mapping[str, Evidence]) -> tuple[Figure, Table]:
             source=source,
             query=one.query,
             notes=(
-                "Over pages and weighted networks, with 95 % intervals; page times and their ratios are geometric means. Sizes are as recorded under either version. "
-                "Hosts that shared an HTTP/2 connection when they were recorded stay one host, and hosts without TLS stay on HTTP/1.1.",
+                "Over pages and weighted networks, with 95 % intervals; page times and their ratios are "
+                "geometric means. Sizes are as recorded under either version. Hosts that shared an HTTP/2 "
+                "connection when they were recorded stay one host, and hosts without TLS stay on HTTP/1.1.",
             ),
         ),
     )
@@ -96,7 +99,10 @@ def _page_ms(one: Evidence, window: int) -> Interval | None:
 
 
 def shorter_over_http2(arms: Mapping[str, Evidence], window: int) -> Interval | None:
-    """How much shorter page loads are over HTTP/2 than over HTTP/1.1, in percent; None where the arms have not the same loads."""
+    """How much shorter page loads are over HTTP/2 than over HTTP/1.1, in percent.
+
+    None where the arms have not the same loads.
+    """
     one, two = arms[HTTP1], arms[HTTP2]
     ours, theirs = two.draws["ordinary"], one.draws["ordinary"]
     is_paired = (

@@ -1,6 +1,5 @@
-"""How the rule decides: whether the replay is adequate, the other estimands, and what would change the answer."""
-
-from __future__ import annotations
+"""How the rule decides: whether the replay is adequate, the other estimands,
+and what would change the answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,9 +15,12 @@ def judging_section(content: Mapping[str, Any], *, query: str) -> Section:
         id="decision",
         title="How the rule decides",
         lead='A window is "worthwhile" when the lower bound of its gain is at least '
-        f'{stated(rule["worthwhile_percent"], "%")}, and "admissible" when every bound on harm that decides is shown to hold. The rule takes '
-        "the smallest window that is both and over which no larger one gains as much again. An A/A comparison holds the "
-        "window in force against itself with other random events: a replay that tells it from itself is not believed.",
+        f'{stated(rule["worthwhile_percent"], "%")}, and "admissible" when every bound on harm that decides '
+        "is shown to hold. The rule takes "
+        "the smallest window that is both and over which no larger one gains as much again. "
+        "An A/A comparison holds the "
+        "window in force against itself with other random events: "
+        "a replay that tells it from itself is not believed.",
         tables=tuple(
             table
             for table in (

@@ -1,6 +1,5 @@
-"""What would change the answer: the ledger of inputs with the answer and the gain at their ends, kept year by year."""
-
-from __future__ import annotations
+"""What would change the answer: the ledger of inputs with the answer and the gain at their ends,
+kept year by year."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,10 +38,11 @@ def ledger_section(
     worthwhile: float,
     query: str,
 ) -> Section:
-    """What would change the answer: each input with the answers at the ends of its range, this year and in `earlier` editions.
+    """What would change the answer: each input with the answers at the ends of its range,
+    this year and in `earlier` editions.
 
-    Choices of the rule, by the loads that decide, stand apart from inputs of the replay, by a few pages. Gains are over the `incumbent`, in
-    percent; the least that is `worthwhile` is the rule's.
+    Choices of the rule, by the loads that decide, stand apart from inputs of the replay, by a few pages.
+    Gains are over the `incumbent`, in percent; the least that is `worthwhile` is the rule's.
     """
     title = "What would change this answer"
     lead = "Each input that could turn the answer, its range, and the answer at each end."
@@ -70,7 +70,8 @@ def ledger_section(
 
 
 def is_replayed(entry: Mapping[str, Any]) -> bool:
-    """Return whether an entry is of an input that was replayed at its ends on a few pages, and not of a choice of the rule."""
+    """Return whether an entry is of an input that was replayed at its ends on a few pages,
+    and not of a choice of the rule."""
     return str(entry["basis"]).startswith("a few pages")
 
 
@@ -120,9 +121,11 @@ def inputs_notes(inputs: Sequence[Mapping[str, Any]], *, worthwhile: float) -> t
     """What the rows of inputs rest on, and where their ranges come from."""
     first = inputs[0]
     return (
-        f"These rows rest on {first['basis']}, of {first['pages']} pages, and stand beside the decision: with nothing changed they need not give the "
-        "gain of all loads. What an input does is the difference, for which each page is compared with itself.",
-        f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {stated(worthwhile, '%')} that is worthwhile.",
+        f"These rows rest on {first['basis']}, of {first['pages']} pages, and stand beside the decision: "
+        "with nothing changed they need not give the gain of all loads. What an input does is the "
+        "difference, for which each page is compared with itself.",
+        f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the "
+        f"{stated(worthwhile, '%')} that is worthwhile.",
         "Sources of the ranges: " + "; ".join(f"{one['title']}: {one['source']}" for one in inputs) + ".",
     )
 
@@ -162,13 +165,17 @@ def said(answer: str, gain: Mapping[str, float] | None, worthwhile: float) -> st
 def choices_figure(
     choices: Sequence[Mapping[str, Any]], *, incumbent: int, worthwhile: float, query: str
 ) -> Figure:
-    """The gain of the window that the answer rests on, at either end of each choice of the rule and as decided."""
+    """The gain of the window that the answer rests on,
+    at either end of each choice of the rule and as decided."""
     window = choices[0]["window"]
     return Figure(
         id="fig-ledger",
-        title=f"Page time saved by IW {window} against IW {incumbent}, at the ends of every choice of the rule.",
-        caption=f"Points with 95 % intervals, or those of the confidence that is varied. IW {window} is the recommended window or else its nearest rival; a change is "
-        f"worthwhile where the whole interval lies right of {stated(worthwhile, '%')}. The table has the values of the ends and the answer at each.",
+        title=f"Page time saved by IW {window} against IW {incumbent}, "
+        "at the ends of every choice of the rule.",
+        caption=f"Points with 95 % intervals, or those of the confidence that is varied. IW {window} is the "
+        "recommended window or else its nearest rival; a change is worthwhile where the whole interval "
+        f"lies right of {stated(worthwhile, '%')}. The table has the values of the "
+        "ends and the answer at each.",
         drawing="forest",
         x="saved",
         y="input",
@@ -203,9 +210,11 @@ def inputs_figure(inputs: Sequence[Mapping[str, Any]], *, incumbent: int, query:
     window = inputs[0]["window"]
     return Figure(
         id="fig-inputs",
-        title=f"What each end of an input adds to the page time that IW {window} saves against IW {incumbent}.",
-        caption=f"Differences of {inputs[0]['pages']} pages, each compared with itself, with 95 % intervals. An input matters where the whole interval lies on one side "
-        "of 0. These loads stand beside the decision.",
+        title=f"What each end of an input adds to the page time that IW {window} "
+        f"saves against IW {incumbent}.",
+        caption=f"Differences of {inputs[0]['pages']} pages, each compared with itself, with 95 % intervals. "
+        "An input matters where the whole interval lies on one side of 0. "
+        "These loads stand beside the decision.",
         drawing="forest",
         x="more",
         y="input",
@@ -231,8 +240,10 @@ def inputs_figure(inputs: Sequence[Mapping[str, Any]], *, incumbent: int, query:
 def basis_note(entry: Mapping[str, Any]) -> str:
     """What an entry's answers rest on, and the answer that ends are compared with.
 
-    >>> basis_note({"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"})
-    'Answers rest on all loads in stages, by intervals, of 591 pages: with nothing changed the answer is “no change”.'
+    >>> basis = {"basis": "all loads in stages, by intervals", "pages": 591, "answer_default": "no change"}
+    >>> print(basis_note(basis))  # doctest: +NORMALIZE_WHITESPACE
+    Answers rest on all loads in stages, by intervals, of 591 pages:
+    with nothing changed the answer is “no change”.
     """
     return (
         f"Answers rest on {entry['basis']}, of {entry['pages']} pages: with nothing changed the answer is "

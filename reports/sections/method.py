@@ -1,7 +1,5 @@
 """What holds the method to account: the back-cast on 2010, and RFC 9040's step."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,7 +16,10 @@ BACKCAST_QUERY = "firstflight replay backcast"
 def backcast_section(instrument: Standing) -> Section:
     """The published figures of 2010 beside ours."""
     title = "The method on 2010's experiment"
-    lead = "The same replay and rule are asked about the experiment that made IW 10 the standard. A method that misses what production saw then is not believed on larger windows."
+    lead = (
+        "The same replay and rule are asked about the experiment that made IW 10 the standard. A method that "
+        "misses what production saw then is not believed on larger windows."
+    )
     if instrument.content is None:
         return not_measured("backcast", title, lead, instrument.sentence)
     content = instrument.content
@@ -31,7 +32,8 @@ def backcast_section(instrument: Standing) -> Section:
         tables=(
             Table(
                 id="backcast-figures",
-                title=f"Published figures that judge, which must be met within a factor of {stated(content['factor'])}",
+                title="Published figures that judge, which must be met within a factor of "
+                f"{stated(content['factor'])}",
                 columns=(
                     Column(id="what", title="figure", kind="text"),
                     Column(id="published", title="published"),
@@ -90,8 +92,12 @@ def backcast_figure(judging: Sequence[Mapping[str, Any]], factor: float) -> Figu
 
 
 def rfc9040_section(findings: Findings, *, step: int, year: int) -> Section:
-    """The windows that RFC 9040's automatic adjustment would pass, to the rule's window or else to the largest candidate."""
-    lead = f"RFC 9040 (Appendix C) lets a host raise its initial window by itself, by at most {step} segments a year. "
+    """The windows that RFC 9040's automatic adjustment would pass,
+    to the rule's window or else to the largest candidate."""
+    lead = (
+        "RFC 9040 (Appendix C) lets a host raise its initial window by itself, "
+        f"by at most {step} segments a year. "
+    )
     if findings.iw is None or findings.iw <= findings.incumbent:
         target = max((*findings.windows, findings.incumbent))
         lead += (

@@ -1,6 +1,5 @@
-"""HTTP/2 and HTTP/3 against HTTP/1.1: how a page spreads over connections, and what each connection carries."""
-
-from __future__ import annotations
+"""HTTP/2 and HTTP/3 against HTTP/1.1: how a page spreads over connections,
+and what each connection carries."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +16,7 @@ SELECT coalesce(c.protocol, 'unknown') AS protocol, count(*) AS connections,
        avg(c.response_count) AS responses_a_connection,
        count(DISTINCT c.visit_id) AS pages
 FROM connection AS c SEMI JOIN studied USING (visit_id) WHERE c.response_count > 0 GROUP BY 1 ORDER BY 2 DESC, 1
-"""
+"""  # noqa: E501
 
 NAMES = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
 
@@ -25,7 +24,7 @@ NAMES = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
 OLD_BYTES = """
 SELECT visit_id, coalesce(sum(wire_bytes) FILTER (protocol = 'http/1.1'), 0) / sum(wire_bytes) AS share
 FROM response SEMI JOIN studied USING (visit_id) WHERE protocol IS NOT NULL GROUP BY visit_id HAVING sum(wire_bytes) > 0
-"""
+"""  # noqa: E501
 
 KINDS = ("HTTP/2 or HTTP/3 alone", "some responses over HTTP/1.1")
 
@@ -38,7 +37,10 @@ def protocols_section(
     `evidence` is None without a replay; `arms` is empty where the versions were not replayed.
     """
     title = "HTTP/2 against six connections"
-    lead = "Over HTTP/1.1 a browser opens up to six connections to a host, and each begins with a window of its own. HTTP/2 and HTTP/3 share one: the same "
+    lead = (
+        "Over HTTP/1.1 a browser opens up to six connections to a host, and each begins with a window of its "
+        "own. HTTP/2 and HTTP/3 share one: the same "
+    )
     lead += "window then carries a smaller part of a page."
     rows = protocol_rows(release)
     if not rows:
@@ -74,9 +76,14 @@ def protocols_section(
 
 def _notes(release: Release, evidence: Evidence | None, *, has_arms: bool) -> Iterator[str]:
     if evidence is None:
-        yield f"What windows save by protocol needs a replay: `firstflight replay run --crawl {release.crawl}`."
+        yield (
+            f"What windows save by protocol needs a replay: `firstflight replay run --crawl {release.crawl}`."
+        )
     else:
-        yield "Each page is replayed over the protocols that it was loaded over, so that the lines of the second table are different pages."
+        yield (
+            "Each page is replayed over the protocols that it was loaded over, so that the lines of the "
+            "second table are different pages."
+        )
     if not has_arms:
         yield (
             "The same pages over either version of HTTP were not replayed; "
@@ -85,7 +92,8 @@ def _notes(release: Release, evidence: Evidence | None, *, has_arms: bool) -> It
 
 
 def gains_table(release: Release, evidence: Evidence) -> Table:
-    """Page time saved by whether any byte of a page came over HTTP/1.1, of the responses whose size is known."""
+    """Page time saved by whether any byte of a page came over HTTP/1.1,
+    of the responses whose size is known."""
     kinds = page_kinds(release)
     there = set(evidence.visits)
     return Table(

@@ -1,6 +1,5 @@
-"""QUIC's initial window by the arithmetic of RFC 9002 beside TCP's, and the replay's paced senders beside the others."""
-
-from __future__ import annotations
+"""QUIC's initial window by the arithmetic of RFC 9002 beside TCP's,
+and the replay's paced senders beside the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,24 +26,31 @@ def quic_section(
     paced: Evidence | None,
     crawl: str,
 ) -> Section:
-    """The share of each measure's items that arrive within so many rounds, and the replay's paced senders beside the others.
+    """The share of each measure's items that arrive within so many rounds,
+    and the replay's paced senders beside the others.
 
-    `bursts` and `paced` are the same congestion control without and with pacing, each None where it was not replayed.
+    `bursts` and `paced` are the same congestion control without and with pacing,
+    each None where it was not replayed.
     """
     window = quic.initial_window()
-    query = f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1)}) AS one_round FROM 'distribution.parquet' GROUP BY measure"  # noqa: S608  # shown, not run
+    query = (
+        f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1)}) AS one_round FROM "  # noqa: S608
+        "'distribution.parquet' GROUP BY measure"
+    )
     stated = [name for name in MEASURES if name in cdfs and cdfs[name].is_stated]
     return Section(
         id="quic",
         title="QUIC, by arithmetic",
-        lead=f"A QUIC sender begins with ten datagrams, at most {grouped(quic.MOST_INITIAL_BYTES)} bytes or two datagrams (RFC 9002 §7.2): {grouped(window)} bytes at datagrams "
-        f"of {grouped(quic.DATAGRAM)} bytes, of which a response gets {grouped(quic.sent_within(1))}. TCP's ten segments carry "
-        f"{grouped(TCP_SEGMENTS * MSS_TIMESTAMPS)}. This is arithmetic over the measured sizes, without loss; QUIC was not replayed.",
+        lead=f"A QUIC sender begins with ten datagrams, at most {grouped(quic.MOST_INITIAL_BYTES)} bytes or "
+        f"two datagrams (RFC 9002 §7.2): {grouped(window)} bytes at datagrams of {grouped(quic.DATAGRAM)} "
+        f"bytes, of which a response gets {grouped(quic.sent_within(1))}. TCP's ten segments carry "
+        f"{grouped(TCP_SEGMENTS * MSS_TIMESTAMPS)}. This is arithmetic over the measured sizes, without "
+        "loss; QUIC was not replayed.",
         notes=()
         if paced
         else (
-            "A QUIC sender paces its first flight (RFC 9002 §7.7). The nearest that the replay has, TCP with pacing, was not replayed; "
-            f"`firstflight replay run --crawl {crawl} --pacing off,on` does.",
+            "A QUIC sender paces its first flight (RFC 9002 §7.7). The nearest that the replay has, TCP "
+            f"with pacing, was not replayed; `firstflight replay run --crawl {crawl} --pacing off,on` does.",
         ),
         figures=(
             *(
@@ -78,14 +84,16 @@ def rounds_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: str
         source=source,
         query=query,
         notes=(
-            "A window doubles in each round. Sizes are those inside TLS, without the transport's own framing: over TCP, TLS records "
-            "cost 22 bytes each beside. Unknown where most sizes of a measure are.",
+            "A window doubles in each round. Sizes are those inside TLS, without the transport's own "
+            "framing: over TCP, TLS records cost 22 bytes each beside. "
+            "Unknown where most sizes of a measure are.",
         ),
     )
 
 
 def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: str) -> Table:
-    """The initial window at each size of datagrams in use, and the share of each measure's items that it holds."""
+    """The initial window at each size of datagrams in use,
+    and the share of each measure's items that it holds."""
     return Table(
         id="quic-datagrams",
         title="The initial window by the size of datagrams",
@@ -111,10 +119,13 @@ def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: s
             for size in quic.DATAGRAMS
         ),
         source=source,
-        query=f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1, quic.DATAGRAMS[-1])}) AS one_round FROM 'distribution.parquet' GROUP BY measure",  # noqa: S608  # shown, not run
+        query="SELECT measure, max(cdf) FILTER (size_bytes <= "  # noqa: S608
+        f"{quic.sent_within(1, quic.DATAGRAMS[-1])}) AS one_round FROM "
+        "'distribution.parquet' GROUP BY measure",
         notes=(
-            f"The least that every path carries (RFC 9000 §14), the default of Chromium's sender today and its earlier one, and the most that a packet of {grouped(1500)} bytes holds over IPv4. "
-            "A release does not have the datagrams of its crawl one by one.",
+            "The least that every path carries (RFC 9000 §14), the default of Chromium's sender today and "
+            f"its earlier one, and the most that a packet of {grouped(1500)} bytes holds over IPv4. A "
+            "release does not have the datagrams of its crawl one by one.",
         ),
     )
 
@@ -124,7 +135,8 @@ def paced_table(bursts: Evidence, paced: Evidence) -> Table:
     arms = {"paced": paced, "bursts": bursts}
     return Table(
         id="quic-paced",
-        title=f"TCP with the pacing that RFC 9002 asks of QUIC, each against IW {paced.incumbent} of its own kind",
+        title="TCP with the pacing that RFC 9002 asks of QUIC, "
+        f"each against IW {paced.incumbent} of its own kind",
         columns=(
             Column(id="window", title="window", kind="text"),
             *(
@@ -145,7 +157,8 @@ def paced_table(bursts: Evidence, paced: Evidence) -> Table:
         source=paced.source,
         query=paced.query,
         notes=(
-            "A paced sender spreads its window over the round trip as Linux does; a QUIC server may send the first ten datagrams at once.",
+            "A paced sender spreads its window over the round trip as Linux does; a QUIC server may send the "
+            "first ten datagrams at once.",
         ),
     )
 
@@ -211,8 +224,8 @@ def rounds_figure(label: str, cdf: Cdf, source: str, query: str) -> Figure:
     return Figure(
         id="fig-quic",
         title=f"Share that arrives within so many rounds: {label}.",
-        caption=f"QUIC with {quic.INITIAL_DATAGRAMS} datagrams of {grouped(quic.DATAGRAM)} bytes, TCP with IW {TCP_SEGMENTS} of "
-        f"{grouped(MSS_TIMESTAMPS)} bytes; by arithmetic, without loss.",
+        caption=f"QUIC with {quic.INITIAL_DATAGRAMS} datagrams of {grouped(quic.DATAGRAM)} bytes, TCP with "
+        f"IW {TCP_SEGMENTS} of {grouped(MSS_TIMESTAMPS)} bytes; by arithmetic, without loss.",
         drawing="intervals",
         x="rounds",
         y="share",

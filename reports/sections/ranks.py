@@ -1,7 +1,5 @@
 """Popularity: shares that fit by three weights, and gains by strata of ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from reports.recommendation.strata import StratumGain
@@ -30,8 +28,8 @@ def ranks_section(
     return Section(
         id="popularity",
         title="Popular and other pages",
-        lead="Large pages have more responses than small ones, and popular pages more visits. The tables show what such weights would change; "
-        f"the answer rests on pages alike.{unknown}",
+        lead="Large pages have more responses than small ones, and popular pages more visits. The tables "
+        f"show what such weights would change; the answer rests on pages alike.{unknown}",
         figures=(shares_figure(shares, windows, source, shares_query),),
         tables=(
             shares_table(shares, windows, source, shares_query),
@@ -88,8 +86,8 @@ def shares_table(
         source=source,
         query=query,
         notes=(
-            "By rank: visits in proportion to 1 over the rank (Zipf's law; Adamic and Huberman 2002), and for ranks by magnitude the mean "
-            "over the magnitude.",
+            "By rank: visits in proportion to 1 over the rank (Zipf's law; Adamic and Huberman 2002), and "
+            "for ranks by magnitude the mean over the magnitude.",
         ),
     )
 

@@ -1,7 +1,5 @@
 """Smaller segments by arithmetic: what a window holds over IPv4, IPv6 and paths with smaller packets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from releases.cdf import Cdf
@@ -37,8 +35,8 @@ def segments_section(cdfs: Mapping[str, Cdf], *, iw: int, source: str) -> Sectio
     return Section(
         id="segments",
         title="IPv6 and smaller segments",
-        lead="A window counts segments, and a segment holds fewer bytes over IPv6, with timestamps and through tunnels. Arithmetic: the sizes of this "
-        f"release against IW {iw} at each segment size.",
+        lead="A window counts segments, and a segment holds fewer bytes over IPv6, with timestamps and "
+        f"through tunnels. Arithmetic: the sizes of this release against IW {iw} at each segment size.",
         figures=(share_figure(rows, iw=iw, source=source),),
         tables=(
             Table(

@@ -1,7 +1,5 @@
 """Candidates by how the servers send: congestion control, with and without pacing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from releases.formatting import stated
@@ -37,11 +35,15 @@ def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Sect
     """Gains side by side by sender; `arms` has those that were replayed, the deciding one among them."""
     title = "CUBIC, BBR and pacing"
     lead = (
-        f"The rule's candidates send with {sender_name(decides)}, at once, as most servers do, or paced: a paced first flight is no burst. "
-        "Here each sender's windows stand against its own window in force, so that a row says what the window adds, and not what the pacing does."
+        f"The rule's candidates send with {sender_name(decides)}, at once, as most servers do, or paced: a "
+        "paced first flight is no burst. Here each sender's windows stand against its own window in force, "
+        "so that a row says what the window adds, and not what the pacing does."
     )
     if len(arms) < 2:
-        why = "other senders were not replayed; `firstflight replay run --congestion-control cubic,bbr --pacing off,on` does."
+        why = (
+            "other senders were not replayed; `firstflight replay run --congestion-control "
+            "cubic,bbr --pacing off,on` does."
+        )
         return not_measured("senders", title, lead, why)
     rows = tuple(sender_rows(arms, decides=decides))
     some = arms[decides]
@@ -67,9 +69,11 @@ def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Sect
                 source=some.source,
                 query=some.query,
                 notes=(
-                    f"These are {some.source}, the same for every sender: what tells senders apart is the difference, for which each load is compared with "
-                    "the like one. The page time saved need not be that of all loads, on which the answer rests.",
-                    f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than the {stated(some.rule.worthwhile_percent, '%')} that is worthwhile.",
+                    f"These are {some.source}, the same for every sender: what tells senders apart is the "
+                    "difference, for which each load is compared with the like one. The page time saved "
+                    "need not be that of all loads, on which the answer rests.",
+                    f"“{TOO_FEW}”: the interval of the page time saved holds both less than 0 and more than "
+                    f"the {stated(some.rule.worthwhile_percent, '%')} that is worthwhile.",
                 ),
             ),
         ),
@@ -77,7 +81,10 @@ def senders_section(arms: Mapping[Sender, Evidence], *, decides: Sender) -> Sect
 
 
 def senders_figure(rows: Sequence[Row], some: Evidence) -> Figure:
-    """Page time saved at each window, a series for each sender; `rows` are the table's, `some` the evidence of any sender."""
+    """Page time saved at each window, a series for each sender.
+
+    `rows` are the table's, `some` the evidence of any sender.
+    """
     return Figure(
         id="fig-senders",
         title="Page time saved by how servers send.",
@@ -122,7 +129,7 @@ def reading(saved: Interval | None, worthwhile: float) -> str:
     ('worthwhile', 'less than worthwhile', 'too few loads to tell')
     >>> reading(Interval(1.0, 0.5, 1.5), 1.0)
     'saves; whether enough is open'
-    """
+    """  # noqa: E501
     if saved is None or (saved.lower < 0 and saved.upper > worthwhile):
         return TOO_FEW
     if saved.upper < worthwhile:

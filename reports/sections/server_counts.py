@@ -1,34 +1,32 @@
-"""The report's section on what servers do: their initial windows and first flights, as captured packets show them."""
+"""The report's section on what servers do: their initial windows and first flights,
+as captured packets show them."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import duckdb
 
 from releases.catalogue import Release
 from releases.measures import open_tables
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
-if TYPE_CHECKING:
-    import duckdb
-
-# Connections of which packets could tell something: with a response, in a release that has the columns.
+# Connections of which packets could tell something: with a response, and captured.
 SEEN = """
 CREATE TEMP TABLE seen AS
 SELECT coalesce(host, remote_address) AS host, protocol = 'h3' AS is_quic, first_flight_bytes, first_flight_packets,
        initial_window_segments AS segments, initial_window_unknown AS unknown
 FROM connection SEMI JOIN studied USING (visit_id)
 WHERE response_count > 0 AND (initial_window_segments IS NOT NULL OR initial_window_unknown IS NOT NULL)
-"""
+"""  # noqa: E501
 
 WINDOWS = """
 SELECT segments, count(*) FILTER (unknown IS NULL) AS exact,
        count(DISTINCT host) FILTER (unknown IS NULL) AS hosts, count(*) FILTER (unknown IS NOT NULL) AS at_least
 FROM seen WHERE segments IS NOT NULL GROUP BY segments ORDER BY segments
-"""
+"""  # noqa: E501
 
 REASONS = """
 SELECT unknown, count(*) AS connections FROM seen WHERE unknown IS NOT NULL GROUP BY unknown ORDER BY connections DESC, unknown
-"""
+"""  # noqa: E501
 
 FLIGHTS = """
 SELECT is_quic, count(*) AS connections, quantile_disc(first_flight_bytes, [0.1, 0.5, 0.9]) AS size,

@@ -1,7 +1,5 @@
 """What servers do: their initial windows and first flights, as captured packets show them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +11,10 @@ TITLE = "What servers do"
 
 def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> Section:
     """The section from the content's servers, or that no packets were captured."""
-    lead = "How many segments a server sends before the first acknowledgment comes back, read from captured packets."
+    lead = (
+        "How many segments a server sends before the first acknowledgment comes back, "
+        "read from captured packets."
+    )
     if servers is None:
         return not_measured(
             "servers",
@@ -29,12 +30,16 @@ def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> 
         Column(id="at_least", title="connections, at least this", kind="count"),
     )
     rows = tuple({one.id: window[one.id] for one in columns} for window in servers["windows"])
-    query = "SELECT initial_window_segments, count(*) FROM 'connection.parquet' WHERE initial_window_unknown IS NULL GROUP BY 1 ORDER BY 1"
+    query = (
+        "SELECT initial_window_segments, count(*) FROM 'connection.parquet' WHERE initial_window_unknown IS "
+        "NULL GROUP BY 1 ORDER BY 1"
+    )
     return Section(
         id="servers",
         title=TITLE,
-        lead=f"{lead} The window is exact on {grouped(servers['exact'])} connections: there the server stopped, though it had more to "
-        f"send, until an acknowledgment reached it. On {grouped(servers['bounded'])} more it is at least as large as what was seen.",
+        lead=f"{lead} The window is exact on {grouped(servers['exact'])} connections: there the server "
+        "stopped, though it had more to send, until an acknowledgment reached it. On "
+        f"{grouped(servers['bounded'])} more it is at least as large as what was seen.",
         figures=(
             Figure(
                 id="initial_windows",
@@ -98,5 +103,6 @@ def flights_table(servers: Mapping[str, Any], source: str) -> Table:
         ),
         rows=tuple(servers["first_flights"]),
         source=source,
-        query="SELECT protocol = 'h3', quantile_disc(first_flight_bytes, [0.1, 0.5, 0.9]) FROM 'connection.parquet' GROUP BY 1",
+        query="SELECT protocol = 'h3', quantile_disc(first_flight_bytes, [0.1, 0.5, 0.9]) FROM "
+        "'connection.parquet' GROUP BY 1",
     )

@@ -1,10 +1,10 @@
-"""The shape of a section: plain data, of which the page, the tables and every other form of the report are renderings.
+"""The shape of a section: plain data, of which the page,
+the tables and every other form of the report are renderings.
 
 A row maps column ids to values: text, a number, None for what is unknown, or an interval as
-{"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit. COMPARED stands where a row would be compared with itself.
+{"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit.
+COMPARED stands where a row would be compared with itself.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,14 +15,16 @@ from releases.interval import Interval
 Row = Mapping[str, Any]
 
 ColumnKind = Literal["text", "count", "number", "interval", "stated"]
-"""number: a measured one. stated: a bound, a setting or a figure that others published, with its own digits."""
+"""number: a measured one. stated: a bound, a setting or a figure that others published,
+with its own digits."""
 
 COMPARED = "compared with"
 """Value of a row that the others are compared with, in a column of numbers; data as CSV leave it empty."""
 
 Drawing = Literal["forest", "intervals", "lines", "bars"]
-"""forest: an interval for each category, sideways, or below each other for each of its series. intervals: points with bars over
-categories, by series. lines: a curve for each series over a quantity. bars: a bar for each category."""
+"""forest: an interval for each category, sideways, or below each other for each of its series. intervals:
+points with bars over categories, by series. lines: a curve for each series over a quantity. bars: a bar for
+each category."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,8 @@ class Column:
     unit: str = ""
     kind: ColumnKind = "number"
     near: tuple[float, ...] = ()
-    """Bounds that the column's numbers are held against: none is printed as one of them, or beyond it, that is not."""
+    """Bounds that the column's numbers are held against: none is printed as one of them, or beyond it,
+    that is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,8 @@ class Table:
     shown: int | None = None
     """Rows, from the first, that pages and documents print; None for all. The data have all of them."""
     is_published: bool = False
-    """True for numbers that others published, and for definitions: they do not bear the marks of this report's own numbers."""
+    """True for numbers that others published, and for definitions:
+    they do not bear the marks of this report's own numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
-"""The stages of a replay that ends when its answer is known: what each added and decided, and why another followed."""
-
-from __future__ import annotations
+"""The stages of a replay that ends when its answer is known: what each added and decided,
+and why another followed."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -53,7 +52,8 @@ def stages_table_section(ledger: Sequence[Mapping[str, Any]], *, source: str, qu
                 source=source,
                 query=query,
                 notes=(
-                    f"Made by commit {', '.join(commits)}. A stage with several starts was stopped in between, and went on from its stored loads.",
+                    f"Made by commit {', '.join(commits)}. A stage with several starts was stopped in "
+                    "between, and went on from its stored loads.",
                 ),
             ),
         ),

@@ -1,6 +1,5 @@
-"""How few hosts, and blocks of addresses, make the tail: those that send most of the responses that ten segments do not hold."""
-
-from __future__ import annotations
+"""How few hosts, and blocks of addresses, make the tail:
+those that send most of the responses that ten segments do not hold."""
 
 import collections
 import contextlib
@@ -23,14 +22,17 @@ QUERY = """
 SELECT c.{by}, count(*) AS responses FROM response AS r JOIN connection AS c ON c.visit_id = r.visit_id AND c.id = r.connection_id
 SEMI JOIN studied ON studied.visit_id = r.visit_id
 WHERE r.wire_bytes > ? AND coalesce(r.is_complete, true) AND c.{by} IS NOT NULL GROUP BY c.{by} ORDER BY responses DESC, c.{by}
-"""
+"""  # noqa: E501
 
 BLOCK_BITS = {4: 24, 6: 48}
-"""Leading bits of an address that its block has in common, by IP version: the least that is routed on the Internet."""
+"""Leading bits of an address that its block has in common, by IP version:
+the least that is routed on the Internet."""
 
 NETWORKS_NOTE = (
-    "Whose content network sends a response is not known: a crawl records neither the names that a host's name leads to (CNAME), nor the header Server, nor who "
-    "holds an address. Blocks of addresses are the nearest: a network has many, so that as a rule even fewer networks than blocks send the same share. A report names no host and no block."
+    "Whose content network sends a response is not known: a crawl records neither the names that a host's "
+    "name leads to (CNAME), nor the header Server, nor who holds an address. Blocks of addresses are the "
+    "nearest: a network has many, so that as a rule even fewer networks than blocks send the same share. A "
+    "report names no host and no block."
 )
 
 
@@ -39,7 +41,10 @@ def tail_section(release: Release, *, window_bytes: int, source: str) -> Section
 
     Neither have names here, so that a report need not change when a site is erased; the queries give them.
     """
-    lead = f"A few hosts can send most of the responses that are larger than the first flight, here {grouped(window_bytes)} bytes."
+    lead = (
+        "A few hosts can send most of the responses that are larger than the first flight, here "
+        f"{grouped(window_bytes)} bytes."
+    )
     if is_recorded(release.manifest.crawl.kind):
         return not_measured(
             "tail",
@@ -108,7 +113,7 @@ def counts_of_blocks(addresses: Iterable[tuple[str, int]]) -> list[int]:
 
     >>> counts_of_blocks([("192.0.2.1", 2), ("192.0.2.9", 3), ("2001:db8::1", 4), ("2001:db8:0:1::1", 4), ("", 1)])
     [8, 5]
-    """
+    """  # noqa: E501
     found: collections.Counter[str] = collections.Counter()
     for address, count in addresses:
         with contextlib.suppress(ValueError):

@@ -1,21 +1,17 @@
 """Transfer times of main documents: slow start by arithmetic compared with the kernel's times."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from releases.catalogue import Release
 from releases.slow_start import arrivals_ms
 from replay.runs.conditions import Conditions
 from reports.statistics.paired_loads import cells_under
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 DOCUMENTS = """
 SELECT visit.id, response.wire_bytes

@@ -1,7 +1,5 @@
 """Quantiles of paired page loads by a bootstrap over pages, and estimates that are robust against tails."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Exact distributions that the intervals need: Student's t, and Clopper and Pearson's bounds for a share."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable
@@ -12,7 +10,8 @@ from reports.statistics.bootstrap import Floats
 
 
 def student_tail(t: Floats, *, degrees: int) -> Floats:
-    """Probability that Student's t with `degrees` of freedom exceeds `t` (Abramowitz and Stegun 26.7.3, 26.7.4).
+    """Probability that Student's t with `degrees` of freedom exceeds `t`
+    (Abramowitz and Stegun 26.7.3, 26.7.4).
 
     >>> student_tail(np.array([0.0, 2.2281, -2.2281]), degrees=10).round(4)
     array([0.5  , 0.025, 0.975])

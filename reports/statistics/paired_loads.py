@@ -1,21 +1,18 @@
-"""Replay cells as arrays of page loads that pair by page, profile and seed, with counts of the missing cells."""
-
-from __future__ import annotations
+"""Replay cells as arrays of page loads that pair by page, profile and seed,
+with counts of the missing cells."""
 
 import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.runs.conditions import Conditions
 from replay.runs.initial_window import Paced
 from reports.statistics.bootstrap import Floats, Mask
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NUMERIC_COLUMNS = (
     "page_ms",
@@ -100,7 +97,8 @@ class PairedLoads:
 
 
 def complete(arrays: Sequence[Floats], weights: Floats) -> Mask:
-    """Mask [page, seed]: True where every array [page, profile, seed] is known on every profile with weight."""
+    """Mask [page, seed]: True where every array [page, profile,
+    seed] is known on every profile with weight."""
     known = [~np.isnan(array[:, weights > 0]).any(axis=1) for array in arrays]
     mask: Mask = np.logical_and.reduce(known)
     return mask
@@ -124,8 +122,8 @@ def pair_loads(
 ) -> PairedLoads:
     """Pair the cells of one arm: `conditions`, or else the default conditions, with this congestion control.
 
-    `networks` are the profiles from replay.json. `with_paced` adds the loads of an unpaced arm's paced windows, as windows of their
-    own. Raises CellsError if a cell occurs twice.
+    `networks` are the profiles from replay.json. `with_paced` adds the loads of an unpaced arm's paced
+    windows, as windows of their own. Raises CellsError if a cell occurs twice.
     """
     arm = dataclasses.replace(conditions or Conditions(), congestion_control=congestion_control)
     rows = cells_under(cells, arm)

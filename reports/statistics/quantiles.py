@@ -1,17 +1,12 @@
 """Ratios of weighted quantiles with simultaneous intervals, by a bootstrap over pages with shared draws."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reports.statistics.bootstrap import Floats, Mask, weighted_quantile
 from reports.statistics.simultaneous import PageMeans, draw_pages
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CHUNK = 100
 """Replicates whose weights are spread over all loads at once, which bounds memory."""
@@ -27,10 +22,11 @@ def quantile_ratios(
     replicates: int,
     seed: int,
 ) -> PageMeans:
-    """Log ratio of the weighted quantile of each numerator to that of the denominator; arrays [page, seed, profile].
+    """Log ratio of the weighted quantile of each numerator to that of the denominator; arrays [page,
+    seed, profile].
 
-    A page has weight 1, divided among its complete seeds [page, seed]. The standard error is the spread of the replicates,
-    since a quantile has no other that few pages could show.
+    A page has weight 1, divided among its complete seeds [page, seed]. The standard error is the spread of
+    the replicates, since a quantile has no other that few pages could show.
     """
     own = complete / complete.sum(axis=1, keepdims=True)
     sides = [_sorted(values, complete) for values in (*numerators, denominator)]

@@ -1,14 +1,12 @@
 """Simultaneous confidence intervals for means over pages, by bootstrap-t with shared draws and the largest t.
 
-Values are [page, candidate]: each is a page's own mean over its networks and seeds, so that pages are the units that
-chance draws. All candidates share each draw of pages, because the same pages carry all of them.
+Values are [page, candidate]: each is a page's own mean over its networks and seeds, so that pages are the
+units that chance draws. All candidates share each draw of pages, because the same pages carry all of them.
 
-The method is Hall's studentised bootstrap (The Bootstrap and Edgeworth Expansion, 1992), with Westfall and Young's
-largest statistic (Resampling-Based Multiple Testing, 1993). No interval is narrower than Student's: of few pages the
-bootstrap alone holds the truth one to two percent too rarely (docs/methods.md, "Coverage").
+The method is Hall's studentised bootstrap (The Bootstrap and Edgeworth Expansion, 1992), with Westfall and
+Young's largest statistic (Resampling-Based Multiple Testing, 1993). No interval is narrower than Student's:
+of few pages the bootstrap alone holds the truth one to two percent too rarely (docs/methods.md, "Coverage").
 """
-
-from __future__ import annotations
 
 import dataclasses
 import functools
@@ -41,7 +39,8 @@ class PageMeans:
     """Pages with weight."""
 
     def intervals(self, confidence: float) -> list[Interval]:
-        """Two-sided intervals that hold all true means together with `confidence`; each end fails with half of the rest.
+        """Two-sided intervals that hold all true means together with `confidence`;
+        each end fails with half of the rest.
 
         An end is infinite if there are too few replicates to reach its quantile.
         """
@@ -60,7 +59,8 @@ class PageMeans:
     def p_values(self, threshold: float = 0.0) -> Floats:
         """One-sided p-value of each mean against "at most `threshold`", adjusted for all candidates.
 
-        It is at most (1 - confidence) exactly where `lower_bounds(confidence)` lies above the threshold, if pages differ.
+        It is at most (1 - confidence) exactly where `lower_bounds(confidence)` lies above the threshold,
+        if pages differ.
         """
         t = _ratio(self.means - threshold, self.standard_errors)
         largest = np.sort(self.draws.max(axis=1))
@@ -71,7 +71,8 @@ class PageMeans:
         return found
 
     def _scaled(self, quantile: float) -> Floats:
-        """The quantile in units of each mean; 0 where all pages are equal, also if the quantile is infinite."""
+        """The quantile in units of each mean; 0 where all pages are equal,
+        also if the quantile is infinite."""
         scaled: Floats = np.multiply(
             quantile,
             self.standard_errors,
@@ -139,7 +140,8 @@ class _Moments:
     """[page]"""
 
     def of(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Means and their standard errors, [replicate, candidate], where page p counts `counts[:, p]` times."""
+        """Means and their standard errors, [replicate, candidate],
+        where page p counts `counts[:, p]` times."""
         pages = len(self.weights)
         weighted = self.weights[:, np.newaxis] * self.centred
         total = (counts @ self.weights)[:, np.newaxis]
@@ -167,7 +169,8 @@ def _ratio(means: Floats, errors: Floats) -> Floats:
 
 @functools.lru_cache(maxsize=4)
 def draw_pages(pages: int, replicates: int, seed: int) -> tuple[Floats, ...]:
-    """How often each page is drawn, [replicate, page] in chunks: pages with replacement, as many as there are."""
+    """How often each page is drawn, [replicate, page] in chunks: pages with replacement,
+    as many as there are."""
     rng = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, CHUNK // pages)
 

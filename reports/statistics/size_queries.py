@@ -1,20 +1,21 @@
-"""Queries, in DuckDB's SQL, that give the rows of the figure and tables of sizes from a release's distribution.parquet.
+"""Queries, in DuckDB's SQL, that give the rows of the figure and tables of sizes from a
+release's distribution.parquet.
 
 They run in the folder of the release.
 """
 
 # ruff: noqa: S608  # nothing in the queries comes from outside: labels, windows and column names are the code's
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 SLICES = 125
-"""Slices of probability of a drawn curve, which keeps at most two steps of each; 0.8 % is less than three pixels."""
+"""Slices of probability of a drawn curve, which keeps at most two steps of each;
+0.8 % is less than three pixels."""
 
 
 def curves(thresholds: Sequence[int], labels: Mapping[str, str]) -> str:
-    """The steps of the drawn curves: first and last in each slice of probability, and those next to thresholds (bytes)."""
+    """The steps of the drawn curves: first and last in each slice of probability,
+    and those next to thresholds (bytes)."""
     return f"""
 WITH step AS (
   SELECT measure, size_bytes, cumulative, max(cumulative) OVER one AS known,
@@ -54,8 +55,9 @@ def shares(windows: Sequence[int], mss: int, labels: Mapping[str, str]) -> str:
         for iw in windows
     )
     return (
-        f"SELECT {_named(labels)} AS measure, coalesce(max(cumulative), 0) AS known, {fitting} "
-        f"FROM 'distribution.parquet' AS place GROUP BY place.measure ORDER BY list_position([{_quoted(labels)}], place.measure)"
+        f"SELECT {_named(labels)} AS measure, coalesce(max(cumulative), 0) AS known, {fitting} FROM "
+        "'distribution.parquet' AS place GROUP BY place.measure ORDER BY "
+        f"list_position([{_quoted(labels)}], place.measure)"
     )
 
 
@@ -66,7 +68,7 @@ def quantiles(percents: Sequence[int], labels: Mapping[str, str]) -> str:
         for percent in percents
     )
     return (
-        f"SELECT {_named(labels)} AS measure, {found} FROM (SELECT *, max(cumulative) OVER (PARTITION BY measure) AS known "
-        "FROM 'distribution.parquet') AS place WHERE size_bytes IS NOT NULL GROUP BY place.measure "
-        f"ORDER BY list_position([{_quoted(labels)}], place.measure)"
+        f"SELECT {_named(labels)} AS measure, {found} FROM (SELECT *, max(cumulative) OVER (PARTITION BY "
+        "measure) AS known FROM 'distribution.parquet') AS place WHERE size_bytes IS NOT NULL GROUP BY "
+        f"place.measure ORDER BY list_position([{_quoted(labels)}], place.measure)"
     )

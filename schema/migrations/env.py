@@ -1,6 +1,5 @@
-"""Environment that Alembic runs for each command; storage.migrate passes the connection and the filter of names."""
-
-from __future__ import annotations
+"""Environment that Alembic runs for each command; storage.migrate passes the
+connection and the filter of names."""
 
 from alembic import context
 

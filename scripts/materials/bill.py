@@ -1,6 +1,5 @@
-"""The bill of materials of an image, in CycloneDX: docker export CONTAINER | python -m scripts.materials.bill IMAGE DIGEST > FILE."""
-
-from __future__ import annotations
+"""The bill of materials of an image, in CycloneDX: docker export CONTAINER | python -m
+scripts.materials.bill IMAGE DIGEST > FILE."""
 
 import sys
 from typing import IO

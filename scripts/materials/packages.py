@@ -1,6 +1,5 @@
-"""The packages that a root file system says it has: Debian's, Alpine's, Python's, and the replay's own kernel."""
-
-from __future__ import annotations
+"""The packages that a root file system says it has: Debian's, Alpine's, Python's,
+and the replay's own kernel."""
 
 import email.parser
 import re
@@ -41,7 +40,7 @@ def debian(text: str) -> Iterator[Component]:
 
     >>> list(debian("Package: tar\\nStatus: install ok installed\\nArchitecture: amd64\\nVersion: 1.34-1\\n"))[0].purl.to_string()
     'pkg:deb/debian/tar@1.34-1?arch=amd64'
-    """
+    """  # noqa: E501
     for block in text.split("\n\n"):
         found = email.parser.HeaderParser().parsestr(block.strip("\n"))
         if (found["Status"] or "").endswith(" installed"):
@@ -70,7 +69,7 @@ def python(text: str) -> Iterator[Component]:
 
     >>> list(python("Name: Jinja2\\nVersion: 3.1.6\\nLicense-Expression: BSD-3-Clause\\n"))[0].purl.to_string()
     'pkg:pypi/jinja2@3.1.6'
-    """
+    """  # noqa: E501
     found = email.parser.HeaderParser().parsestr(text)
     name = re.sub(r"[-_.]+", "-", found["Name"]).lower()
     yield _component(PackageURL("pypi", None, name, found["Version"]), found["License-Expression"])

@@ -1,7 +1,10 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
 import contextlib
+import dataclasses
 import datetime
+import json
+import math
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,13 +18,17 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.lab.queue import Queue
 from releases.distributions import compute
-from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
+from reports.document.report import build_report
+from reports.recommendation.rule import RULE
+from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
 from storage.report_versions import Publication
+from storage.sums import seal
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
-from tests.factories.published_report import SECOND, write_version
+from tests.factories.made_up_report import data_folder, read_data_folder
+from tests.factories.published_report import CITABLE, SECOND, write_version
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Known sizes by measure; every other measure has none."""
@@ -34,32 +41,16 @@ REPORT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Re
 <body><h1>Report of 2026</h1><p>Recommended: no change.</p></body></html>"""
 
 
-def distribution_table() -> pa.Table:
-    rows = []
-    for measure in MEASURES:
-        sizes = sorted(SIZES.get(measure, []))
-        for size in sorted(set(sizes)):
-            cumulative = sum(1 for other in sizes if other <= size)
-            rows.append(
-                {
-                    "measure": measure,
-                    "size_bytes": size,
-                    "count": sizes.count(size),
-                    "cumulative": cumulative,
-                    "cdf": cumulative / len(sizes),
-                }
-            )
-        if measure in UNKNOWN:
-            rows.append({"measure": measure, "count": UNKNOWN[measure]})
-    return pa.Table.from_pylist(rows, schema=DISTRIBUTION)
+def item_table(*, sites: int = 30, unknown: Mapping[str, int] = {}) -> pa.Table:
+    """The sizes of SIZES at each of as many sites, which differ by one byte a site;
+    every second response is over H2.
 
-
-def item_table(*, sites: int = 30) -> pa.Table:
-    """The sizes of SIZES at each of as many sites, which differ by one byte a site; every second response is over H2."""
+    `unknown` sizes are added by measure.
+    """
     rows = [
         {
             "measure": measure,
-            "size_bytes": size + rank,
+            "size_bytes": None if size is None else size + rank,
             "rank": rank,
             "page_kind": "home",
             "rank_stratum": 1000 if rank <= sites // 2 else 10_000,
@@ -69,9 +60,9 @@ def item_table(*, sites: int = 30) -> pa.Table:
         }
         for rank in range(sites)
         for measure, sizes in SIZES.items()
-        for place, size in enumerate(sizes)
+        for place, size in enumerate([*sizes, *[None] * unknown.get(measure, 0)])
     ]
-    rows.sort(key=lambda row: (row["measure"], row["size_bytes"], row["rank"]))
+    rows.sort(key=lambda row: (row["measure"], row["size_bytes"] or math.inf, row["rank"]))
     return pa.Table.from_pylist(rows, schema=ITEM)
 
 
@@ -84,7 +75,10 @@ def write_release_with_items(
     others: Mapping[str, Path] | None = None,
     **facts: Any,
 ) -> Path:
-    """A release whose distribution is that of its items, `item_table` unless they are given; `others` are files by their names."""
+    """A release whose distribution is that of its items, `item_table` unless they are given.
+
+    `others` are files by their names.
+    """
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
     pq.write_table(item_table() if items is None else items, folder / "item.parquet")
@@ -92,17 +86,15 @@ def write_release_with_items(
     (folder / "dictionary.json").write_text("{}\n")
     for name, other in (others or {}).items():
         shutil.copyfile(other, folder / name)
-    facts = {"schema_version": 7, "public_suffix_list": "made up", **facts}
-    return make_release(folder, crawl, version=version, rows={"visit": 30}, **facts).path
+    return make_release(folder, crawl, version=version, **{"rows": {"visit": 30}, **facts}).path
 
 
 def write_release(root: Path, crawl: CrawlName, *, version: int, **facts: Any) -> Path:
-    folder = crawl.path(root, version=version)
-    folder.mkdir(parents=True)
-    pq.write_table(distribution_table(), folder / "distribution.parquet")
-    (folder / "dictionary.json").write_text("{}\n")
+    """A release of the items of one site, with exactly the sizes of SIZES and UNKNOWN."""
     rows = {"crawl": 1, "visit": 30, "connection": 200, "response": 10, **facts.pop("rows", {})}
-    return make_release(folder, crawl, version=version, rows=rows, **facts).path
+    return write_release_with_items(
+        root, crawl, version=version, items=item_table(sites=1, unknown=UNKNOWN), rows=rows, **facts
+    )
 
 
 def running(at: datetime.datetime) -> Progress:
@@ -121,7 +113,8 @@ def running(at: datetime.datetime) -> Progress:
 
 
 def write_library(root: Path) -> Path:
-    """Write releases, a report and the progress of a crawl, which a service shows, and a file which it does not."""
+    """Write releases, a report and the progress of a crawl, which a service shows,
+    and a file which it does not."""
     releases = root / "releases"
     write_release(releases, CrawlName(month="2026-10", kind="localweb"), version=1)
     for version in (1, 2):
@@ -130,9 +123,10 @@ def write_library(root: Path) -> Path:
     report = root / "reports/2026/v1"
     (report / "figures").mkdir(parents=True)
     (report / "index.html").write_text(REPORT)
-    (report / "report.json").write_text('{"year": 2026}\n')
+    (report / "report.json").write_text(json.dumps({"year": 2026, **CITABLE}))
     (report / "summary.txt").write_text("no change\n")
     (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    seal(report, {"kind": "report", "year": 2026})
     write_progress(root / "progress", running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC)))
     (root / "secret.txt").write_text("not to be served")
     return root
@@ -168,6 +162,17 @@ def two(data_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def whole_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report that is evidence, with its page and all forms, which no test changes."""
+    data_dir = tmp_path_factory.mktemp("report")
+    data_folder(data_dir, kind="web", measured="2026-11")
+    quick = dataclasses.replace(RULE, replicates=400, harm_conditions=())  # fewer know no interval of 99 %
+    folder = data_dir / "reports" / "2026" / "v1"
+    build_report(read_data_folder(data_dir), folder, commit="c0ffee", rule=quick)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A client of a service over a library that no test changes."""
     with serving_library(write_library(tmp_path_factory.mktemp("library"))) as client:
@@ -182,7 +187,8 @@ def own_client(data_dir: Path) -> Iterator[TestClient]:
 
 
 def own_or_shared(request: pytest.FixtureRequest, own: str, shared: str) -> TestClient:
-    """The client of one fixture for a test that may change its library or the code, and else that of the other.
+    """The client of one fixture for a test that may change its library or the code,
+    and else that of the other.
 
     An application describes its routes when it is first asked, which takes longer than most tests.
     """

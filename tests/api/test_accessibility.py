@@ -1,9 +1,8 @@
-"""No page of the service has a violation that axe-core finds, is wider than its screen, has letters too small to read, or is heavy.
+"""No page of the service has a violation that axe-core finds, is wider than its screen,
+has letters too small to read, or is heavy.
 
 Pages are found from the routes, so that a new page is looked at without a line here.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import itertools
@@ -13,26 +12,23 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
 
-from benchmarks.pages import MOST_BYTES
+from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
+from benchmarks.pages.browser import SCHEMES, SIZES, launched, opened
+from benchmarks.pages.loads import MOST_BYTES
 from releases.errata.stored import record
-from scripts.screens.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
-from scripts.screens.browser import SCHEMES, SIZES, launched, opened
-from scripts.screens.faults import LEAST_PX, unreadable, violations
 from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
+from tests.api.faults import LEAST_PX, unreadable, violations
 from tests.api.rows.conftest import NAME, made_up, write_crawl
+from tests.circles import ALL
 
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
-    from playwright.sync_api import Browser
-
-EDITION = Path(__file__).parents[2] / "docs" / "edition-2026"
 WITH_ROWS = dataclasses.replace(NAME, month="2026-09")
 """A crawl whose release has the tables of its page loads."""
 
@@ -46,7 +42,7 @@ EXAMPLES = {
     "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{WITH_ROWS}/v1/pages/1",
     "measure": "responses",
     "figure": "fig-gains",
-    "/documents/images/{name:path}": "/documents/images/endurance.svg",
+    "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
     "/documents/{name:path}": "/documents/forms",
 }
 TWO_DEVICES = "/explore?crawl=2026-11.desktop.local.tcp.localweb&crawl=2026-11.mobile.local.tcp.web"
@@ -62,28 +58,31 @@ OTHERS = (
     "/documents/methods",
     "/documents/populations",
 )
-"""A page of a withdrawn version, the errata that tell of it, two crawls side by side, and pages of what is cited."""
+"""A page of a withdrawn version, the errata that tell of it, two crawls side by side,
+and pages of what is cited."""
 
 PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
 """Style sheets and scripts of a page."""
 
 WAYS = tuple(itertools.product(SIZES, SCHEMES))
 LOOKED_AT = ((1280, "light"), (390, "dark"))
-"""Ways in which axe-core looks at a page, which takes it seconds for a long one: each width and each scheme once."""
+"""Ways in which axe-core looks at a page, which takes it seconds for a long one:
+each width and each scheme once."""
 REPORT = "/reports/2026/v1/"
-"""The page at which it looks in all ways."""
+"""The page at which `scripts/test --all` looks in all ways."""
 
 
 @pytest.fixture
-def service(client: TestClient, two: Path) -> TestClient:
-    """The service with the edition, a year with a withdrawn version, a release with rows, and an erratum."""
+def service(client: TestClient, two: Path, whole_report: Path) -> TestClient:
+    """The service with a whole report, a year with a withdrawn version, a release with rows,
+    and an erratum."""
     write_crawl(two.parents[1] / "releases", WITH_ROWS, made_up())
     write_release_with_items(two.parents[1] / "releases", OF_ITEMS)
     crawl = EXAMPLES["crawl"]
     record(two.parents[1] / "releases", [crawl], wrong="too large", advice="wait", date="2027-04-01")
     withdraw(find_version(two.parent, 2025, 1), reason="the kernel was wrong", date="2027-04-01")
     shutil.rmtree(two.parent / "2026")
-    shutil.copytree(EDITION, two.parent / "2026" / "v1")
+    shutil.copytree(whole_report, two.parent / "2026" / "v1")
     return client
 
 
@@ -111,7 +110,7 @@ def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
                 page.set_viewport_size(SIZES[width])
                 page.emulate_media(color_scheme=scheme)
                 wrong = unreadable(page)
-                if (width, scheme) in LOOKED_AT or path == REPORT:
+                if (width, scheme) in LOOKED_AT[: 1 + ALL] or (ALL and path == REPORT):
                     wrong += violations(page)
                 if wrong:
                     found[path, width, scheme] = wrong
@@ -135,7 +134,7 @@ def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(servic
 def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> None:
     page_of_faults = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Faults</title></head><body><main>
         <h1>Faults</h1><img src="data:,"><svg width="50" viewBox="0 0 100 100"><text y="50" font-size="20">small</text></svg>
-        <table width="2000"><tr><td>wide</td></tr></table><img src="/wide.svg" alt="" width="300"></main></body></html>"""
+        <table width="2000"><tr><td>wide</td></tr></table><img src="/wide.svg" alt="" width="300"></main></body></html>"""  # noqa: E501
     application(client).add_api_route("/faults", lambda: HTMLResponse(page_of_faults))
     drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="9"/>'
     application(client).add_api_route(
@@ -155,7 +154,7 @@ def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient,
     late = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Late</title>
         <meta name="viewport" content="width=device-width"><style>img { max-width: 100%; }</style></head><body>
         <picture><source media="(max-width: 40rem)" srcset="/drawing.svg?width=300"><img src="/drawing.svg?width=900" alt=""></picture>
-        </body></html>"""
+        </body></html>"""  # noqa: E501
 
     def drawing(width: int) -> Response:
         time.sleep(0.5 if width == 300 else 0)
@@ -196,7 +195,8 @@ def test_pages_are_found_from_the_routes(service: TestClient) -> None:
 
 
 def test_letters_of_pages_are_of_one_scale() -> None:
-    """Each size is 1.2 times the next smaller one; drawings have one size, and tables on paper a smaller one."""
+    """Each size is 1.2 times the next smaller one; drawings have one size,
+    and tables on paper a smaller one."""
     style = (Path(__file__).parents[2] / "api" / "static" / "style.css").read_text(encoding="utf-8")
     screen, paper = style.split("@media print")
     scale = {name: float(size) for name, size in re.findall(r"--(small|larger?|title): ([\d.]+)rem", style)}

@@ -4,16 +4,25 @@ import hashlib
 import html
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from storage.report_versions import Publication, erase, find_version, withdraw
-from storage.sums import seal
+from storage.report_versions import erase, find_version, withdraw
+from storage.sums import manifest_of, seal
 from tests.api.test_v1 import assert_problem
-from tests.factories.published_report import SECOND, write_version
+from tests.factories.published_report import SECOND
 from tests.factories.signing import make_signer
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+FORMS = (
+    "forms/report.md",
+    "forms/report.txt",
+    "forms/report.pdf",
+    "forms/draft/draft-you-00.md",
+    "report.json",
+)
 
 
 def line_of(page: str) -> str:
@@ -137,7 +146,7 @@ def test_the_list_of_reports_has_every_version_with_its_files(client: TestClient
     assert (first["withdrawn_on"], first["withdrawn_because"]) == ("2027-04-01", "wrong kernel")
     assert first["reason"] is None
     for one in (first, second):
-        assert one["checksum"] in one["cite_as"]
+        assert "; release x. CC-BY-4.0." in one["cite_as"]
         for file in one["files"]:
             content = client.get(file["url"]).content
             assert len(content) == file["bytes"]
@@ -196,18 +205,6 @@ def test_a_damaged_notice_withdraws_too(client: TestClient, two: Path) -> None:
     assert [one["version"] for one in client.get("/v1/reports").json()["damaged"]] == [1]
 
 
-def test_a_report_of_an_earlier_firstflight_is_served_as_version_1(
-    client: TestClient, data_dir: Path
-) -> None:
-    year = data_dir / "reports" / "2024"
-    write_version(year, Publication(), to=year)
-    (year / "SHA256SUMS").unlink()
-    seal(year, {"kind": "report", "year": 2024})
-    assert client.get("/reports/2024/").url.path == "/reports/2024/v1/"
-    assert client.get("/reports/2024/v1/files/index.html").content == (year / "index.html").read_bytes()
-    assert "published on" not in line_of(client.get("/reports/2024/v1/").text)
-
-
 def test_a_version_has_a_good_signature_where_it_was_signed(
     data_dir: Path, two: Path, tmp_path: Path
 ) -> None:
@@ -223,3 +220,74 @@ def test_a_version_has_a_good_signature_where_it_was_signed(
         _, report = client.get("/v1/reports").json()["reports"]
         assert [one["signature"] for one in report["versions"]] == ["good", "unsigned"]
         assert client.get("/reports/2025/v2/files/SHA256SUMS.sig").text.startswith("-----BEGIN SSH SIGNATURE")
+
+
+@pytest.fixture
+def forms(two: Path) -> Path:
+    """The folder of a year whose two versions have further forms."""
+    for version in (two / "v1", two / "v2"):
+        facts = manifest_of(version)
+        del facts["files"]
+        (version / "forms" / "draft").mkdir(parents=True)
+        for name in FORMS[:-1]:
+            (version / name).write_text(f"{name} of {version.name}\n")
+        seal(version, facts)
+    return two
+
+
+def test_a_text_of_a_superseded_version_begins_with_a_notice(client: TestClient, forms: Path) -> None:
+    for name in ("summary.txt", "forms/report.txt", "forms/report.md"):
+        answer = client.get(f"/reports/2025/v1/{name}")
+        published = (forms / "v1" / name).read_text()
+        notice = answer.text.removesuffix(published)
+        assert notice.splitlines() == [
+            "    SUPERSEDED: this is version 1 of the report for 2025.",
+            "    The newest is version 2: /reports/2025/v2/",
+            "    Version 2 was made because: two <sites> were withdrawn. It corrects:",
+            "    shares by up to 0.1 %.",
+            "    All versions: /reports/2025/errata",
+            "",
+        ]
+        assert answer.headers["cache-control"] == "public, no-cache"
+        again = client.get(f"/reports/2025/v1/{name}", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert client.get(f"/reports/2025/v2/{name}").text == (forms / "v2" / name).read_text()
+
+
+def test_other_files_of_a_superseded_version_are_what_was_published_and_their_name_says_it(
+    client: TestClient, forms: Path
+) -> None:
+    for name in ("forms/report.pdf", "forms/draft/draft-you-00.md", "report.json"):
+        answer = client.get(f"/reports/2025/v1/{name}")
+        assert answer.content == (forms / "v1" / name).read_bytes()
+        saved = f"superseded-2025-v1-{Path(name).name}"
+        assert answer.headers["content-disposition"] == f"inline; filename*=utf-8''{saved}"
+        assert '</reports/2025/v2/>; rel="successor-version"' in answer.headers["link"]
+    newest = client.get("/reports/2025/v2/forms/report.pdf")
+    assert newest.headers["content-disposition"].endswith("''2025-v2-report.pdf")
+
+
+def test_a_withdrawn_version_serves_no_form_that_does_not_say_so(client: TestClient, forms: Path) -> None:
+    before = client.get("/reports/2025/v1/forms/report.pdf").headers["etag"]
+    withdraw(find_version(forms.parent, 2025, 1), reason="the kernel was <wrong>.", date="2027-04-01")
+    for name in ("forms/report.pdf", "forms/draft/draft-you-00.md", "report.json"):
+        answer = client.get(f"/reports/2025/v1/{name}", headers={"If-None-Match": before})
+        problem = assert_problem(answer, "withdrawn", 410, mentions="the kernel was <wrong>; the file as it")
+        assert problem["see"] == "/reports/2025/errata"
+        assert f"/reports/2025/v1/files/{name}" in problem["detail"]
+        exactly = client.get(f"/reports/2025/v1/files/{name}")
+        assert exactly.content == (forms / "v1" / name).read_bytes()
+        assert "''withdrawn-2025-v1-" in exactly.headers["content-disposition"]
+    text = client.get("/reports/2025/v1/forms/report.md").text
+    assert text.startswith("    WITHDRAWN ON 2027-04-01: the kernel was <wrong>.\n    Do not use version 1")
+    assert "The newest is version 2" in text
+    assert_problem(client.get("/reports/2025/v1/nothing.pdf"), "no-such-file", 404)
+
+
+def test_a_reason_stays_text_in_a_notice(client: TestClient, forms: Path) -> None:
+    reason = "# a heading, **stress**, [a link](javascript:alert(1)) and accents é " + "x" * 200
+    withdraw(find_version(forms.parent, 2025, 1), reason=reason, date="2027-04-01")
+    text = client.get("/reports/2025/v1/forms/report.md").text
+    lines = text.split("\n\n")[0].splitlines()
+    assert text.split("\n\n")[0].isascii()
+    assert all(line.startswith("    ") and len(line) <= 72 for line in lines)

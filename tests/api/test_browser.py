@@ -45,7 +45,8 @@ def browser() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def opened(browser: Browser, url: str, *, size: str, scheme: str) -> Iterator[Page]:
-    """Open `url` at one size; afterwards check for console errors, sideways scrolling and external requests."""
+    """Open `url` at one size; afterwards check for console errors,
+    sideways scrolling and external requests."""
     page = browser.new_page(viewport=SIZES[size], color_scheme=scheme)  # type: ignore[arg-type]
     errors: list[str] = []
     asked: list[str] = []

@@ -3,8 +3,6 @@
 DuckDB-WASM is 1.28.0, the last release that has Parquet built in: later ones load it from their makers' host.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib
@@ -16,8 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.pages.browser import launched
 from firstflight.settings import from_environment
-from scripts.screens.browser import launched
 from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.firstflight.commands.served import served
 
@@ -79,11 +77,15 @@ def test_a_page_of_another_origin_reads_a_releases_parquet(tmp_path: Path) -> No
         page.goto(origin)
         page.wait_for_function("window.ready")
         url = f"{service}releases/{CRAWL}/v1/response.parquet"
-        # A browser that may not show an answer to the page refuses it here. A reader that stands still is given up.
+        # A browser that may not show an answer to the page refuses it here.
+        # A reader that stands still is given up.
         assert page.evaluate("url => within('byHyparquet', url)", url) == expected
         assert page.evaluate("url => within('byDuckDB', url)", url) == expected
         suffix = "fetch(url, {headers: {Range: 'bytes=-4', 'If-None-Match': '\"x\"'}})"
-        read = "async answer => [answer.status, await answer.text(), answer.headers.get('Content-Range') !== null]"
+        read = (
+            "async answer => [answer.status, await answer.text(), "
+            "answer.headers.get('Content-Range') !== null]"
+        )
         assert page.evaluate(f"url => {suffix}.then({read})", url) == [206, "PAR1", True]
         assert page.evaluate("url => fetch(url).then(answer => answer.headers.get('ETag').length)", url) == 66
     hosts = {urlsplit(one).netloc for one, *_ in asked if not one.startswith(("data:", "blob:"))}

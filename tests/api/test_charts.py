@@ -6,15 +6,25 @@ from api.axes import WINDOW_ROW
 from api.routes.charts import chart
 from api.routes.distributions import Distribution
 from api.routes.pages import TEMPLATES
-from api.stored.held_cdfs import Points
+from api.stored.held import Points
 from releases.cdf import Fit
 from releases.slow_start import WINDOWS
+from releases.strata.statistics import FEW_SITES
 
 
 def made(points: tuple[tuple[int, float], ...]) -> Distribution:
     fits = tuple(Fit(iw, iw * 1430, 0, 0.0) for iw in (3, 10))
     drawn = Points(list(points), "")
-    return Distribution(measure="pages", known=len(points), unknown=0, fits=fits, quantiles=(), points=drawn)
+    return Distribution(
+        measure="pages",
+        known=len(points),
+        unknown=0,
+        sites=1,
+        fits=fits,
+        quantiles=(),
+        points=drawn,
+        interval_unknown=FEW_SITES,
+    )
 
 
 def test_a_cdf_rises_from_0_to_1_within_the_frame() -> None:

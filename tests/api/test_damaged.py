@@ -208,6 +208,7 @@ def test_the_etag_of_a_report_file_comes_from_its_bytes(client: TestClient, data
     times = path.stat()
     path.write_text("no chance\n")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    seal(path.parent, {"kind": "report", "year": 2026})
     assert client.get("/reports/2026/v1/summary.txt").headers["etag"] != before
 
 

@@ -1,28 +1,25 @@
-"""On a phone the answer of a report is read without scrolling, below the line on its version and all warnings."""
-
-from __future__ import annotations
+"""On a phone the answer of a report is read without scrolling,
+below the line on its version and all warnings."""
 
 import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
 
+from benchmarks.pages.browser import launched, opened
 from reports.document.render import render_html
 from reports.document.report import build_report
 from reports.recommendation.rule import RULE
-from scripts.screens.browser import launched, opened
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
 from tests.factories.answers import HEADLINES, made_up_answer
 from tests.factories.made_up_report import data_folder, read_data_folder
 from tests.factories.published_report import SECOND, write_version
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
-    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
 

@@ -1,4 +1,5 @@
-"""Ambiguous hosts and lengths of requests are refused, and no answer repeats the name of a stranger in the Host header."""
+"""Ambiguous hosts and lengths of requests are refused,
+and no answer repeats the name of a stranger in the Host header."""
 
 import re
 from pathlib import Path
@@ -11,11 +12,11 @@ from api.app import create_app
 from tests.api.test_v1 import assert_problem
 
 CRAWL = "2026-11.desktop.local.tcp.localweb"
-EVERYTHING = ["/", "/v1/crawls", "/v1/releases", "/v1/reports", "/openapi.json", "/docs", f"/releases/{CRAWL}/v2",
-              f"/v1/distributions?crawl={CRAWL}", "/v1/crawls/", f"/releases/{CRAWL}", "/reports/2026", "/nothing"]  # fmt: skip
+EVERYTHING = ["/", "/v1/crawls", "/v1/releases", "/v1/reports", "/openapi.json", "/docs", f"/releases/{CRAWL}/v2",  # noqa: E501
+              f"/v1/distributions?crawl={CRAWL}", "/v1/crawls/", f"/releases/{CRAWL}", "/reports/2026", "/nothing"]  # fmt: skip  # noqa: E501
 BASE_URL = "https://sizes.example"
-STRANGERS = ("evil.example", "evil.example:80", "evil.example@[::1", "[::evil.example", "[fe80::1%evil.example]",
-             "localhost:80@evil.example", "localhost:evil.example", "localhost/evil.example", "192.168.1.7.evil.example")  # fmt: skip
+STRANGERS = ("evil.example", "evil.example:80", "evil.example@[::1", "[::evil.example", "[fe80::1%evil.example]",  # noqa: E501
+             "localhost:80@evil.example", "localhost:evil.example", "localhost/evil.example", "192.168.1.7.evil.example")  # fmt: skip  # noqa: E501
 PAGED = "/v1/releases?limit=1"
 
 

@@ -1,7 +1,5 @@
 """The service counts what it answers, by route."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from fastapi.testclient import TestClient

@@ -206,5 +206,6 @@ def test_what_others_counted_has_their_licences_and_is_described_with_its_source
 
 def test_code_has_its_own_licence(client: TestClient) -> None:
     assert {
-        links(client, path)["license"] for path in ("/static/style.css", "/documents/images/endurance.svg")
+        links(client, path)["license"]
+        for path in ("/static/style.css", "/documents/images/population-mlab-2025-10.svg")
     } == {"https://spdx.org/licenses/MIT.html"}

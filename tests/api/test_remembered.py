@@ -1,4 +1,5 @@
-"""Answers are computed once, identified by their ETag, and cached in memory and on disk while they are valid."""
+"""Answers are computed once, identified by their ETag,
+and cached in memory and on disk while they are valid."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from api.app import create_app
 from api.lab.queue import Queue
 from api.routes import remembered
 from api.routes.distributions import Distribution, distributions
-from api.stored.held_cdfs import HeldCdf
+from api.stored.held import HeldSample
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 from tests.factories.made_up_replay import at_once
@@ -21,7 +22,7 @@ from tests.factories.made_up_replay import at_once
 CRAWL = "2026-11.desktop.local.tcp.localweb"
 COLD = f"/v1/distributions?crawl={CRAWL}&iw=7"
 PURE = [
-    "/", "/docs", "/problems", "/openapi.json", "/about-the-crawler", "/static/style.css", f"/releases/{CRAWL}/v2",
+    "/", "/docs", "/problems", "/openapi.json", "/about-the-crawler", "/static/style.css", f"/releases/{CRAWL}/v2",  # noqa: E501
     "/v1/crawls", "/v1/releases", "/v1/reports", "/v1/progress", COLD,
 ]  # fmt: skip
 
@@ -32,7 +33,7 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
 
-        def counted(held: dict[str, HeldCdf], **parameters: Any) -> list[Distribution]:
+        def counted(held: dict[str, HeldSample], **parameters: Any) -> list[Distribution]:
             self.times += 1
             return distributions(held, **parameters)
 

@@ -76,6 +76,7 @@ def test_a_release_lists_files_whose_checksums_hold(client: TestClient) -> None:
         "SHA256SUMS",
         "dictionary.json",
         "distribution.parquet",
+        "item.parquet",
         "manifest.json",
     ]
     for file in release["files"]:

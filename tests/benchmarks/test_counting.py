@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
@@ -44,7 +42,10 @@ def test_the_time_of_a_process_that_ends_with_its_namespace_is_counted(
     spec: counting.Spec, tmp_path: Path
 ) -> None:
     left = f"{BURN}\nprint(flush=True)\ntime.sleep(60)"
-    first = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {left!r}], stdout=-1).stdout.readline()"
+    first = (
+        f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {left!r}], "
+        "stdout=-1).stdout.readline()"
+    )
     box = ["unshare", "--user", "--pid", "--fork", "--kill-child", sys.executable, "-c", first]
     report = counted(dataclasses.replace(spec, commands=[box]), tmp_path)
     assert report.exits == [0]

@@ -1,17 +1,15 @@
-"""The made-up year of the service's benchmark: its releases count the same in three ways, and the service answers from them."""
-
-from __future__ import annotations
+"""The made-up year of the service's benchmark: its releases count the same in three ways,
+and the service answers from them."""
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
 from benchmarks.service.coverage import counts_of_recipe, coverage, raw_counts
-from benchmarks.service.over_a_year import STRATA, missed, section
+from benchmarks.service.over_a_year import STRATA
 from benchmarks.service.year import MONTHS, host_of, year
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import from_environment
@@ -65,35 +63,3 @@ def test_the_service_knows_the_strata_and_the_sites_of_a_year(data: Path) -> Non
         assert shares[1]["distributions"][0]["known"] > 0
         history = client.get(f"/v1/sites/{host_of(1)}").json()
     assert [one["crawl"][:7] for one in history["crawls"]] == sorted(MONTHS, reverse=True)
-
-
-def figures(**found: Any) -> dict[str, Any]:
-    few = {"median": 2.0, "max": 4.0}
-    return {
-        "year_responses_asked": RESPONSES,
-        "year_releases": 12,
-        "year_responses": RESPONSES,
-        "year_mb": 1.0,
-        "year_runs": 3,
-        "coverage_scan_ratio": 1.1,
-        "coverage_seconds": 1.21,
-        "coverage_scan_by_segment_ratio": 1.4,
-        "coverage_views_seconds": 1.0,
-        "coverage_bare_by_segment_seconds": 0.7,
-        "coverage_bare_seconds": 1.1,
-        "coverage_bare_known_seconds": 0.9,
-        "coverage_distribution_seconds": 0.55,
-        "prepared_s": 70.0,
-        "prepared_mb": 880.0,
-        "prepared_peak_mb": 550.0,
-        **dict.fromkeys(("stratum_ms", "stratum_from_disk_ms", "stratum_of_held_items_ms"), few),
-        **dict.fromkeys(("kept_ms", "history_ms", "history_from_disk_ms"), few),
-    } | found
-
-
-def test_the_section_of_the_year_has_its_ratios_and_says_what_is_missed() -> None:
-    assert "| the released distributions | 0.55 | 0.50 | 0.79 |" in section(figures())
-    assert "1.10 times the first bare scan, 1.40 times the one by segment" in section(figures())
-    assert missed(figures()) == []
-    slow = figures(coverage_scan_ratio=1.3, history_ms={"median": 51.0, "max": 60.0})
-    assert missed(slow) == ["coverage above 1.2 times a bare scan", "a site's history above 50 ms"]

@@ -3,8 +3,6 @@
 FIRSTFLIGHT_SECRETS in the environment is the folder that docker/secrets made.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -89,7 +87,8 @@ SELECT v.host, v.outcome, count(r.id), sum(r.body_bytes)
 FROM visit v LEFT JOIN response r ON r.crawl_id = v.crawl_id AND r.visit_id = v.id
 WHERE v.crawl_id = :crawl AND v.is_final GROUP BY v.host, v.outcome ORDER BY v.host
 """
-"""Final visits of a crawl. Of their bytes, the bodies': headers' in HTTP/2 depend on those before them on the connection."""
+"""Final visits of a crawl. Of their bytes, the bodies':
+headers' in HTTP/2 depend on those before them on the connection."""
 
 
 def same_visits(month: str, other: str) -> int:
@@ -144,7 +143,10 @@ class Run:
         airflow(f"dags/{self.dag_id}/clearTaskInstances", asked)
 
     def success(self) -> float:
-        """Wait for its end; its seconds. Ends this program, saying what its tasks came to, if that is no success."""
+        """Wait for its end; its seconds.
+
+        Ends this program, saying what its tasks came to, if that is no success.
+        """
         try:
             wait(lambda: self.state() in ("success", "failed"), f"the end of {self.dag_id}")
         except SystemExit:
@@ -156,7 +158,8 @@ class Run:
         sys.exit(f"the run of {self.dag_id} failed")
 
     def tell(self) -> None:
-        """Print what its tasks came to, and the end of the log of each that is neither done nor still to come."""
+        """Print what its tasks came to, and the end of the log of each that is
+        neither done nor still to come."""
         for task in self.tasks():
             attempt = task["try_number"]
             print(f"{task['task_id']}: {task['state']}, try {attempt}, {task['duration']} s", file=sys.stderr)
@@ -165,7 +168,10 @@ class Run:
 
 
 def wait(is_so: Callable[[], bool], what: str, within_s: float = WITHIN_S) -> None:
-    """Look until it is so; a stack that does not answer is looked at again. Ends this program if it takes too long."""
+    """Look until it is so; a stack that does not answer is looked at again.
+
+    Ends this program if it takes too long.
+    """
     began = time.monotonic()
     while time.monotonic() - began < within_s:
         try:

@@ -1,6 +1,5 @@
-"""docker-compose.yml as it is written; what containers make of it is tried by tests/compose/try-hardening in scripts/test-compose."""
-
-from __future__ import annotations
+"""docker-compose.yml as it is written; what containers make of it is tried by
+tests/compose/try-hardening in scripts/test-compose."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The seccomp profile of what runs tasks: Docker's own allow-list and no more than it has to be."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

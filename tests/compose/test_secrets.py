@@ -1,7 +1,5 @@
 """docker/secrets: values that the operator keeps, and files that containers read."""
 
-from __future__ import annotations
-
 import configparser
 import re
 import stat

@@ -1,7 +1,5 @@
 """The local web in a process of its own, and its log."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

@@ -3,8 +3,6 @@
 Only the events that the assembler reads are kept, and the constants that name them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import gzip
@@ -31,9 +29,11 @@ PAGES: list[tuple[Spoken, str]] = [
     ("h1", "bodies"),
     ("h1", "repeats"),
     ("h1", "endings"),
+    ("h1", "login"),
     ("h1tls", "repeats"),
     ("h2", "bodies"),
     ("h2", "repeats"),
+    ("h3", "session"),
 ]
 """Protocols and names of the zoo's pages."""
 
@@ -92,7 +92,7 @@ async def main() -> None:
     for protocol, name in PAGES:
         async with ZooWeb(handlers(protocol), protocol=protocol) as zoo:
             scheme = "http" if protocol == "h1" else "https"
-            lines = await record(zoo, f"{scheme}://{name}.test/")
+            lines = await record(zoo, f"{scheme}://{name}.test/", quic=protocol == "h3")
             save(f"{protocol}-{name}", lines, sent(zoo))
     for mode in (Mode.H1TLS, Mode.H2):
         smallest = min(bundled(), key=lambda page: page.body_bytes)

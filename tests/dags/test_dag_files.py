@@ -62,7 +62,7 @@ print(json.dumps({
     "lane": [lane(*codes) for codes in ([75], [1, 1, 0], [1] * 9, [1, 75])],
     "first_run": monthly.next_dagrun_info(last_automated_run_info=None).run_after.isoformat(),
 }))
-"""
+"""  # noqa: E501
 
 
 TELL = """

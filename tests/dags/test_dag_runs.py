@@ -1,4 +1,5 @@
-"""The DAGs in Airflow's own environment: the monthly one makes a release, the others call their commands in order."""
+"""The DAGs in Airflow's own environment: the monthly one makes a release,
+the others call their commands in order."""
 
 import contextlib
 import json
@@ -40,7 +41,10 @@ case "$1 $2" in
     "replay plan") echo 3 ;;
 esac
 """
-"""A stand-in for the command line, since a replay would take minutes. `scripts/test-compose` runs the real ones."""
+"""A stand-in for the command line, since a replay would take minutes.
+
+`scripts/test-compose` runs the real ones.
+"""
 
 
 @contextlib.contextmanager
@@ -71,6 +75,7 @@ def local_web(state: Path) -> Iterator[list[str]]:
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     airflow: dict[str, str], in_airflow: InAirflow, tmp_path: Path
 ) -> None:
@@ -97,7 +102,10 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert release.manifest.rows["visit"] >= 4
     assert release.manifest.rows["response"] > 40
     *report, one, other, third, last = called.read_text().splitlines()
-    replay = f"--crawl {CRAWL} --population mlab-2025-10 --networks 4 --iw candidates --seeds 2 --harm core --sensitivity --pages 5"
+    replay = (
+        f"--crawl {CRAWL} --population mlab-2025-10 --networks 4 --iw candidates --seeds 2 --harm "
+        "core --sensitivity --pages 5"
+    )
     assert [*report[:3], *sorted(report[3:6]), *report[6:]] == [
         "report ready --year 2026 --series desktop.local.tcp.web --population mlab-2025-10",
         f"release verify --crawl {CRAWL}",

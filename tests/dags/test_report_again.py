@@ -1,7 +1,5 @@
 """The last task of the annual DAG, run again with its own command and its own parameters, over real files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -22,7 +20,7 @@ from airflow.dag_processing.dagbag import BundleDagBag
 dag = BundleDagBag(sys.argv[1], bundle_path=sys.argv[1], bundle_name="dags-folder").dags["annual_report"]
 task = dag.get_task("report")
 print(json.dumps({"command": task.bash_command, "reason": dag.params["reason"], "corrects": dag.params["corrects"]}))
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Made-up findings: candidates with a gain and one bound on harm."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from releases.interval import Interval

@@ -1,7 +1,5 @@
 """Made-up cells with a realistic structure, whose effects are arguments."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

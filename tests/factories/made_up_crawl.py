@@ -1,7 +1,5 @@
 """A small made-up crawl as rows, whose sizes are arguments of the functions here."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from pathlib import Path
@@ -10,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.catalogue import Manifest, Release
+from releases.catalogue import Edition, Manifest, Release
 from schema import http_caching
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
-from schema.tables import RELEASED, Base, Connection, Response, Visit
+from schema.tables import RELEASED, SCHEMA_VERSION, Base, Connection, Response, Visit
 from storage.bulk_copy import column_names
 
 Row = dict[str, Any]
@@ -276,7 +274,7 @@ def release_of(folder: Path) -> Release:
         Manifest(
             crawl=NAME,
             version=1,
-            schema_version=6,
+            schema_version=SCHEMA_VERSION,
             method_version="1",
             commit="0123abc",
             browser="Chromium 156",
@@ -285,5 +283,8 @@ def release_of(folder: Path) -> Release:
             licence="CC-BY-4.0",
             rows={},
             files={},
+            packets={},
+            history=(Edition(version=1, date=None, reason=None),),
+            public_suffix_list="made up",
         ),
     )

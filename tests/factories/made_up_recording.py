@@ -1,7 +1,5 @@
 """Made-up HAR files of the form that real ones have."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,14 +1,13 @@
 """Makes releases from any files, with valid manifest and checksums."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from releases.catalogue import Manifest, Release
+from releases.catalogue import Edition, Manifest, Release
 from schema.crawls import CrawlName
+from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
 
 
@@ -19,7 +18,7 @@ def make_release(
     manifest = Manifest(
         crawl=crawl,
         version=version,
-        schema_version=6,
+        schema_version=SCHEMA_VERSION,
         method_version="1",
         commit="0123456789abcdef",
         browser="Chromium 156",
@@ -28,6 +27,9 @@ def make_release(
         licence="CC-BY-4.0",
         rows=dict(rows),
         files=sums_now(folder),
+        packets={},
+        history=(Edition(version=version, date=None, reason=None),),
+        public_suffix_list="made up",
     )
     manifest = dataclasses.replace(manifest, **facts)
     seal(folder, dataclasses.asdict(manifest))

@@ -1,7 +1,5 @@
 """A made-up replay of a page, and a lab that has it at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from api.lab.page_replay import WINDOWS, Loads, PageReplay, PageResponse, ResponseTimes

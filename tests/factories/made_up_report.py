@@ -1,7 +1,5 @@
 """A data folder with a made-up release and a made-up replay of its pages."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -10,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.build import packets_of, write_computed, write_dictionary
 from releases.catalogue import Release
-from releases.distributions import compute
+from releases.descriptions.write import describe
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.inputs.report_inputs import ReportInputs, read_inputs
@@ -19,7 +18,7 @@ from reports.recommendation.rule import RULE, Rule
 from reports.recomputation.recompute import Places
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
-from storage.sums import seal
+from storage.sums import seal, sums_now
 from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
@@ -61,13 +60,27 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
     """The release of `made_up`, with valid checksums."""
     folder = name.path(data_dir / "releases", version=version)
     write_tables(folder, made_up)
-    pq.write_table(compute(folder), folder / "distribution.parquet")
-    rows = {table: len(rows) for table, rows in made_up.rows().items()}
+    rows = {table: len(rows) for table, rows in made_up.rows().items()} | write_computed(folder, name.kind)
     return make_release(folder, name, version=version, rows=rows)
 
 
+def write_whole_release(
+    data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1
+) -> Release:
+    """The release of `made_up` with all that a release carries, which `firstflight verify` finds sound."""
+    release = write_release(data_dir, made_up, name, version=version)
+    write_dictionary(release.path, name.kind)
+    packets = packets_of(release.file("connection"))
+    manifest = dataclasses.replace(release.manifest, files=sums_now(release.path), packets=packets)
+    describe(release.path, manifest, like=release.path)
+    manifest = dataclasses.replace(manifest, files=sums_now(release.path))
+    seal(release.path, manifest.facts)
+    return Release(release.path, manifest)
+
+
 def replay_cells(**changes: Any) -> pa.Table:
-    """Cells of the crawl's pages over the profiles that our populations name, and those of IW 10 by its alias route."""
+    """Cells of the crawl's pages over the profiles that our populations name,
+    and those of IW 10 by its alias route."""
     table = cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
     alias = [row | {"route": "alias"} for row in table.to_pylist() if row["iw"] == 10]
     return pa.Table.from_pylist(table.to_pylist() + alias, schema=CELL)
@@ -77,9 +90,15 @@ FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
 def write_replay(
-    data_dir: Path, release: Release, table: pa.Table | None = None, *, checksum: str | None = None
+    data_dir: Path,
+    release: Release,
+    table: pa.Table | None = None,
+    *,
+    checksum: str | None = None,
+    measured: str | None = None,
 ) -> Path:
-    """The replay of `release`, or of a release with another `checksum`."""
+    """The replay of `release`, or of a release with another `checksum`,
+    over networks that were `measured` in a month."""
     folder = data_dir / "replays" / str(release.manifest.crawl)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
@@ -94,7 +113,9 @@ def write_replay(
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
         "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
-        "populations": [population_facts(one) for one in PAPER_POPULATIONS],
+        "populations": [
+            population_facts(one) | ({"measured": measured} if measured else {}) for one in PAPER_POPULATIONS
+        ],
         "gates": [
             {
                 "guest": 0,
@@ -114,10 +135,13 @@ def write_replay(
     return folder
 
 
-def data_folder(data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None) -> Release:
-    """A release of November 2026 with its replay."""
+def data_folder(
+    data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None, measured: str | None = None
+) -> Release:
+    """A release of November 2026 with its replay; of the kind `web`, and of networks `measured` then,
+    it is evidence."""
     release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
-    write_replay(data_dir, release, table)
+    write_replay(data_dir, release, table, measured=measured)
     return release
 
 

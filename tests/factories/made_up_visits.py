@@ -1,9 +1,9 @@
 """Complete made-up observations, and crawls to store them in."""
 
-from __future__ import annotations
-
 import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Engine
 
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
@@ -11,9 +11,6 @@ from crawler.visit.observation import WRITER_COLUMNS, Observation
 from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Crawl, Response, Visit
 from storage.bulk_copy import column_names
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
@@ -84,13 +81,19 @@ def observation(outcome: str = "ok", *, responses: int = 2, path: str = "/") -> 
 
 
 def planned(
-    engine: Engine, *, sites: int = 3, attempts: int = 2, budget_s: float = 30.0, kind: str = "localweb"
+    engine: Engine,
+    *,
+    sites: int = 3,
+    attempts: int = 2,
+    budget_s: float = 30.0,
+    kind: str = "localweb",
+    month: str = "2026-11",
 ) -> Crawl:
     """A crawl of s1.test, s2.test, ..."""
     entries = tuple(Entry(rank, f"s{rank}.test") for rank in range(1, sites + 1))
     made = Sites(id="made:1", source="made", checksum="0" * 64, entries=entries)
     wanted = Plan(
-        name=CrawlName(month="2026-11", kind=kind),
+        name=CrawlName(month=month, kind=kind),
         sites=made,
         top=None,
         attempts=attempts,

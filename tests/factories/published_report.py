@@ -1,7 +1,5 @@
 """A small published version of a report, without a release behind it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -32,14 +30,15 @@ CITABLE: dict[str, Any] = {
 """Content of a report that can be cited, and that has a figure."""
 
 
-def write_version(year: Path, publication: Publication, *, to: Path | None = None, **content: object) -> Path:
-    """Write a version, with more `content`, to its place in the folder of its year, or to the folder `to`."""
-    folder = to or year / f"v{publication.version}"
+def write_version(year: Path, publication: Publication, **content: object) -> Path:
+    """Write a version, with more `content`, to its place in the folder of its year."""
+    folder = year / f"v{publication.version}"
     folder.mkdir(parents=True)
     facts = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
     for name in ("index.html", "draft.html"):
         (folder / name).write_text(PAGE.format(f"Report of {year.name}"))
-    (folder / "report.json").write_text(json.dumps({"year": int(year.name), "publication": facts, **content}))
+    stated = {"year": int(year.name), "publication": facts, **CITABLE, **content}
+    (folder / "report.json").write_text(json.dumps(stated))
     (folder / "summary.txt").write_text(f"no change by version {publication.version}\n")
     seal(folder, {"kind": "report", "year": int(year.name), "publication": facts})
     return folder

@@ -1,18 +1,14 @@
 """Recommendations from made-up cells."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from reports.recommendation.estimates import estimates_of
 from reports.recommendation.recommend import Recommendation, decide
 from reports.recommendation.rule import RULE
 from reports.statistics.paired_loads import pair_loads
 from tests.factories.made_up import POPULATIONS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 QUICK = dataclasses.replace(RULE, replicates=400, harm_conditions=(), asks_for_alias=False)
 """The rule with few replicates, which asks for the ordinary cells only."""

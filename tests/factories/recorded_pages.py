@@ -1,7 +1,5 @@
 """Folders of recorded pages with made-up requests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A signing key for tests, and a list of signers with it."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

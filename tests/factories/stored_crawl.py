@@ -1,20 +1,13 @@
 """A made-up crawl in PostgreSQL."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import Connection, Engine, delete, insert, update
 
 from schema.tables import OBSERVATIONS, Base, Crawl, Site, SiteList
 from storage.bulk_copy import copy_rows
 from storage.partitions import create_partitions
 from tests.factories.made_up_crawl import MadeUp
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
 
 TABLES: tuple[type[Base], ...] = (Site, *OBSERVATIONS)
 

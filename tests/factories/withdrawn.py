@@ -1,17 +1,15 @@
 """A data folder that names a site in every possible place, and a search for the bytes of the name."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlalchemy import Engine
 
 from releases.build import build
 from releases.publish import publish
@@ -22,9 +20,6 @@ from storage.partitions import seal_partitions
 from storage.sums import seal
 from tests.factories import stored_crawl
 from tests.factories.made_up_crawl import NAME, MadeUp
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 HOST = "very-own-name.test"
 CRAWL = str(NAME)
@@ -109,7 +104,8 @@ def visits() -> MadeUp:
 
 
 def make(engine: Engine, folder: Path) -> World:
-    """The complete data folder: two versions of a release, also in a store, replays, reports, lists, a backup, an opt-out list."""
+    """The complete data folder: two versions of a release, also in a store, replays, reports, lists,
+    a backup, an opt-out list."""
     data, store = folder / "data", folder / "store"
     store.mkdir(parents=True)
     made_up = visits()
@@ -123,10 +119,11 @@ def make(engine: Engine, folder: Path) -> World:
         publish(built.release, store.as_uri())
     _replays(data / "replays")
     for year, said in ((2025, "nobody"), (2026, f"largest: www.{HOST}")):
-        (data / f"reports/{year}").mkdir(parents=True)
-        (data / f"reports/{year}/index.html").write_text(f"<p>{said}</p>")
+        report = data / f"reports/{year}/v1"
+        report.mkdir(parents=True)
+        (report / "index.html").write_text(f"<p>{said}</p>")
         source = {"crawl": CRAWL, "version": 2, "checksum": "ab" * 32}
-        seal(data / f"reports/{year}", {"kind": "report", "year": year, "release": source})
+        seal(report, {"kind": "report", "year": year, "publication": {"version": 1}, "release": source})
     (data / "lists/tranco").mkdir(parents=True)
     (data / "lists/tranco/K2LPW.csv").write_text(f"1,site1.test\n2,{HOST}\n")
     (data / "lists/sites.txt").write_text(f"site1.test\n{HOST}\n")

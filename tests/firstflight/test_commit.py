@@ -1,14 +1,10 @@
-from __future__ import annotations
-
 import importlib.metadata
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from firstflight import commit
-
-if TYPE_CHECKING:
-    import pytest
 
 TREE = Path(__file__).parents[2]
 

@@ -1,24 +1,18 @@
 """Metrics are what the database and the data folder hold; what is unknown has no sample."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 
 from api.app import create_app
 from crawler.campaign.seal import seal
 from crawler.worker import claims
 from firstflight.metrics import SITES, Crawls, Replays
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def registered(collector: Crawls | Replays) -> CollectorRegistry:

@@ -1,7 +1,5 @@
 """The packages that Python finds are the ones in this tree, and the command line is whole."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

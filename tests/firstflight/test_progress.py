@@ -1,7 +1,5 @@
 """The interval at which a running crawl writes its progress, on a simulated clock."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

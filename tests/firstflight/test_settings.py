@@ -1,13 +1,9 @@
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from firstflight.settings import from_environment
 from storage.signatures import Signer
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """A client that shares no code with the server: it counts what really arrives, by hand and by hyperframe."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import ssl
@@ -176,7 +174,8 @@ async def over_http2(wire: Wire, host: str, paths: Sequence[str]) -> None:
 
 
 def count_frames(octets: bytes, seen: Seen, asked: dict[int, str]) -> bytes:
-    """Count each frame for its response or for the connection; return the part of a frame that is cut short."""
+    """Count each frame for its response or for the connection;
+    return the part of a frame that is cut short."""
     while len(octets) >= 9:
         frame, length = hyperframe.frame.Frame.parse_frame_header(memoryview(octets[:9]))
         if len(octets) < 9 + length:

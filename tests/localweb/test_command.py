@@ -1,7 +1,5 @@
 """`firstflight localweb` as a process of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Content that is made for a recipe: it requests exactly the recipe's objects, in order, at their sizes."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Faulty sites, over each protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import ssl

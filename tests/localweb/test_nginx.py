@@ -1,7 +1,5 @@
 """Our counts against nginx's `$bytes_sent` for the same bodies."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil

@@ -1,7 +1,5 @@
 """The local web's log against what an independent client received, and its hosts, ports and certificates."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import ssl

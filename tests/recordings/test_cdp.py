@@ -1,7 +1,5 @@
 """Small made-up logs of Network events, wrapped as real recorders wrap them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small made-up HAR files with the quirks of real producers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -7,19 +7,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from releases.build import write_computed
 from releases.catalogue import Release
 from releases.cdf import Cdf, incomplete, read_cdfs
 from releases.distributions import compute, ratio_intervals, share_intervals
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import DISTRIBUTION, MEASURES
-from schema.tables import SCHEMA_VERSION
-from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
+from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 
 
 def released(folder: Path, made_up: MadeUp) -> Release:
     folder = folder / "month=2026-11" / "version=1"  # a release's own path looks like Hive's partitions
     write_tables(folder, made_up)
-    pq.write_table(compute(folder), folder / "distribution.parquet")
+    write_computed(folder, NAME.kind)
     return release_of(folder)
 
 
@@ -102,7 +102,7 @@ def test_an_incomplete_response_is_counted_apart_and_makes_its_flight_unknown(tm
     made_up.add_response(600, sent_ms=600, first_ms=650)
     release, before = released(tmp_path / "1", made_up), released(tmp_path / "2", one_page())
     assert items(release, "responses_incomplete") == {900: 1}
-    assert incomplete(read_cdfs(release.file("distribution")), schema_version=SCHEMA_VERSION) == (1, 1 / 7)
+    assert incomplete(read_cdfs(release.file("distribution"))) == (1, 1 / 7)
     for measure, more in (
         ("responses", {600: 1}),
         ("responses_first", {}),
@@ -110,15 +110,6 @@ def test_an_incomplete_response_is_counted_apart_and_makes_its_flight_unknown(tm
         ("first_flights", {None: 1}),
     ):
         assert items(release, measure) == items(before, measure) | more, measure
-
-
-def test_completeness_that_is_unknown_changes_nothing(tmp_path: Path) -> None:
-    made_up = one_page()
-    write_tables(tmp_path, made_up)
-    wanted = compute(tmp_path)
-    path = tmp_path / "response.parquet"
-    pq.write_table(pq.read_table(path).drop_columns("is_complete"), path)
-    assert compute(tmp_path).equals(wanted)
 
 
 def test_an_unknown_flight_is_counted_as_unknown(tmp_path: Path) -> None:
@@ -190,10 +181,13 @@ def test_a_share_counts_up_to_the_last_byte_of_the_window(tmp_path: Path) -> Non
     made_up.add_connection()
     for number, size in enumerate((4290, 4291, 14_300, 14_301)):
         made_up.add_response(size, sent_ms=100 + 100 * number, first_ms=150 + 100 * number)
-    cdf = cdf_of(released(tmp_path, made_up), "responses")
+    release = released(tmp_path, made_up)
+    cdf = cdf_of(release, "responses")
     assert [cdf.fit(iw, mss=1430).share for iw in (2, 3, 10, 11)] == [0, 0.25, 0.75, 1]
     assert cdf.fit(10, mss=1448).share == 1
     assert cdf.fit(10, mss=1430).window_bytes == 14_300
+    intervals = share_intervals(release, sizes={"responses": [4290, 14_300]})
+    assert [interval.estimate for interval in intervals.values()] == [0.25, 0.75]
 
 
 def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
@@ -222,13 +216,12 @@ def test_quantiles_agree_with_numpy_on_many_rows(tmp_path: Path) -> None:
 
 def test_physical_order_does_not_matter(tmp_path: Path) -> None:
     made_up = many_pages()
-    write_tables(tmp_path / "a", made_up)
+    before = released(tmp_path / "a", made_up)
     chance = random.Random(3)
     for rows in (made_up.connection, made_up.response):
         chance.shuffle(rows)
         rows.sort(key=lambda row: row["visit_id"])
-    write_tables(tmp_path / "b", made_up)
-    assert compute(tmp_path / "a").equals(compute(tmp_path / "b"))
+    assert compute(released(tmp_path / "b", made_up).path).equals(compute(before.path))
 
 
 def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) -> None:

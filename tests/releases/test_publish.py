@@ -1,4 +1,7 @@
-"""Publishing to a store: a release is complete or absent, and never rewritten. `scripts/test-compose` tests S3."""
+"""Publishing to a store: a release is complete or absent, and never rewritten.
+
+`scripts/test-compose` tests S3.
+"""
 
 import itertools
 import json

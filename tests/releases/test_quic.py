@@ -1,7 +1,5 @@
 """QUIC's initial window and rounds, by RFC 9002."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

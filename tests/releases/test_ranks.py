@@ -1,7 +1,5 @@
 """Ranks of sites and their weights, and shares by weight in a made-up release."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -13,15 +13,9 @@ from releases.build import build
 from releases.catalogue import Release, read_release
 from releases.descriptions.write import describe
 from releases.verify import Check, verify
-from replay.errors import RecipeError
-from replay.recipes.page_recipe import read_recipes
-from replay.recipes.warm_cache import warm_recipe
-from reports.document.report_content import crawl_section
-from schema.tables import SCHEMA_VERSION
 from storage.sums import sha256
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
-from tests.factories.made_up_crawl import NAME
 
 pytestmark = pytest.mark.process
 
@@ -52,9 +46,8 @@ def forge(release: Release, table: str, sql: str) -> Release:
         database.read_parquet(str(path), hive_partitioning=False).create_view(table)
         changed: pa.Table = database.sql(sql).to_arrow_table()
     pq.write_table(changed.select(schema.names).cast(schema), path)
-    if "datapackage.json" in release.manifest.files:  # older releases are not described
-        files = {name: sha256(release.path / name) for name in release.manifest.files}
-        describe(release.path, dataclasses.replace(release.manifest, files=files), like=release.path)
+    files = {name: sha256(release.path / name) for name in release.manifest.files}
+    describe(release.path, dataclasses.replace(release.manifest, files=files), like=release.path)
     return resum(release)
 
 
@@ -154,20 +147,21 @@ def test_rows_that_the_manifest_does_not_know_are_found(release: Release) -> Non
         ("visit", "FROM visit WHERE id <> 1", "every site's final visit exists"),
         ("site", "FROM site WHERE rank <> 1", "every visit's site exists"),
         ("connection", "FROM connection WHERE visit_id <> 1", "every response's connection exists"),
-        ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),
-        ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),
+        ("connection", "SELECT * REPLACE (received_bytes + 1 AS received_bytes) FROM connection", "received_bytes of a visit is the sum of its connections'"),  # noqa: E501
+        ("site", "SELECT * REPLACE ((crawl_id + 1)::SMALLINT AS crawl_id) FROM site", "all rows are of one crawl"),  # noqa: E501
         ("visit", "SELECT * REPLACE ('fine' AS outcome) FROM visit", "every outcome is a known one"),
-        ("visit", "SELECT * REPLACE ('network_down' AS outcome) FROM visit", "no visit that was given back is final"),
-        ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),
-        ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),
-        ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),
-        ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
-        ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
-        ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),
-        ("response", "SELECT * REPLACE (true AS is_complete) FROM response", "is_complete is said only of what arrived"),
-        ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),
-        ("response", "SELECT * REPLACE ('weather' AS lifetime_by) FROM response", "a header's freshness is known as a whole or not at all"),
-        ("response", "SELECT * REPLACE (-1::INTEGER AS age_s) FROM response", "a header's freshness is known as a whole or not at all"),
+        ("visit", "SELECT * REPLACE ('network_down' AS outcome) FROM visit", "no visit that was given back is final"),  # noqa: E501
+        ("visit", "SELECT * REPLACE (2::SMALLINT AS load) FROM visit", "every final visit is the first load of its home page"),  # noqa: E501
+        ("visit", "SELECT * REPLACE ('inner' AS page_kind) FROM visit", "every final visit is the first load of its home page"),  # noqa: E501
+        ("visit", "SELECT * REPLACE (0.98 AS decrypted_coverage) FROM visit", "is_covered is false exactly where coverage is under its floor"),  # noqa: E501
+        ("response", "SELECT * REPLACE (NULL::BIGINT AS wire_bytes) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),  # noqa: E501
+        ("response", "SELECT * REPLACE (CASE WHEN wire_bytes IS NULL THEN 'because' END AS "
+            "wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),  # noqa: E501
+        ("response", "SELECT * REPLACE ('unseen' AS wire_bytes_unknown) FROM response", "wire_bytes is null exactly where wire_bytes_unknown says why"),  # noqa: E501
+        ("response", "SELECT * REPLACE (true AS is_complete) FROM response", "is_complete is said only of what arrived"),  # noqa: E501
+        ("response", "SELECT * REPLACE (NULL::BOOLEAN AS no_cache) FROM response", "a header's freshness is known as a whole or not at all"),  # noqa: E501
+        ("response", "SELECT * REPLACE ('weather' AS lifetime_by) FROM response", "a header's freshness is known as a whole or not at all"),  # noqa: E501
+        ("response", "SELECT * REPLACE (-1::INTEGER AS age_s) FROM response", "a header's freshness is known as a whole or not at all"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_each_rule_between_rows_can_fail(release: Release, table: str, sql: str, check: str) -> None:
@@ -239,18 +233,3 @@ def test_an_undeclared_type_is_found(release: Release) -> None:
 def test_a_check_has_a_name_a_result_and_a_line_of_evidence(release: Release) -> None:
     first = next(verify(release, None))
     assert first == Check("checksums", holds=True, said="16 files are as in SHA256SUMS")
-
-
-def test_a_release_of_schema_version_1_is_still_sound_and_read_by_name(tmp_path: Path) -> None:
-    stored = Path(__file__).parent / "stored" / "schema-1"
-    release = read_release(shutil.copytree(stored, NAME.path(tmp_path, version=1)))
-    assert release.manifest.schema_version == 1 < SCHEMA_VERSION
-    assert failed(release) == {}
-    assert "page_kind" not in pq.read_schema(release.file("visit")).names
-    assert crawl_section(release)["outcomes"] == {"ok": 6}
-    recipes = read_recipes(release)
-    assert len(recipes) == 6
-    with pytest.raises(RecipeError, match="from schema version 3 on"):
-        warm_recipe(recipes[0])
-    forged = forge(release, "visit", "FROM visit WHERE id <> 1")
-    assert "every site's final visit exists" in failed(forged)

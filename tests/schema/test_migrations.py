@@ -1,23 +1,15 @@
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import exc, select, text
+from sqlalchemy import Engine, select, text
 
-from schema.http_caching import COLUMNS
 from schema.tables import Base, Outcome
 from schema.vocabulary import OUTCOMES
 from storage import migrate
 from storage.engine import DatabaseNewer, connect
-from storage.partitions import create_partitions, seal_partitions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
+from storage.partitions import create_partitions
 
 
 def differences(engine: Engine) -> list[object]:
@@ -83,78 +75,3 @@ def test_a_database_of_a_newer_version_is_left_alone(database_18: Engine) -> Non
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(DatabaseNewer, match="newer firstflight"):
         migrate.upgrade(database_18)
-
-
-CRAWL = (
-    "month, device, vantage, arm, kind, list_id, top, attempts, budget_s, method_version, commit, planned_at"
-)
-VISIT = (
-    "crawl_id, id, rank, host, attempt, is_final, outcome, stop_reason, scheme, status, hsts_upgrades, "
-    "started_at, ended_at, received_bytes, coverage, owner"
-)
-
-
-def first_edition(engine: Engine) -> None:
-    """The tables of schema version 1 with an open crawl (1) and a sealed one (2), a visit each."""
-    with engine.begin() as connection:
-        command.upgrade(migrate.config(connection), "0001")
-
-        def run(statement: str) -> None:
-            connection.execute(text(statement))
-
-        run("INSERT INTO outcome VALUES ('ok', 'fine')")
-        run("INSERT INTO site_list VALUES ('l:1', 'l', 'aa', 3, now())")
-        for crawl, month in ((1, "2026-09"), (2, "2026-10")):
-            run(
-                f"INSERT INTO crawl ({CRAWL}) VALUES ('{month}', 'desktop', 'local', 'tcp', 'web', 'l:1', 2, 2, "
-                "30, '1', 'abc', now())"
-            )
-            run(
-                f"INSERT INTO site (crawl_id, rank, host) VALUES ({crawl}, 1, 'a.test'), ({crawl}, 2, 'b.test')"
-            )
-            for table in ("visit", "connection", "response"):
-                run(f"CREATE TABLE {table}_{crawl} PARTITION OF {table} FOR VALUES IN ({crawl})")
-            run(
-                f"INSERT INTO visit ({VISIT}) VALUES ({crawl}, 1001, 1, 'a.test', 1, true, 'ok', 'quiet', 'https', "
-                "200, 0, now(), now(), 5, 0.5, 'me')"
-            )
-            run(
-                "INSERT INTO response (crawl_id, visit_id, id, method, scheme, host, path, resource_type, "
-                f"from_cache, wire_bytes) VALUES ({crawl}, 1001, 1, 'GET', 'https', 'a.test', '/', 'document', "
-                "false, 5)"
-            )
-        seal_partitions(connection, 2)
-
-
-def test_a_database_of_schema_version_1_keeps_its_rows_and_stays_usable(empty_database: str) -> None:
-    engine = connect(empty_database)
-    first_edition(engine)
-    old = "SELECT crawl_id, id, rank, host, attempt, is_final, outcome, coverage, owner FROM visit ORDER BY 1"
-    with engine.connect() as connection:
-        before = connection.execute(text(old)).all()
-    migrate.upgrade(engine)
-    assert differences(engine) == []
-    with engine.connect() as connection:
-        assert connection.execute(text(old)).all() == before
-        new = connection.execute(
-            text("SELECT DISTINCT page_kind, load, wall, is_covered, unfiltered_egress FROM visit")
-        )
-        assert [tuple(row) for row in new] == [("home", 1, None, None, None)]
-        planned = connection.execute(text("SELECT DISTINCT loads, inner_pages, contact_url FROM crawl"))
-        assert [tuple(row) for row in planned] == [(1, 0, None)]
-        later = [
-            "request_body_bytes",
-            "is_complete",
-            "server_delay_us",
-            "urgency",
-            "render_blocking",
-            *COLUMNS,
-        ]
-        said = f"SELECT wire_bytes, {', '.join(later)} FROM response"
-        assert [tuple(row) for row in connection.execute(text(said))] == [(5, *[None] * len(later))] * 2
-    goes_on = f"INSERT INTO visit ({VISIT}, wall) SELECT crawl_id, 2001, 2, {VISIT.split(', ', 3)[3]}, 'x' FROM visit "
-    with engine.begin() as connection:
-        connection.execute(text(goes_on + "WHERE crawl_id = 1"))
-    with pytest.raises(exc.DBAPIError, match="belongs to a sealed crawl"), engine.begin() as connection:
-        connection.execute(text(goes_on + "WHERE crawl_id = 2"))
-    engine.dispose()

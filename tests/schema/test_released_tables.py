@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from schema.arrow import declared_tables
 from schema.released_tables import FILE, released_tables, to_text
 

@@ -1,7 +1,5 @@
 """Final outcomes of visits."""
 
-from __future__ import annotations
-
 from schema.vocabulary import OUTCOMES, RETRIED
 
 

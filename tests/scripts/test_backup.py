@@ -1,7 +1,5 @@
 """`scripts/backup` beside a stand-in for docker: modes, what a kill leaves, and where it refuses to write."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

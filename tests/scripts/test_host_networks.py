@@ -1,6 +1,5 @@
-"""docker/host-networks, which lists the host's networks for the guard, with a docker that records its calls."""
-
-from __future__ import annotations
+"""docker/host-networks, which lists the host's networks for the guard,
+with a docker that records its calls."""
 
 import re
 import subprocess

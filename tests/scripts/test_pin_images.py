@@ -1,6 +1,5 @@
-"""scripts/pin-images with a stand-in for the registries; tests/compose/try-pins tries it on a registry of its own in scripts/test-compose."""
-
-from __future__ import annotations
+"""scripts/pin-images with a stand-in for the registries;
+tests/compose/try-pins tries it on a registry of its own in scripts/test-compose."""
 
 import re
 import shutil

@@ -1,6 +1,5 @@
-"""scripts/release in a clone: number, changelog, tag and wheel agree, and a checkout that is not ready is left as it was."""
-
-from __future__ import annotations
+"""scripts/release in a clone: number, changelog, tag and wheel agree,
+and a checkout that is not ready is left as it was."""
 
 import shutil
 import subprocess

@@ -1,15 +1,8 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from storage import engine as seam
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def use(url: str) -> None:

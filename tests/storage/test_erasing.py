@@ -1,9 +1,5 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from storage import erasing, integrity
@@ -12,9 +8,6 @@ from storage.partitions import detach_partitions, seal_partitions
 from storage.withdrawal import Withdrawal
 from tests.factories import stored_crawl
 from tests.factories.withdrawn import HOST, visits
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 SITE = Withdrawal(host=HOST, key="ab" * 32)
 

@@ -1,11 +1,7 @@
 """Invariants without a constraint: each kind of damage is found, and a regular crawl has none."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.campaign.seal import seal
 from crawler.worker import claims
@@ -14,9 +10,6 @@ from storage.crawls import find_crawl
 from storage.integrity import INVARIANTS, check
 from storage.partitions import DETACHABLE, attached, detach_partitions
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def crawled(engine: Engine) -> Crawl:
@@ -46,17 +39,18 @@ DAMAGE = {
     "every final visit stands for its site": "UPDATE site SET final_visit_id = NULL WHERE rank = 1",
     "no visit that was given back is final": "UPDATE visit SET outcome = 'network_down' WHERE rank = 1",
     "every visit's site exists": "DELETE FROM site WHERE rank = 1",
-    "every site of a sealed crawl has its final visit": "UPDATE site SET final_visit_id = NULL WHERE rank = 1;"
-    "UPDATE crawl SET sealed_at = now()",
-    "no site of a sealed crawl is claimed": "UPDATE site SET owner = 'x', lease_expires_at = now() WHERE rank = 1;"
-    "UPDATE crawl SET sealed_at = now()",
+    "every site of a sealed crawl has its final visit": "UPDATE site SET final_visit_id = NULL WHERE rank = "
+    "1;UPDATE crawl SET sealed_at = now()",
+    "no site of a sealed crawl is claimed": "UPDATE site SET owner = 'x', lease_expires_at = now() WHERE "
+    "rank = 1;UPDATE crawl SET sealed_at = now()",
     "every connection's visit exists": "UPDATE connection SET visit_id = visit_id + 99",
-    "received_bytes of a visit is the sum of its connections'": "UPDATE visit SET received_bytes = 1 WHERE rank = 1",
+    "received_bytes of a visit is the sum of its connections'": "UPDATE visit SET received_bytes = 1 WHERE rank = 1",  # noqa: E501
     "every response's visit exists": "UPDATE response SET visit_id = visit_id + 99",
     "every response's connection exists": "UPDATE response SET connection_id = 9",
     "every visit's main document exists": "UPDATE visit SET main_response_id = 9 WHERE rank = 1",
     "what is sealed refuses to be written": "UPDATE crawl SET sealed_at = now()",
-    "its partitions are attached": "DO $$ BEGIN EXECUTE 'ALTER TABLE visit DETACH PARTITION visit_' || (SELECT id FROM crawl); END $$",
+    "its partitions are attached": "DO $$ BEGIN EXECUTE 'ALTER TABLE visit DETACH PARTITION visit_' || "
+    "(SELECT id FROM crawl); END $$",
 }
 
 

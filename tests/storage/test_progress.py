@@ -1,7 +1,5 @@
 """Progress files are complete or missing."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 

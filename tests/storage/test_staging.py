@@ -1,7 +1,5 @@
 """A folder is replaced as a whole, or stays as it was."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -139,16 +137,6 @@ def test_a_file_is_put_in_place_whole_with_its_mode_and_nothing_is_left(tmp_path
         (half / "x").write_text("a file is no folder: what a full disk or a bug would do here")
     assert path.read_text() == "new"
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_half_made_files_of_earlier_versions_are_removed_too(tmp_path: Path) -> None:
-    (tmp_path / "20261101T020000Z.new").write_text("half a copy")
-    (tmp_path / "20261108T020000Z.new").write_text("half a copy")
-    grow_old(tmp_path / "20261101T020000Z.new")
-    (tmp_path / "link.new").symlink_to("/etc/hostname")
-    with staging(tmp_path):
-        pass
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["20261108T020000Z.new", "link.new"]
 
 
 def test_nothing_is_written_where_everybody_could_replace_it(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
@@ -42,7 +40,10 @@ def ask(database: Engine) -> Callable[[str, str | None], tuple[object, object]]:
             query = f"SELECT {expression} FROM (SELECT CAST(:value AS text) AS value) AS one"
             first = connection.scalar(text(query), {"value": value})
         with duckdb.connect(":memory:") as other:
-            query = f"SELECT {expression.replace('regexp_like', 'regexp_matches')} FROM (SELECT $value::VARCHAR AS value)"
+            query = (
+                f"SELECT {expression.replace('regexp_like', 'regexp_matches')} FROM (SELECT "
+                "$value::VARCHAR AS value)"
+            )
             row = other.execute(query, {"value": value}).fetchone()
         assert row is not None
         return first, row[0]

@@ -1,14 +1,8 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from sqlalchemy import Engine
 
 from storage.year import NotReady, Year, year_of
 from tests.factories import stored_crawl
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def year(**sealed: bool) -> Year:

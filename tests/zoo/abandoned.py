@@ -1,6 +1,5 @@
-"""Cases of responses that the page abandons without a word in the log, and of bodies that only the connection's end ends."""
-
-from __future__ import annotations
+"""Cases of responses that the page abandons without a word in the log,
+and of bodies that only the connection's end ends."""
 
 import socket
 from typing import cast
@@ -88,7 +87,8 @@ LEFT = Page(
         Case(
             id="navigated-away",
             routes={"HERE/x": part_of(TEXT), "HERE/y": part_of(PIXEL, IMAGE), "HERE/next": page("elsewhere")},
-            script=f"{READ_A_BIT} add('img', {{src: 'HERE/y'}}); await pause(600); location.href = 'HERE/next';",
+            script=f"{READ_A_BIT} add('img', {{src: 'HERE/y'}}); await pause(600); "
+            "location.href = 'HERE/next';",
             initiators={"HERE/next": None},
         ),
     ),

@@ -1,7 +1,5 @@
 """Cases of requests: ahead of need, across origins, when the page is left, many at once."""
 
-from __future__ import annotations
-
 import asyncio
 
 from localweb.serving.handler import Reply, Request
@@ -116,7 +114,8 @@ AHEAD = Page(
 async def hinting(request: Request, reply: Reply) -> None:
     """Send 103 that announces a script, then the document."""
     path = f"/{UNHEEDED if request.protocol == 'http/1.1' else 'early-hints'}/x"
-    # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request, on loopback.
+    # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request,
+    # on loopback.
     await asyncio.sleep(0.1)
     await reply.inform(103, fields(f"link: <{path}>; rel=preload; as=script"))
     await asyncio.sleep(0.1)

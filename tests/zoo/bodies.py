@@ -1,7 +1,5 @@
 """Cases of bodies: encodings, framings, and responses without a body."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (

@@ -1,7 +1,5 @@
 """Cases of caching headers, valid and invalid, with the columns that must be stored for each."""
 
-from __future__ import annotations
-
 from tests.zoo.case import Case, Page, quoted
 from tests.zoo.replies import answer
 
@@ -46,7 +44,8 @@ HELD: dict[str, tuple[tuple[str, ...], tuple[bool, bool, str, int | None, int | 
         (False, False, "max-age", 0, None, True),
     ),
 }
-"""Header fields by the last segment of the path, and the columns of schema.http_caching in their order, written out."""
+"""Header fields by the last segment of the path, and the columns of
+schema.http_caching in their order, written out."""
 
 CACHING = Page(
     host="caching.test",

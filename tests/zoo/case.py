@@ -34,25 +34,31 @@ const add = (name, fields) => new Promise(done => {
 class Case:
     """Something that is easy to measure wrongly.
 
-    In markup, scripts and the keys of `routes`, HERE stands for the case's folder on the page's host and THERE for
-    that on OTHER; `//host.test/HERE`-like URLs are written out as `//host.test/ID/...`.
+    In markup, scripts and the keys of `routes`, HERE stands for the case's folder on the page's host and
+    THERE for that on OTHER; `//host.test/HERE`-like URLs are written out as `//host.test/ID/...`.
     """
 
     id: str
-    """First segment of every path of the case, so that a failure names it. Stable, since the table in the docs has it."""
+    """First segment of every path of the case, so that a failure names it.
+
+    Stable, since the table in the docs has it.
+    """
     routes: Mapping[str, Handler]
     html: str = ""
     """Markup in the page's body."""
     script: str = ""
-    """Body of an async function that the page runs when it has been parsed, beside those of the other cases."""
+    """Body of an async function that the page runs when it has been parsed,
+    beside those of the other cases."""
     initiators: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
     """Key of the route whose content asked for a route, by key of `routes`; PAGE if it is left out. None if
     it is a navigation of the page, or neither the browser's log nor the DevTools protocol says it, and so the
     crawler must not."""
     bounded: str = ""
-    """Reason why the sizes of its responses are only bounded by what the server sent; empty if they are exact."""
+    """Reason why the sizes of its responses are only bounded by what the server sent;
+    empty if they are exact."""
     unread_end: str = ""
-    """Reason why the browser may not read the end of its connection, after the last response; empty if it reads all."""
+    """Reason why the browser may not read the end of its connection, after the last response;
+    empty if it reads all."""
     apart: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Protocols that it does not apply to, with the reason."""
 

@@ -1,7 +1,5 @@
 """Compares a visit to a page of the zoo with the log of the server and with a packet capture."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import functools
@@ -14,10 +12,14 @@ from crawler.netlog.tls import RECORDS_KEPT
 from tests.zoo.case import PAGE, Case, Page
 
 TRUNCATED_US = 2000
-"""Rounding of times in microseconds: the browser's log and the start of a visit have whole milliseconds, so each may
-be off by one, and an effect may seem to precede its cause by this much."""
+"""Rounding of times in microseconds: the browser's log and the start of a visit have whole milliseconds, so
+each may be off by one, and an effect may seem to precede its cause by this much."""
 
 PRIORITY = ("urgency", "is_incremental", "h2_weight", "h2_parent_stream_id", "h2_is_exclusive")
+
+FRAMES_WITHOUT_REQUEST = 1000
+"""More bytes of frames than a connection takes on which nothing is asked:
+there is a WebTransport session on it."""
 
 Ends = tuple[str, int, int]
 """Server address and port, client port: ports alone repeat across the addresses of loopback."""
@@ -28,7 +30,10 @@ Where = tuple[Ends | None, int | None, int | None]
 
 @dataclasses.dataclass(frozen=True)
 class Visited:
-    """Visit to one page in one protocol. Methods that yield report differences, a sentence each, with their case."""
+    """Visit to one page in one protocol.
+
+    Methods that yield report differences, a sentence each, with their case.
+    """
 
     page: Page
     protocol: str
@@ -127,11 +132,20 @@ class Visited:
             if sent is not None:
                 complete = sent["is_complete"] and row["wire_bytes"] == sent["wire_bytes"]
                 if row["is_complete"] is not complete:
-                    yield f"{self} {self.case_of(row)}: {row['path']} is complete: {complete}, got {row['is_complete']}"
+                    yield (
+                        f"{self} {self.case_of(row)}: {row['path']} is complete: {complete}, "
+                        f"got {row['is_complete']}"
+                    )
 
     def wrong_connections(self) -> Iterator[str]:
         """Connections that differ from the server's or the capture's."""
         bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
+        for ends in self.sent_connections.keys() - set(self.ends.values()):
+            if unheard := self.sent_connections[ends]["plaintext_bytes"]:
+                yield (
+                    f"{self} connection {ends}: the crawler has not heard of it, "
+                    f"which carried {unheard} bytes"
+                )
         for row in self.seen["connections"]:
             ends = self.ends[row["id"]]
             sent = self.sent_connections.get(ends)
@@ -144,7 +158,7 @@ class Visited:
             if row["received_bytes"] > carried:
                 yield f"{who}: received {row['received_bytes']}, the wire carried {carried}"
             # What nobody asked anything of, nobody reads to the end.
-            if ends in bounded or not row["response_count"]:
+            if ends in bounded or not (row["response_count"] or sent["frame_bytes"] > FRAMES_WITHOUT_REQUEST):
                 continue
             got, wanted = _connection(row), _sent_connection(sent, carried)
             if any(self.cases[case].unread_end for case in cases if case != PAGE):
@@ -156,7 +170,8 @@ class Visited:
                 yield f"{who}: got {got}, sent {wanted}"
 
     def wrong_packets(self) -> Iterator[str]:
-        """Connections whose captured packets carried other than tcpdump's, or than the browser read where it reads all."""
+        """Connections whose captured packets carried other than tcpdump's,
+        or than the browser read where it reads all."""
         bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
         for row in self.seen["connections"]:
             ends, found, read = self.ends[row["id"]], row["packet_bytes"], row["received_bytes"]
@@ -177,10 +192,13 @@ class Visited:
             found = row["request_header_bytes"], *(row[name] for name in PRIORITY)
             wanted = sent["request_header_bytes"], *_signal(sent), *(sent["h2_priority"] or [None] * 3)
             if found != wanted:
-                yield f"{self} {self.case_of(row)}: {row['path']} asked with {found}, the server read {wanted}"
+                yield (
+                    f"{self} {self.case_of(row)}: {row['path']} asked with {found}, the server read {wanted}"
+                )
 
     def wrong_records(self) -> Iterator[str]:
-        """Connections whose first TLS records differ from the server's; the browser may not have read them all."""
+        """Connections whose first TLS records differ from the server's;
+        the browser may not have read them all."""
         for row in self.seen["connections"]:
             found, sent = row["first_record_bytes"] or [], self.sent_connections[self.ends[row["id"]]]
             is_read = row["decrypted_bytes"] == sent["plaintext_bytes"] and not self.page.security.odd
@@ -200,7 +218,8 @@ class Visited:
         ]
 
     def _late(self, ends: Ends, sent: dict[str, Any]) -> set[int]:
-        """Return the bytes that the recording may lack at its end: QUIC still acknowledges and probes after all data came."""
+        """Return the bytes that the recording may lack at its end:
+        QUIC still acknowledges and probes after all data came."""
         since_us = self.seen["recorded_us"] - QUIET_MS * 1000
         late = (size for at_us, size in reversed(self._datagrams(ends, sent)) if at_us >= since_us)
         return set(itertools.accumulate(late))
@@ -239,7 +258,10 @@ class Visited:
                     yield f"{self} {self.case_of(row)}: {row['path']} was asked for before its cause came"
             sent = self.sent.get(where)
             if sent is not None and not self.is_bounded(row) and min(self.delays(row, sent)) < -TRUNCATED_US:
-                yield f"{self} {self.case_of(row)}: {row['path']} came before it was sent: {self.delays(row, sent)}"
+                yield (
+                    f"{self} {self.case_of(row)}: {row['path']} came before it was "
+                    f"sent: {self.delays(row, sent)}"
+                )
 
     def delays(self, row: dict[str, Any], sent: dict[str, Any]) -> tuple[int, int, int]:
         """Return the delays in microseconds of the request, the first byte and the last byte."""
@@ -281,7 +303,8 @@ def _connection(row: dict[str, Any]) -> tuple[Any, ...]:
         *(row[name] for name in ("host", "protocol", "tls_version", "tls_resumed")),
         *(row[name] for name in ("received_bytes", "received_bytes", "decrypted_bytes")),
         row["tls_handshake_bytes"],
-        # Over TLS null is "not known", as where records of one read may be tickets or none; it must not hide one.
+        # Over TLS null is "not known", as where records of one read may be tickets or none;
+        # it must not hide one.
         0 if tickets is None and row["tls_version"] else tickets,
         row["frame_bytes"],
     )

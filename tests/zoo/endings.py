@@ -1,7 +1,5 @@
 """Cases of responses that end early or late, never begin or never end."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib
@@ -98,8 +96,9 @@ STREAMS = Page(
         Case(
             id="websocket",
             routes={"HERE/x": echo},
-            script="const socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}HERE/x`);"
-            "socket.onmessage = event => { if (event.data === 'hello') socket.send('more'); };",
+            script="const socket = new WebSocket(`${location.protocol.replace('http', "
+            "'ws')}//${location.host}HERE/x`);socket.onmessage = event => { if (event.data === "
+            "'hello') socket.send('more'); };",
         ),
         Case(
             id="websocket-refused",

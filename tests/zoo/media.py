@@ -1,7 +1,5 @@
 """Media that a browser can play, of any length."""
 
-from __future__ import annotations
-
 import struct
 
 RATE = 44_100

@@ -1,7 +1,5 @@
 """Cases of HTTP/1.1 and HTTP/2 messages that break the rules, and that Chromium takes."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import CORS, NO_STORE, fields
@@ -33,7 +31,8 @@ def message(
     close: bool = False,
     whole: bool = True,
 ) -> Handler:
-    """The bytes of a response, with `body` bytes of body, and bytes that follow it; `close` ends the connection."""
+    """The bytes of a response, with `body` bytes of body, and bytes that follow it;
+    `close` ends the connection."""
 
     async def handle(request: Request, reply: Reply) -> None:
         reply.entry.status = status
@@ -84,7 +83,8 @@ CHUNK_DETECTION = (
         message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True),
     ),
     one("chunked-in-apostrophes", message(OK + b"Transfer-Encoding: 'a, chunked, b'\r\n\r\n", CHUNKS, 11)),
-    # The bytes are as many as the Content-Length says. Chromium ignores that header here, but then takes the body for whole.
+    # The bytes are as many as the Content-Length says. Chromium ignores that header here,
+    # but then takes the body for whole.
     one(
         "cut-chunks-of-length",
         message(OK + b"Content-Length: 5\r\n" + CHUNKED, b"5\r\nhello\r\n", 5, close=True, whole=False),

@@ -1,7 +1,5 @@
 """Cases of requests by frames, style sheets and workers."""
 
-from __future__ import annotations
-
 from tests.zoo.case import PAGE, Case, Page
 from tests.zoo.replies import CORS, NO_STORE, PIXEL, STYLE, TEXT, answer, page, script
 
@@ -156,10 +154,10 @@ SERVICE_WORKERS = Page(
                 "HERE/through": answer(TEXT),
                 "HERE/past": answer(TEXT),
             },
-            script="const registration = await navigator.serviceWorker.register('HERE/main', {scope: 'HERE/'});"
-            "await new Promise(done => { const worker = registration.installing;"
-            "worker.onstatechange = () => { if (worker.state === 'activated') done(); }; });"
-            "await add('iframe', {src: 'HERE/controlled'});",
+            script="const registration = await navigator.serviceWorker.register('HERE/main', {scope: "
+            "'HERE/'});await new Promise(done => { const worker = "
+            "registration.installing;worker.onstatechange = () => { if (worker.state === 'activated') "
+            "done(); }; });await add('iframe', {src: 'HERE/controlled'});",
             initiators={
                 "HERE/installed": "HERE/main",
                 "HERE/controlled": PAGE,
@@ -170,4 +168,27 @@ SERVICE_WORKERS = Page(
     ),
 )
 
-PAGES = (FRAMES, WORKERS, SERVICE_WORKERS)
+SESSION = """
+const session = new WebTransport(`${location.origin}/webtransport/session`);
+await session.ready;
+const both = await session.createBidirectionalStream();
+await both.writable.getWriter().write(new Uint8Array(9));
+const drain = async stream => { const reader = stream.getReader(); while (!(await reader.read()).done); };
+await drain(both.readable);
+await drain((await session.incomingUnidirectionalStreams.getReader().read()).value);
+await get('HERE/after');
+"""
+
+SESSIONS = Page(
+    host="session.test",
+    cases=(
+        Case(
+            id="webtransport",
+            routes={"HERE/after": answer(TEXT)},
+            script=SESSION,
+            apart=dict.fromkeys(("h1", "h1tls", "h2"), "WebTransport is HTTP/3's"),
+        ),
+    ),
+)
+
+PAGES = (FRAMES, WORKERS, SERVICE_WORKERS, SESSIONS)

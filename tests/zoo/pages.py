@@ -1,14 +1,25 @@
 """All pages of the zoo, and the handlers of their hosts."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler
-from tests.zoo import abandoned, asking, bodies, caching, endings, odd, others, painting, repeats, secured
+from tests.zoo import (
+    abandoned,
+    asking,
+    bodies,
+    caching,
+    endings,
+    logins,
+    odd,
+    others,
+    painting,
+    repeats,
+    secured,
+)
 from tests.zoo.case import Page, by_path
 
 PAGES: tuple[Page, ...] = (
     *bodies.PAGES,
     *repeats.PAGES,
+    *logins.PAGES,
     *caching.PAGES,
     *endings.PAGES,
     *abandoned.PAGES,

@@ -1,7 +1,5 @@
 """Cases of what a page asks for first, what it waits for, and when it is painted."""
 
-from __future__ import annotations
-
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import NO_STORE, PIXEL, STYLE, TEXT, answer, script
 
@@ -9,7 +7,8 @@ IMAGE = "content-type: image/gif"
 SVG = "content-type: image/svg+xml"
 
 LARGE = (
-    b'<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" height="400" fill="green"/>'
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" '
+    b'height="400" fill="green"/>'
     b"<!--%s--></svg>" % bytes(b"x" * 8000)
 )
 """Image that is the largest of its page, and of so many bytes that it counts as content."""
@@ -24,7 +23,7 @@ DOCUMENT = """<!doctype html><meta charset=utf-8><link rel=icon href=data:,>
 <script>
 document.head.append(Object.assign(document.createElement('link'), {rel: 'stylesheet', href: '/blocking/inserted'}));
 fetch('/priority/own', {headers: {priority: 'u=7, i=?0'}}).then(r => r.arrayBuffer());
-</script>"""
+</script>"""  # noqa: E501
 
 BLOCKING = {
     "sheet": "blocking",
@@ -72,7 +71,8 @@ WAITING = Page(  # which paints nothing
             routes={
                 f"HERE/{wait_ms}": answer(TEXT[:500], NO_STORE, pause_s=wait_ms / 1000) for wait_ms in WAIT_MS
             },
-            script="for (const wait of [0, 50, 200, 0, 50, 200]) { await get(`HERE/${wait}`); await pause(10); }",
+            script="for (const wait of [0, 50, 200, 0, 50, 200]) { await get(`HERE/${wait}`); "
+            "await pause(10); }",
         ),
     ),
 )

@@ -1,6 +1,5 @@
-"""A web of single bytes: each path of each host is answered with exactly the bytes that the test wrote down."""
-
-from __future__ import annotations
+"""A web of single bytes: each path of each host is answered with exactly the
+bytes that the test wrote down."""
 
 import asyncio
 import dataclasses
@@ -42,7 +41,10 @@ def html(text: str) -> Answer:
 
 
 class RawWeb:
-    """HTTP/1.1 on one port of loopback, clear with https refused, or else over TLS only. `sent` is the truth."""
+    """HTTP/1.1 on one port of loopback, clear with https refused, or else over TLS only.
+
+    `sent` is the truth.
+    """
 
     def __init__(self, answers: Mapping[str, Answer], *, authority: Authority | None = None) -> None:
         self.answers = answers
@@ -63,7 +65,8 @@ class RawWeb:
                 f"--ignore-certificate-errors-spki-list={self._authority.spki_hash}",
             ]
         return [
-            f"--host-resolver-rules=MAP *.test:80 127.0.0.1:{self.port},MAP *.test:443 127.0.0.1:9,MAP * ~NOTFOUND"
+            f"--host-resolver-rules=MAP *.test:80 127.0.0.1:{self.port},MAP *.test:443 "
+            "127.0.0.1:9,MAP * ~NOTFOUND"
         ]
 
     async def __aenter__(self) -> Self:

@@ -1,7 +1,5 @@
 """Cases of several requests for a URL: redirects, caches, ranges, retries."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.media import recording
@@ -24,7 +22,8 @@ FRESH = "cache-control: max-age=3600"
 
 
 async def hung_up(request: Request, reply: Reply) -> None:
-    """End the connection instead of a response; the browser retries if the connection has served a response before."""
+    """End the connection instead of a response; the browser retries if the
+    connection has served a response before."""
     await reply.close()
 
 
@@ -108,7 +107,8 @@ REPEATS = Page(
                 "//retried.test/retried/before": answer(b"first", CORS),
                 "//retried.test/retried/x": taking_turns(hung_up, answer(TEXT, CORS)),
             },
-            # A host of its own, and time for the connection to fall idle, so that it is the one that is used again.
+            # A host of its own, and time for the connection to fall idle,
+            # so that it is the one that is used again.
             script="await get('//retried.test/retried/before'); await pause(100);"
             "await get('//retried.test/retried/x');",
             apart=dict.fromkeys(("h2", "h3"), "a connection that ends is no stream that ends"),

@@ -1,7 +1,5 @@
 """Handlers for the cases."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import gzip

@@ -1,6 +1,7 @@
-"""Cases of TLS over TCP: versions, ciphers, chains, tickets. Each has a web of its own, since all hosts of a web use the same TLS."""
+"""Cases of TLS over TCP: versions, ciphers, chains, tickets.
 
-from __future__ import annotations
+Each has a web of its own, since all hosts of a web use the same TLS.
+"""
 
 import asyncio
 import contextlib

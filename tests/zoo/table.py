@@ -1,9 +1,8 @@
-"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from the result of the last test run.
+"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from
+the result of the last test run.
 
 It has no value that differs between runs.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterable
@@ -72,11 +71,6 @@ def _cell(cell: dict[str, Any] | None) -> str:
 def _total(found: Result, protocol: str) -> str:
     cells = [cells[protocol] for cells in found.values() if "equal" in cells.get(protocol, {})]
     return f"{TITLES[protocol]} {sum(one['equal'] for one in cells)} of {sum(one['of'] for one in cells)}"
-
-
-def committed() -> str:
-    """Return the committed table."""
-    return METHODS.read_text().partition(BEGIN)[2].partition(END)[0]
 
 
 def save(found: Result) -> None:

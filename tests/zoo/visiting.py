@@ -1,6 +1,5 @@
-"""Visits the pages of the zoo in the current network namespace, and returns what crawler, server and capture recorded."""
-
-from __future__ import annotations
+"""Visits the pages of the zoo in the current network namespace, and returns what crawler,
+server and capture recorded."""
 
 import asyncio
 import dataclasses
@@ -10,9 +9,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import same_moment
@@ -26,9 +25,6 @@ from tests.zoo.serving.capture import capturing
 from tests.zoo.serving.process import playing
 from tests.zoo.serving.server import Spoken
 
-if TYPE_CHECKING:
-    from playwright.async_api import Playwright
-
 BUDGET_S = 240.0
 TOLD = (
     *("outcome", "stop_reason", "error", "status", "coverage", "decrypted_coverage", "received_bytes"),
@@ -37,7 +33,8 @@ TOLD = (
 
 
 def visit_all(protocol: Spoken) -> list[dict[str, Any]]:
-    """Return, for each page with cases in this protocol, `_visit_one` with what the server and the capture saw."""
+    """Return, for each page with cases in this protocol,
+    `_visit_one` with what the server and the capture saw."""
     return asyncio.run(_visit_all(protocol))
 
 
@@ -57,7 +54,7 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
         with (
             capturing(folder) as captured,
             playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
-            on_loopback() as capture,
+            on_loopback(is_theirs_alone=True) as capture,
         ):
             assert capture is not None, "loopback cannot be captured"
             chromium = from_environment().chromium
@@ -79,7 +76,8 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
 
 
 async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
-    """Return what the crawler stored of one page, when its recording ended by the wall clock, and the memory it took."""
+    """Return what the crawler stored of one page, when its recording ended by the wall clock,
+    and the memory it took."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic_ns() // 1000
     observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)

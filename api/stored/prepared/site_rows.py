@@ -1,4 +1,5 @@
-"""A release's rows by site: each page load with its connections and the responses of its main document's, found by host."""
+"""A release's rows by site: each page load with its connections and the responses of its
+main document's, found by host."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.first_flights import Connection, Response
 from schema.recorded import released_schema
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ BATCH_ROWS = 65_536
 
 ROWS, HOSTS = "site-rows.arrow", "site-hosts.npy"
 HOST_TYPE = np.dtype([("checksum", "<u4"), ("place", "<u4")])
-"""Checksum of a host, and number of its page load's batch, times VISITS_TOGETHER, plus the page load's number in that batch."""
+"""Checksum of a host, and number of its page load's batch, times VISITS_TOGETHER,
+plus the page load's number in that batch."""
 
 SITE = "site"
 """Column of the site's host, beside those of the visit."""
@@ -53,6 +56,20 @@ class Columns:
     """With `id` and `connection_id`."""
 
 
+DOCUMENT = ("host", "protocol", "first_flight_bytes", "initial_window_segments", "initial_window_unknown")
+"""Columns of the connection of a main document."""
+
+SITE_COLUMNS = Columns(
+    visit=(
+        *("id", "rank", "page_kind", "load", "attempt", "is_final", "outcome", "status", "final_scheme"),
+        *("final_host", "started_at", "load_us", "largest_contentful_paint_us", "received_bytes"),
+        "main_response_id",
+    ),
+    connection=tuple(dict.fromkeys((*Connection._fields, *DOCUMENT, "response_count"))),
+    response=(*Response._fields, "connection_id"),
+)
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class SiteRows:
     """The rows of a site in one release, in the order of their keys."""
@@ -65,7 +82,8 @@ class SiteRows:
 
 
 def write_site_rows(folder: Path, into: Path, wanted: Columns) -> None:
-    """Write the rows of every site of a release's folder to files in the folder `into`; OSError or ArrowException."""
+    """Write the rows of every site of a release's folder to files in the folder `into`;
+    OSError or ArrowException."""
     checksums: list[int] = []
     places: list[int] = []
     batches, writer = 0, None
@@ -88,7 +106,8 @@ def write_site_rows(folder: Path, into: Path, wanted: Columns) -> None:
 
 
 def read_site_rows(folder: Path, host: str) -> SiteRows:
-    """The rows of a site from the files in a folder; OSError, ValueError or ArrowException if they cannot be read."""
+    """The rows of a site from the files in a folder; OSError,
+    ValueError or ArrowException if they cannot be read."""
     known = np.load(folder / HOSTS, mmap_mode="r").view(np.ndarray)
     begin, end = (
         int(np.searchsorted(known["checksum"], np.uint32(_checksum(host)), side))
@@ -119,7 +138,7 @@ def _pieces(folder: Path, wanted: Columns) -> Iterator[pa.RecordBatch]:
     connections = _Following(folder / "connection.parquet", ["visit_id", *wanted.connection])
     responses = _Following(folder / "response.parquet", ["visit_id", *wanted.response])
     with pq.ParquetFile(folder / "visit.parquet") as file:
-        columns = _held(file, list({"host": None, **dict.fromkeys(wanted.visit)}))
+        columns = list({"host": None, **dict.fromkeys(wanted.visit)})
         for batch in file.iter_batches(VISITS_AT_ONCE, columns=columns):
             visits = _completed(batch, "visit", wanted.visit)
             ids = visits["id"].to_numpy()
@@ -144,9 +163,8 @@ class _Following:
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         file = pq.ParquetFile(path)
-        names = _held(file, columns)
-        self._batches = file.iter_batches(BATCH_ROWS, columns=names)
-        fields = [file.schema_arrow.field(name).remove_metadata() for name in names]
+        self._batches = file.iter_batches(BATCH_ROWS, columns=columns)
+        fields = [file.schema_arrow.field(name).remove_metadata() for name in columns]
         self._waiting = pa.schema(fields).empty_table()
 
     def until(self, visit: int) -> pa.RecordBatch:
@@ -164,25 +182,16 @@ class _Following:
         return read[0] if read else pa.RecordBatch.from_pylist([], schema=self._waiting.schema)
 
 
-def _held(file: pq.ParquetFile, columns: Sequence[str]) -> list[str]:
-    return [name for name in columns if name in file.schema_arrow.names]
-
-
 def _completed(rows: pa.RecordBatch, table: str, names: Sequence[str]) -> pa.RecordBatch:
-    """The columns `names` with the types of the dictionary; null where the release is older than a column."""
+    """The columns `names` with the types of the dictionary."""
     declared = released_schema(table, "web")
     fields = [declared.field(name).with_nullable(True).remove_metadata() for name in names]
-    columns = [
-        rows[one.name].cast(one.type) if one.name in rows.schema.names else pa.nulls(rows.num_rows, one.type)
-        for one in fields
-    ]
+    columns = [rows[one.name].cast(one.type) for one in fields]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 def _whole(rows: pa.RecordBatch, name: str) -> NDArray[np.int64]:
-    """A column of numbers with NONE for null, also where the release is older than it."""
-    if name not in rows.schema.names:
-        return np.full(rows.num_rows, NONE, np.int64)
+    """A column of numbers with NONE for null."""
     return rows[name].cast(pa.int64()).fill_null(NONE).to_numpy()  # type: ignore[no-any-return]
 
 
@@ -193,7 +202,10 @@ def _only(rows: pa.RecordBatch, is_kept: NDArray[np.bool_]) -> pa.RecordBatch:
 def _is_of_document(
     responses: pa.RecordBatch, visits: pa.RecordBatch, final: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Whether each response came on the connection of its visit's main document; False for visits that are not final."""
+    """Whether each response came on the connection of its visit's main document.
+
+    False for visits that are not final.
+    """
     ids = _whole(visits, "id")
     visit_of = _whole(responses, "visit_id")
     place = np.minimum(np.searchsorted(ids, visit_of), len(ids) - 1)
@@ -206,7 +218,8 @@ def _is_of_document(
 
 
 def _lists(visits: NDArray[np.int64], rows: pa.RecordBatch) -> pa.ListArray:
-    """The rows of each visit as a list of structures, without their visit_id; all rows are of one of the visits."""
+    """The rows of each visit as a list of structures, without their visit_id;
+    all rows are of one of the visits."""
     ends = np.searchsorted(rows["visit_id"].to_numpy(), visits, "right")
     names = rows.schema.names[1:]
     offsets = pa.array(np.concatenate([[0], ends]), pa.int32())

@@ -1,6 +1,5 @@
-"""Prepares each release that was compared with its checksums, one at a time, and removes what is left of others."""
-
-from __future__ import annotations
+"""Prepares each release that was compared with its checksums, one at a time,
+and removes what is left of others."""
 
 import asyncio
 import contextlib
@@ -17,10 +16,12 @@ from releases.strata import bootstrap
 LOG = logging.getLogger(__name__)
 
 LOOKED_AT_EVERY_S = 10.0
-"""Interval at which the releases are looked at for new ones, in seconds; 1 s while some are not compared yet."""
+"""Interval at which the releases are looked at for new ones, in seconds;
+1 s while some are not compared yet."""
 
 ENDS_WITHIN_S = 2
-"""Seconds in which a process that is killed ends, unless the machine is busy with others: the service does not wait longer."""
+"""Seconds in which a process that is killed ends, unless the machine is busy with others:
+the service does not wait longer."""
 
 
 async def keep_prepared(prepared: Prepared, library: Library) -> None:
@@ -39,7 +40,10 @@ async def keep_prepared(prepared: Prepared, library: Library) -> None:
 
 
 async def _prepare_the_next(prepared: Prepared, kept: Sequence[Version], refused: set[str]) -> None:
-    """Prepare a release that is not prepared yet, or wait if there is none; `refused` are checksums of those that failed."""
+    """Prepare a release that is not prepared yet, or wait if there is none.
+
+    `refused` are checksums of those that failed.
+    """
     following = next(
         (one for one in kept if one.is_checked and not prepared.has(one) and one.checksum not in refused),
         None,
@@ -56,7 +60,8 @@ async def _prepare_the_next(prepared: Prepared, kept: Sequence[Version], refused
 
 
 async def _prepare(prepared: Prepared, version: Version) -> str | None:
-    """Prepare a release in a process of its own, which takes memory and time from no answer; the complaint if it fails."""
+    """Prepare a release in a process of its own, which takes memory and time from no answer;
+    the complaint if it fails."""
     folder = prepared.path_of(version)
     call: Sequence[str] = (
         sys.executable,

@@ -1,7 +1,5 @@
 """`firstflight crawl`: plan a crawl, run it, watch it, judge it and seal it."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.crawl import end, plan, run, status

@@ -1,7 +1,5 @@
 """`firstflight crawl gate` and `seal`: judge a crawl and close it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 
@@ -36,18 +34,25 @@ def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], 
 @bound("--least-covered", "covered", "Least share of the ok visits whose bytes are accounted for.")
 @bound("--most-our-fault", "our_fault", "Most of the visits, as a share, that ended by a fault of ours.")
 @bound(
+    "--most-unresolved", "unresolved", "Most of the visited sites, as a share, whose name did not resolve."
+)
+@bound(
     "--most-uneven",
     "uneven",
-    "False-positive rate of the search for windows of time, machines and processes whose sites failed far more than the "
-    "rest: twice as much, by 15 points, and by Fisher's exact test with Bonferroni's correction. 0 for no search.",
+    "False-positive rate of the search for failures that sites do not cause: windows of time, machines "
+    "and processes whose sites failed twice as often as the rest, and by 15 points; names that resolve less "
+    "than in other lanes or than in the crawl before of the same list; and names that resolve at a later "
+    "attempt alone. 0 for no search.",
 )
 @AS_JSON
 @click.pass_obj
 def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) -> None:
-    """Show how the sites of a crawl ended; exit code 1, with the reasons, if it is not good enough to be sealed.
+    """Show how the sites of a crawl ended; exit code 1, with the reasons, if it is not good enough to be
+    sealed.
 
-    It is not if too many sites failed, or if failures cluster: 20 sites in a row of 1,000, or half of a machine's sites,
-    fail by a fault of ours. Visit the sites again in another crawl, or inspect the failures and seal the crawl anyway.
+    It is not if too many sites failed, or if failures cluster: 20 sites in a row of 1,000, or half of a
+    machine's sites, fail by a fault of ours, or the resolver does, if only at times. Visit the sites again in
+    another crawl, or inspect the failures and seal the crawl anyway.
 
     \b
     Example:
@@ -65,7 +70,7 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
             "crawl": str(name_of(crawl)),
             **dataclasses.asdict(found),
             "shares": found.shares,
-            "uneven": [dataclasses.asdict(one) for one in crowds],
+            "uneven": [one if isinstance(one, str) else dataclasses.asdict(one) for one in crowds],
             "broken": wrong,
         },
         as_json=as_json,
@@ -97,5 +102,6 @@ def seal(settings: Settings, *, name: str, as_json: bool) -> None:
     show(
         {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
         as_json=as_json,
-        line=f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at {crawl.sealed_at:%Y-%m-%d %H:%M %Z}",
+        line=f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at "
+        f"{crawl.sealed_at:%Y-%m-%d %H:%M %Z}",
     )

@@ -1,7 +1,5 @@
 """Options, checks of their values, and output that the commands of `firstflight crawl` share."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

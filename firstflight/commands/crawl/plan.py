@@ -1,7 +1,5 @@
 """`firstflight crawl plan`: the list, the sites and the settings of a crawl."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

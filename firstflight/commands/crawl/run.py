@@ -1,16 +1,14 @@
 """`firstflight crawl run`: visits the sites of a crawl, tells its progress, and stops cleanly on a signal."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from sqlalchemy import Engine
 
 from crawler.campaign.plan import check_method
 from crawler.worker.assembly import Assembly
@@ -28,9 +26,6 @@ from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.scratch import scratch_folder
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 AGAIN = 75
 """Exit code of a run that should be started again: EX_TEMPFAIL of sysexits.h."""
@@ -84,13 +79,14 @@ AGAIN = 75
     "--unfiltered-egress",
     "unfiltered",
     is_flag=True,
-    help="Run without the address guard: pages reach loopback and private networks. Recorded with every visit.",
+    help="Run without the address guard: pages reach loopback and private networks. "
+    "Recorded with every visit.",
 )
 @click.option(
     "--until-empty",
     is_flag=True,
-    help="End with exit code 75 if sites are left when the minutes are over, so that the caller runs the command again. "
-    "A sealed crawl has no sites left.",
+    help="End with exit code 75 if sites are left when the minutes are over, so that the caller runs the "
+    "command again. A sealed crawl has no sites left.",
 )
 @click.option(
     "--log",
@@ -118,9 +114,10 @@ def run(
 ) -> None:
     """Visit the sites that are left of a crawl, until none is left or the minutes are over.
 
-    Any number of runs may share a crawl, on this machine or others. Ctrl-C gives back the visits in flight; the next run
-    makes them. Pages reach the public Internet and nothing else, which needs root. While our own network is down, as
-    canaries tell (FIRSTFLIGHT_CANARIES), no site is visited, and visits that failed meanwhile are given back.
+    Any number of runs may share a crawl, on this machine or others. Ctrl-C gives back the visits in flight;
+    the next run makes them. Pages reach the public Internet and nothing else, which needs root. While our own
+    network is down, as canaries tell (FIRSTFLIGHT_CANARIES), no site is visited, and visits that failed
+    meanwhile are given back.
 
     \b
     Example:
@@ -169,7 +166,7 @@ def _surrounded(
     with (
         surroundings(
             crawl,
-            web(crawl, state, canaries=settings.canaries),
+            web(crawl, state, canaries=settings.canaries, resolvers=settings.resolvers),
             settings.chromium,
             unfiltered=unfiltered,
             blocked_networks=settings.blocked_networks,
@@ -182,7 +179,8 @@ def _surrounded(
 async def _crawl(
     engine: Engine, crawl: Crawl, made: Assembly, *, log: str, progress: Path
 ) -> tuple[Tally, int]:
-    """Run; return what the run did and the exit code: 0, or 128 and the number of the signal that stopped it."""
+    """Run; return what the run did and the exit code: 0,
+    or 128 and the number of the signal that stopped it."""
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(open_sites, engine, crawl)
@@ -193,7 +191,8 @@ async def _crawl(
 
 
 def catch_signals(stop: asyncio.Event) -> list[int]:
-    """Set `stop` on the first Ctrl-C or SIGTERM, and end at once on the second; the list gets the signal's number."""
+    """Set `stop` on the first Ctrl-C or SIGTERM, and end at once on the second;
+    the list gets the signal's number."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
 

@@ -1,7 +1,5 @@
 """`firstflight import`: what somebody else recorded or counted."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.importing.files import cdp, har
@@ -13,7 +11,8 @@ from firstflight.commands.importing.pages import pages
 def command() -> None:
     """Make releases of pages that somebody else recorded, or take figures that somebody else counted.
 
-    Everything that is made of recorded pages is marked as recorded; figures of others stand apart (the page /history).
+    Everything that is made of recorded pages is marked as recorded;
+    figures of others stand apart (the page /history).
 
     \b
     Example:

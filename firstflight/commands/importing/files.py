@@ -1,7 +1,5 @@
 """`firstflight import har` and `firstflight import cdp`: releases of page loads that other tools recorded."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys
@@ -66,7 +64,8 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--version",
                 type=click.IntRange(1, 9999),
-                help="Version to make; a higher one if the release must change.  [default: the newest version, or 1]",
+                help="Version to make; a higher one if the release must change.  [default: "
+                "the newest version, or 1]",
             ),
             REASON,
             click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON."),
@@ -82,9 +81,10 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
 def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, by name
     """Make a release of the first page of each HAR file, gzipped or not; of each month of recording one.
 
-    Any program's files will do: what Playwright, Chrome, Firefox, WebPageTest, chrome-har and hdrgrab are known to count
-    wrongly is repaired (docs/recorded-files.md). What a file does not know is null, with the reason. Hosts are kept,
-    paths and content are not. A file that is damaged, too large or implausible stops the import, and nothing is written.
+    Any program's files will do: what Playwright, Chrome, Firefox, WebPageTest, chrome-har and hdrgrab are
+    known to count wrongly is repaired (docs/recorded-files.md). What a file does not know is null, with the
+    reason. Hosts are kept, paths and content are not. A file that is damaged, too large or implausible stops
+    the import, and nothing is written.
 
     \b
     Example:
@@ -100,8 +100,8 @@ def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, b
 def cdp(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, by name
     """Make a release of the first page of each log of Chrome DevTools events; of each month of recording one.
 
-    A log is a JSON array of events of the domain Network, each bare or in a field `message`, gzipped or not. What it does
-    not know is null, with the reason (docs/recorded-files.md).
+    A log is a JSON array of events of the domain Network, each bare or in a field `message`, gzipped or not.
+    What it does not know is null, with the reason (docs/recorded-files.md).
 
     \b
     Example:
@@ -147,8 +147,8 @@ def run(
         click.echo(f"{done} {line_of(told)}")
         recording = told["recording"]
         click.echo(
-            f"recorded {recording['recorded']}: {recording['responses_of_known_size']:,} of {recording['requests']:,} responses have "
-            f"a known size on the wire"
+            f"recorded {recording['recorded']}: {recording['responses_of_known_size']:,} of "
+            f"{recording['requests']:,} responses have a known size on the wire"
         )
         click.echo(told["path"])
 

@@ -1,7 +1,5 @@
 """`firstflight import httparchive`: points of outside series."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
@@ -27,10 +25,11 @@ from storage.staging import write_whole
 def httparchive(settings: Settings, *, paths: tuple[Path, ...]) -> None:
     """Take newer points of outside series from files of HTTP Archive; `serve` shows them from its next start.
 
-    PATH is a report's JSON (bytesTotal.json, bytesJs.json, reqJs.json) or its CSV with a column `measure`, figures of the
-    Web Almanac as CSV with a column `crawl`, or a table of pervasive resources (.parquet: month, size_bytes, occurrences). The
-    points that come with the code stay; of a point that both have, the imported one counts. A file that cannot be read stops
-    the import, and nothing is written. Outside series stand apart: no release and no report uses them.
+    PATH is a report's JSON (bytesTotal.json, bytesJs.json, reqJs.json) or its CSV with a column `measure`,
+    figures of the Web Almanac as CSV with a column `crawl`, or a table of pervasive resources (.parquet:
+    month, size_bytes, occurrences). The points that come with the code stay; of a point that both have, the
+    imported one counts. A file that cannot be read stops the import, and nothing is written. Outside series
+    stand apart: no release and no report uses them.
 
     \b
     Example:
@@ -51,5 +50,6 @@ def httparchive(settings: Settings, *, paths: tuple[Path, ...]) -> None:
             write_whole(place, to_text(every).encode())
             dates = [one.date for one in every]
             click.echo(
-                f"{KINDS[series].title} ({series}): {len(every):,} points of {min(dates)} to {max(dates)}\n{place}"
+                f"{KINDS[series].title} ({series}): {len(every):,} points of {min(dates)} to {max(dates)}\n"
+                f"{place}"
             )

@@ -1,7 +1,5 @@
 """`firstflight import pages`: a release of nameless recorded pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.pages.recording import BUNDLED
 from releases.catalogue import ReleaseError
-from schema.tables import SCHEMA_VERSION
 from storage.signatures import SigningFailed
 
 
@@ -28,13 +25,6 @@ from storage.signatures import SigningFailed
     help="Version to make; a higher one if the release must change.  [default: the newest version, or 1]",
 )
 @REASON
-@click.option(
-    "--schema-version",
-    type=click.IntRange(6, SCHEMA_VERSION),
-    default=SCHEMA_VERSION,
-    show_default=True,
-    help="Make the release as it was by this schema version: 6 is the one of which the edition of 2026 was made.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_obj
 def pages(
@@ -43,25 +33,23 @@ def pages(
     folder: Path,
     version: int | None,
     reason: str | None,
-    schema_version: int,
     as_json: bool,
 ) -> None:
     """Make a release of the recorded pages in FOLDER: pages.parquet, requests.parquet, source.json.
 
-    Without FOLDER the bundled pages are taken: 591 of August 2025 (docs/recorded-pages.md). Connections are rebuilt and
-    initiators inferred; recording.json in the release says how many, by which rule, and what is unknown. `firstflight replay
-    run --recorded` imports the bundled pages by itself.
+    Without FOLDER the bundled pages are taken: 591 of August 2025 (docs/recorded-pages.md). Connections are
+    rebuilt and initiators inferred; recording.json in the release says how many, by which rule, and what is
+    unknown. `firstflight replay run --recorded` imports the bundled pages by itself.
 
     \b
     Example:
       firstflight import pages
       firstflight import pages /data/pages-2026-02 --json
-      firstflight import pages --schema-version 6        # to compute docs/edition-2026 again
     """
     with one_line(RecordingError, ReleaseError, SigningFailed):
         if settings.signer is not None:
             settings.signer.check()
-        built = import_pages(settings, folder, version=version, reason=reason, schema_version=schema_version)
+        built = import_pages(settings, folder, version=version, reason=reason)
         recording = built.release.recording or {}
     facts = {**facts_of(built.release), "new": built.is_new, "recording": recording}
     if as_json:
@@ -71,7 +59,7 @@ def pages(
     inferred = recording["inferred"]
     click.echo(f"{done} {line_of(facts)}")
     click.echo(
-        f"recorded {recording['recorded']}; inferred: {inferred['initiators']['share']:.1%} of the initiators, the connection of "
-        f"{inferred['connections']['share']:.1%} of the responses"
+        f"recorded {recording['recorded']}; inferred: {inferred['initiators']['share']:.1%} of the "
+        f"initiators, the connection of {inferred['connections']['share']:.1%} of the responses"
     )
     click.echo(facts["path"])

@@ -1,7 +1,5 @@
 """`firstflight replay`: build and test the lab, and replay the pages of a release in it."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.replay.backcast import run_backcast

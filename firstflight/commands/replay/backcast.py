@@ -1,7 +1,5 @@
 """`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -46,10 +44,10 @@ def run_backcast(
 ) -> None:
     """Replay the experiment that made IW 10 the standard, and ask whether the rule would have admitted IW 10.
 
-    Servers count acknowledgments as in 2010. Inputs that the paper does not print (rates, queues, random loss, flows of a page, time of the
-    back end) are calibrated by its figures at IW 3. What changed at IW 10 judges. The outcome is stored in the folder
-    `backcast` of the data folder, and `replay run --until decided` says it first.
-    It takes about a quarter of an hour on two cores.
+    Servers count acknowledgments as in 2010. Inputs that the paper does not print (rates, queues, random
+    loss, flows of a page, time of the back end) are calibrated by its figures at IW 3. What changed at IW 10
+    judges. The outcome is stored in the folder `backcast` of the data folder, and
+    `replay run --until decided` says it first. It takes about a quarter of an hour on two cores.
 
     \b
     Example:

@@ -1,7 +1,5 @@
 """`firstflight replay plan` and `merge`: a replay in chunks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -55,7 +53,9 @@ def plan(context: click.Context, /, *, minutes: float, at_least: int, **options:
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
 @click.pass_context
 def merge(context: click.Context, /, *, chunks: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Merge the chunks of a replay into the files that one run would write. Give the options that the chunks were run with.
+    """Merge the chunks of a replay into the files that one run would write.
+
+    Give the options that the chunks were run with.
 
     \b
     Example:

@@ -1,7 +1,5 @@
 """Words of the options for the conditions of a replay, as values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection
 from typing import Any

@@ -1,7 +1,5 @@
 """Options for the conditions of a replay: each takes a list, and every combination is an arm."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.replay.condition_words import (
@@ -64,8 +62,9 @@ CONDITION_OPTIONS = (
         metavar="own|SHARE[xBURST],...",
         default="own",
         show_default=True,
-        help="Share of packets lost at random in each direction, beside the queue's drops: 0.01 is 1 % in independent "
-        "losses, 0.01x4 the same in bursts of four packets on average. own: the loss of the network profile.",
+        help="Share of packets lost at random in each direction, beside the queue's drops: 0.01 is 1 % in "
+        "independent losses, 0.01x4 the same in bursts of four packets on average. own: "
+        "the loss of the network profile.",
     ),
     click.option(
         "--competition",
@@ -83,13 +82,14 @@ CONDITION_OPTIONS = (
         "--queue",
         callback=each(
             read_queue,
-            f"own, fq_codel, cake, or a size such as 1BDP (up to {MOST_BDP}) or 65536B (up to {MOST_BYTES:,})",
+            f"own, fq_codel, cake, or a size such as 1BDP (up to {MOST_BDP}) or "
+            f"65536B (up to {MOST_BYTES:,})",
         ),
         metavar="own|fq_codel|cake|SIZE,...",
         default="own",
         show_default=True,
-        help="Queue of the bottleneck: FQ-CoDel or CAKE, or tail drop behind so many bandwidth-delay products (0.25BDP) "
-        "or bytes (65536B). own: the queue of the network profile.",
+        help="Queue of the bottleneck: FQ-CoDel or CAKE, or tail drop behind so many bandwidth-delay "
+        "products (0.25BDP) or bytes (65536B). own: the queue of the network profile.",
     ),
     click.option(
         "--think",
@@ -97,7 +97,8 @@ CONDITION_OPTIONS = (
         metavar="none|recorded,...",
         default="recorded",
         show_default=True,
-        help="Time until servers begin an answer: as recorded, or usual for the type where it is not known; none: at once.",
+        help="Time until servers begin an answer: as recorded, "
+        "or usual for the type where it is not known; none: at once.",
     ),
     click.option(
         "--tls-records",
@@ -105,8 +106,9 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=RECORDED_RECORDS,
         show_default=True,
-        help="Sizes of the servers' TLS records, of which a browser can use nothing before all has arrived: as recorded, else 16 kB; "
-        "16k; 4k; dynamic (1.4 kB first, then 4 and 16 kB). none: each byte is of use when it arrives.",
+        help="Sizes of the servers' TLS records, of which a browser can use nothing before all has arrived: "
+        "as recorded, else 16 kB; 16k; 4k; dynamic (1.4 kB first, then 4 and 16 kB). none: "
+        "each byte is of use when it arrives.",
     ),
     click.option(
         "--discovery",
@@ -114,8 +116,8 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=RECORDED_DISCOVERY,
         show_default=True,
-        help="When the browser asks for what a response leads to: as recorded, at the place where it was found and after the "
-        "browser's delay; first-byte or last-byte of that response, at once.",
+        help="When the browser asks for what a response leads to: as recorded, at the place where it was "
+        "found and after the browser's delay; first-byte or last-byte of that response, at once.",
     ),
     click.option(
         "--tls-handshake",
@@ -123,7 +125,8 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=RECORDED_HANDSHAKE,
         show_default=True,
-        help="TLS handshakes: full as recorded; resumed, without certificates; early-data, the first request at once (0-RTT).",
+        help="TLS handshakes: full as recorded; resumed, without certificates; early-data, "
+        "the first request at once (0-RTT).",
     ),
     click.option(
         "--requests",
@@ -131,7 +134,8 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=CHROMIUM_REQUESTS,
         show_default=True,
-        help="Requests of low priority to hosts not known to speak HTTP/2: at most ten at a time, as in Chromium; unlimited.",
+        help="Requests of low priority to hosts not known to speak HTTP/2: at most ten at a time, "
+        "as in Chromium; unlimited.",
     ),
     click.option(
         "--dns",
@@ -139,7 +143,8 @@ CONDITION_OPTIONS = (
         metavar="none|recorded,...",
         default="none",
         show_default=True,
-        help="Time to find a host's address, once: none, or a round trip and what the recorded resolver needed beyond its own.",
+        help="Time to find a host's address, once: none, "
+        "or a round trip and what the recorded resolver needed beyond its own.",
     ),
     click.option(
         "--receiver",
@@ -147,7 +152,8 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=UNLIMITED_RECEIVER,
         show_default=True,
-        help="First receive window and acknowledgements of the client: linux (44 segments), android (60), or windows (44; every second segment).",
+        help="First receive window and acknowledgements of the client: linux (44 segments), android "
+        "(60), or windows (44; every second segment).",
     ),
     click.option(
         "--http",
@@ -155,7 +161,8 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=RECORDED_HTTP,
         show_default=True,
-        help="Version of HTTP: recorded, each host's own; h1, up to six connections to every host; h2, one to every host with TLS.",
+        help="Version of HTTP: recorded, each host's own; h1, up to six connections to every host; h2, "
+        "one to every host with TLS.",
     ),
     click.option(
         "--h2-order",
@@ -163,7 +170,8 @@ CONDITION_OPTIONS = (
         metavar="turns|priority,...",
         default="turns",
         show_default=True,
-        help="Order of a server's answers over HTTP/2: a frame each in turns, or by the requests' priorities (RFC 9218).",
+        help="Order of a server's answers over HTTP/2: a frame each in turns, "
+        "or by the requests' priorities (RFC 9218).",
     ),
     click.option(
         "--send-buffer",
@@ -171,8 +179,8 @@ CONDITION_OPTIONS = (
         metavar="NAME,...",
         default=USUAL_SEND_BUFFER,
         show_default=True,
-        help="What servers give TCP ahead of what it sends: 64k or 16k, at most so much over HTTP/2 (TCP_NOTSENT_LOWAT); linux: what "
-        "the send buffer holds, which grows with the window.",
+        help="What servers give TCP ahead of what it sends: 64k or 16k, at most so much over HTTP/2 "
+        "(TCP_NOTSENT_LOWAT); linux: what the send buffer holds, which grows with the window.",
     ),
     click.option(
         "--cache",
@@ -180,7 +188,7 @@ CONDITION_OPTIONS = (
         metavar="cold|warm,...",
         default="cold",
         show_default=True,
-        help="warm: a second visit a minute later, by the recorded headers. Needs a release of schema version 3 or later.",
+        help="warm: a second visit a minute later, by the recorded headers.",
     ),
 )
 

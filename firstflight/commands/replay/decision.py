@@ -1,7 +1,5 @@
 """`firstflight replay run --until decided`: a replay in stages that ends when the answer is known."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
@@ -69,8 +67,9 @@ UNTIL_OPTIONS = (
     click.option(
         "--until",
         type=click.Choice(["decided"]),
-        help="decided: replay in stages, each of further pairs of page and network, until the rule's answer is known. Harm "
-        "conditions are replayed for candidates that nothing else speaks against; lost candidates are left out.",
+        help="decided: replay in stages, each of further pairs of page and network, until the rule's answer "
+        "is known. Harm conditions are replayed for candidates that nothing else speaks against; "
+        "lost candidates are left out.",
     ),
     click.option(
         "--budget",
@@ -78,14 +77,15 @@ UNTIL_OPTIONS = (
         metavar="TIME|LOADS",
         default="45m",
         show_default=True,
-        help="With --until: most wall time, as 45m or 2h; or about how many loads, as 20000loads, which are the same loads on any "
-        "machine. A run that is stopped goes on with the same command.",
+        help="With --until: most wall time, as 45m or 2h; or about how many loads, as 20000loads, which are "
+        "the same loads on any machine. A run that is stopped goes on with the same command.",
     ),
     click.option(
         "--plan",
         "plan_only",
         is_flag=True,
-        help="With --until: print loads, core-hours and expected half-intervals against each limit, and replay nothing.",
+        help="With --until: print loads, core-hours and expected half-intervals against each limit, "
+        "and replay nothing.",
     ),
     click.option(
         "--run",
@@ -155,7 +155,8 @@ def plan_decision(
         wanted = tuple(window for window in wanted if not is_paced(window))
     if set(wanted) <= {RULE.permanent_incumbent}:
         raise click.UsageError(
-            f"IW {RULE.permanent_incumbent} is in force: name a window beside it, such as --iw 16,30, or leave --iw out"
+            f"IW {RULE.permanent_incumbent} is in force: name a window beside it, such as --iw 16,30, "
+            "or leave --iw out"
         )
     problem = Problem(
         recipes=tuple(sorted(recipes, key=lambda one: (one.response_bytes, one.visit_id))),
@@ -187,7 +188,8 @@ SOURCES = ("crawl", "recorded", "hars", "logs")
 
 
 def examples(problem: Problem) -> list[Cell]:
-    """Loads that together have every page, network, window and condition: what a replay depends on is read from them."""
+    """Loads that together have every page, network, window and condition:
+    what a replay depends on is read from them."""
     first = next(iter(problem.conditions))
     return [
         *(problem.cell(page, 0, problem.incumbent, 1, first) for page in range(len(problem.recipes))),
@@ -242,7 +244,8 @@ def decide(planned: PlannedDecision, load: StageLoads, *, budget: Budget, guests
         if stages[-1].fraction >= 1:
             another = f"--run {planned.problem.run + 1}"
             click.echo(
-                f"their budget is used, and a longer one adds nothing to them: begin another run, with {another} and a larger --budget",
+                "their budget is used, and a longer one adds nothing to them: begin another run, with "
+                f"{another} and a larger --budget",
                 err=True,
             )
     try:
@@ -262,12 +265,14 @@ def decide(planned: PlannedDecision, load: StageLoads, *, budget: Budget, guests
     except KeyboardInterrupt:
         whole = len(read_stages(folder))
         raise click.ClickException(
-            f"stopped: {whole} whole stages and the parts of the next are kept in {folder}, and the same command goes on from there"
+            f"stopped: {whole} whole stages and the parts of the next are kept in {folder}, and the same "
+            "command goes on from there"
         ) from None
 
 
 def check_same(planned: PlannedDecision, programs: Mapping[str, str]) -> None:
-    """Raise StageError if stored stages, or an unfinished run of the same question, are by other code, pages or programs."""
+    """Raise StageError if stored stages, or an unfinished run of the same question, are by other code,
+    pages or programs."""
     check_programs(planned.folder, programs)
     check_unfinished(planned.folder, planned.replay, planned.plan)
 
@@ -280,7 +285,8 @@ def tell(folder: Path, outcome: Outcome, stages: Sequence[Stage], budget: Budget
     lost = ", ".join(f"IW {window} ({why.subject})" for window, why in sorted(outcome.standing.lost.items()))
     answers = " or ".join(possible(outcome))
     click.echo(
-        f"stage {outcome.stages}: {outcome.loads:,} loads, {used(outcome, budget)}; possible: {answers}; lost: {lost or 'none'}",
+        f"stage {outcome.stages}: {outcome.loads:,} loads, {used(outcome, budget)}; possible: "
+        f"{answers}; lost: {lost or 'none'}",
         err=True,
     )
     sys.stderr.flush()

@@ -1,7 +1,5 @@
 """`firstflight replay build-lab` and `selftest`, and the choice of a lab."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -16,7 +14,8 @@ from replay.lab.guest_process import Lab
 from replay.runs.selftest import selftest
 
 VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
-"""Our kernel in virtual time; in real time, Debian's kernel as a second opinion and the host's as a cross-check."""
+"""Our kernel in virtual time; in real time, Debian's kernel as a second opinion
+and the host's as a cross-check."""
 
 which_lab = click.option(
     "--lab",
@@ -24,7 +23,8 @@ which_lab = click.option(
     type=click.Choice([VIRTUAL, DEBIAN, HOST]),
     default=VIRTUAL,
     show_default=True,
-    help="Our kernel in virtual time (uml), Debian's kernel (uml-debian) or the host's (host) in real time; host needs root and netem.",
+    help="Our kernel in virtual time (uml), Debian's kernel (uml-debian) or the host's (host) in real "
+    "time; host needs root and netem.",
 )
 
 

@@ -1,8 +1,6 @@
 """The options that `firstflight replay plan`, `run` and `merge` share, and the replay that they describe."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,8 +8,6 @@ from typing import Any, TypeVar
 import click
 
 from firstflight.commands.replay.conditions import CONDITION_OPTIONS, arms
-from firstflight.commands.replay.few_pages import FEW_PAGES_OPTIONS
-from firstflight.commands.replay.sensitivity import sensitivity_replay
 from firstflight.commands.replay.sources import SOURCE_OPTIONS, find_source
 from firstflight.commands.replay.windows import DEFAULT_WINDOWS, parse_windows
 from firstflight.commit import code_commit
@@ -24,13 +20,15 @@ from replay.networks.population_csv import MOST_ROWS, CsvPopulation, PopulationE
 from replay.networks.populations import PROFILES
 from replay.networks.profiles import Population, Profile
 from replay.networks.representatives import representatives
-from replay.networks.stored_populations import CURRENT, find_population
+from replay.networks.stored_populations import CURRENT, find_population, stored_ids
 from replay.recipes.page_recipe import Recipe
+from replay.recipes.warm_cache import has_freshness
 from replay.runs.cells import Cell, plan, sample
 from replay.runs.chunks import core_seconds, plan_of
 from replay.runs.conditions import Conditions
-from replay.runs.replay_folder import plan_facts
+from replay.runs.replay_folder import plan_facts, population_facts
 from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
+from reports.recommendation.inputs import ENDS
 from reports.recommendation.rule import RULE, RULE_VERSION
 from storage.signatures import SigningFailed
 
@@ -40,6 +38,9 @@ EXPECTED = (ReplayError, ReleaseError, RecordingError, PopulationError, SigningF
 
 FEW_NETWORKS = 8
 """Networks of a population that a replay takes by default."""
+
+SENSITIVITY_SEEDS = 1
+"""Seeds of a load at the end of an input."""
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
@@ -62,6 +63,48 @@ def parse_networks(_ctx: click.Context, _option: click.Parameter, value: str) ->
     return int(value)
 
 
+FEW_PAGES_OPTIONS = (
+    click.option(
+        "--harm",
+        type=click.Choice(["none", "core", "all"]),
+        default="none",
+        show_default=True,
+        help="Also replay the harm conditions (queues, background load, everyone at the window); a "
+        "recommendation needs core.",
+    ),
+    click.option(
+        "--harm-pages",
+        type=click.IntRange(1),
+        default=25,
+        show_default=True,
+        help="Number of pages under the harm conditions, sampled evenly by size.",
+    ),
+    click.option(
+        "--harm-iw",
+        "harm_windows",
+        callback=parse_windows,
+        metavar="N,...",
+        help="Initial windows under the harm conditions and at the ends of inputs.  [default: as --iw]",
+    ),
+    click.option(
+        "--harm-seeds",
+        type=click.IntRange(1, 1000),
+        help="Loads of each page, network, window and harm condition.  [default: as --seeds]",
+    ),
+    click.option(
+        "--sensitivity",
+        is_flag=True,
+        help="Also replay pages at the ends of every input that could turn the answer, "
+        "with one seed: the report's ledger.",
+    ),
+    click.option(
+        "--sensitivity-pages",
+        type=click.IntRange(1),
+        help="Number of pages at the ends of inputs, sampled evenly by size.  [default: as --harm-pages]",
+    ),
+)
+
+
 OPTIONS = (
     *SOURCE_OPTIONS,
     click.option(
@@ -71,19 +114,21 @@ OPTIONS = (
         metavar="N,...",
         default=DEFAULT_WINDOWS,
         show_default=True,
-        help="Initial windows of the servers, in segments, with a p if they are paced, as 16p; candidates: all that the rule may recommend.",
+        help="Initial windows of the servers, in segments, with a p if they are paced, as 16p; "
+        "candidates: all that the rule may recommend.",
     ),
     click.option(
         "--profiles",
         callback=parse_profiles,
         metavar="ID,...",
-        help="Networks by id (docs/populations.md) instead of a population, to compare networks; an unknown id lists all.",
+        help="Networks by id (docs/populations.md) instead of a population, to compare networks; "
+        "an unknown id lists all.",
     ),
     click.option(
         "--population",
         metavar="ID|FILE.csv",
-        help="A stored population (`firstflight population list`), or your own networks, a line each: bandwidth_kbps, rtt_ms, "
-        f"loss, weight.  [default: {CURRENT}]",
+        help="A stored population (`firstflight population list`), or your own networks, a line each: "
+        f"bandwidth_kbps, rtt_ms, loss, weight.  [default: {CURRENT}]",
     ),
     click.option(
         "--networks",
@@ -113,8 +158,8 @@ OPTIONS = (
         type=click.IntRange(1, 1000),
         default=3,
         show_default=True,
-        help="Loads of each page, network, window and condition; they differ in the start of the page and in the background "
-        "traffic.",
+        help="Loads of each page, network, window and condition; "
+        "they differ in the start of the page and in the background traffic.",
     ),
     *CONDITION_OPTIONS,
     *FEW_PAGES_OPTIONS,
@@ -244,7 +289,8 @@ def harm_cells(
     windows: Sequence[int],
     seeds: int,
 ) -> list[Cell]:
-    """Loads under the harm conditions of `--harm`, and of the permanent incumbent once more, compared with itself."""
+    """Loads under the harm conditions of `--harm`, and of the permanent incumbent once more,
+    compared with itself."""
     harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
     itself, again = [RULE.permanent_incumbent], [Conditions(alias=True)]
     return [
@@ -262,7 +308,10 @@ def chosen_networks(
     *,
     networks: int = MOST_ROWS,
 ) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
-    """The networks of a replay, the populations that weigh them, and which they are; raises UsageError or PopulationError."""
+    """The networks of a replay, the populations that weigh them, and which they are.
+
+    Raises UsageError or PopulationError.
+    """
     if profiles and population:
         raise click.UsageError("--population brings its own networks: leave --profiles out")
     if not population and (measured or source):
@@ -282,3 +331,56 @@ def networks_of(settings: Settings, name: str, measured: str | None, source: str
     if measured or source:
         raise click.UsageError("a stored population knows its month and source")
     return find_population(settings.populations, name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SensitivityReplay:
+    """Loads at the ends of the inputs, and the populations of those ends."""
+
+    cells: Sequence[Cell]
+    populations: Mapping[str, list[dict[str, Any]]]
+    """Facts of an end's average and slow population, by what the end adds to a population's id."""
+
+
+def sensitivity_replay(
+    settings: Settings,
+    recipes: Sequence[Recipe],
+    profiles: Sequence[Profile],
+    *,
+    population: str | None,
+    networks: int,
+    windows: Sequence[int],
+) -> SensitivityReplay:
+    """Plan the loads over `profiles` and over those stored relatives of the `population` that there are.
+
+    None has none.
+    """
+    conditions = [end.conditions for end in ENDS if not end.population]
+    cells: list[Cell] = []
+    for is_warm in (False, True):
+        # What no header tells may be used again has no second visit.
+        some = [one for one in recipes if not is_warm or has_freshness(one)]
+        arms = [one for one in conditions if one.warm_cache == is_warm]
+        cells += plan(some, profiles, windows=windows, seeds=SENSITIVITY_SEEDS, conditions=arms)
+    there = relatives(settings, population, networks) if population else {}
+    for one in there.values():
+        cells += plan(
+            recipes, one.profiles, windows=windows, seeds=SENSITIVITY_SEEDS, conditions=[Conditions()]
+        )
+    return SensitivityReplay(
+        cells=cells,
+        populations={
+            name: [population_facts(part) for part in one.populations] for name, one in there.items()
+        },
+    )
+
+
+def relatives(settings: Settings, population: str, networks: int) -> dict[str, CsvPopulation]:
+    """The stored populations that stand for an end of an input, by what the end adds to the id."""
+    known = stored_ids(settings.populations)
+    wanted = {end.population: f"{population}-{end.population}" for end in ENDS if end.population}
+    return {
+        suffix: representatives(find_population(settings.populations, name), networks)
+        for suffix, name in wanted.items()
+        if name in known
+    }

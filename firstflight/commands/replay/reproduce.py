@@ -1,7 +1,5 @@
 """`firstflight replay reproduce`: measure published results again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,7 +64,8 @@ def reproduce_results(
         click.secho(f"{one.id}: {verdict(one)}", bold=True)
         for criterion in one.criteria:
             click.echo(
-                f"  {'ok  ' if criterion.passed else 'FAIL'} {criterion.what}: {criterion.measured:.4g}, bound {criterion.bound:g}"
+                f"  {'ok  ' if criterion.passed else 'FAIL'} {criterion.what}: {criterion.measured:.4g}, "
+                f"bound {criterion.bound:g}"
             )
 
 

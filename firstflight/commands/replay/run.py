@@ -1,7 +1,5 @@
 """`firstflight replay run`: replay a release's pages, or one chunk of them."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Sequence
@@ -61,8 +59,8 @@ def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None
 @click.option(
     "--unless-stored",
     is_flag=True,
-    help="Do nothing if the same replay is stored already, or with --until decided, by the same kernel, player and rule, whatever "
-    "the commit.",
+    help="Do nothing if the same replay is stored already, or with --until decided, by the same kernel, "
+    "player and rule, whatever the commit.",
 )
 @until_options
 @click.option(
@@ -83,12 +81,13 @@ def run_replay(
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
-    """Replay the pages of a release or of recordings over every profile and window, under all conditions, with every seed.
+    """Replay the pages of a release or of recordings over every profile and window,
+    under all conditions, with every seed.
 
-    Options that end in ,... take several values: each combination is replayed. A report's recommendation uses the defaults
-    only; the report shows other conditions beside it. cells.parquet, with a row for each load, and replay.json, with
-    everything the cells depend on, are written below replays/ in the data folder. Parts of the pages are stored as they end:
-    the same command goes on from there if a run was stopped.
+    Options that end in ,... take several values: each combination is replayed. A report's recommendation uses
+    the defaults only; the report shows other conditions beside it. cells.parquet, with a row for each load,
+    and replay.json, with everything the cells depend on, are written below replays/ in the data folder. Parts
+    of the pages are stored as they end: the same command goes on from there if a run was stopped.
 
     A replay needs virtual time: in real time (--lab of selftest and reproduce) the calibration fails.
 

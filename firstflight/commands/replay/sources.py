@@ -1,7 +1,5 @@
 """Options for the pages of a replay: a release, or recordings."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +22,8 @@ SOURCE_OPTIONS = (
     click.option(
         "--recorded",
         is_flag=True,
-        help="The 591 pages of August 2025 that come with the code instead of a crawl's; they are imported first if need be.",
+        help="The 591 pages of August 2025 that come with the code instead of a crawl's; they are "
+        "imported first if need be.",
     ),
     click.option(
         "--har",

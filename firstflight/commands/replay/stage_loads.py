@@ -1,4 +1,5 @@
-"""The loads of a stage, stored in parts as they end, so that a run that is stopped loses the parts in progress alone."""
+"""The loads of a stage, stored in parts as they end,
+so that a run that is stopped loses the parts in progress alone."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class StageLoads:
         self.used_s = children_s()
         """CPU time of all guests by the end of the newest part, in seconds."""
         self.wall_s = 0.0
-        """Wall time of the parts of this stage that were replayed since the start of the command, in seconds."""
+        """Wall time of the parts of this stage that were replayed since the start of the command,
+        in seconds."""
 
     def begin(self, number: int, parts: tuple[Part, ...]) -> None:
         """Say which stage the next loads are of."""
@@ -76,7 +78,8 @@ class StageLoads:
         )
 
     def started(self, cells: Sequence[Cell]) -> tuple[Begun, Path]:
-        """The stage as it is in progress with one start more, and the path that its parts are stored beside."""
+        """The stage as it is in progress with one start more,
+        and the path that its parts are stored beside."""
         before = read_begun(self.folder, self.number)
         begun = before or Begun(
             plan=self.plan,
@@ -89,7 +92,8 @@ class StageLoads:
         return begun, write_begun(self.folder, self.number, begun)
 
     def one_part(self, cells: Sequence[Cell], number: int, *, progress: tqdm[Any]) -> Result:
-        """Replay a part on one guest, and take the CPU time of the guests that ended since the last part for its own."""
+        """Replay a part on one guest, and take the CPU time of the guests that ended
+        since the last part for its own."""
         result = replay_part(self.lab, cells, number, progress=progress)
         with self.lock:
             used_s = children_s()

@@ -1,7 +1,5 @@
 """Options of a replay that would do nothing, so that they are refused in place of being passed over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click
@@ -43,7 +41,10 @@ def _problems(context: click.Context) -> Iterator[str]:
     if context.params.get("until"):
         for name in OF_WHOLE_REPLAYS:
             if name in given:
-                yield f"--until decided chooses networks, seeds and harm conditions itself: leave {names[name]} out"
+                yield (
+                    "--until decided chooses networks, seeds and harm conditions itself: "
+                    f"leave {names[name]} out"
+                )
         return
     for name in OF_STAGES:
         if name in given:

@@ -1,7 +1,5 @@
 """Initial windows as the command line takes them."""
 
-from __future__ import annotations
-
 import click
 
 from firstflight.commands.replay.condition_words import MOST_SEGMENTS

@@ -3,8 +3,6 @@
 Console lines that begin with @ are answers in JSON; other lines are the guest's log.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -6,11 +6,9 @@ It runs inside the guest, under Debian's Python, which has Mininet.
            <-[rate down]--    <-[delay down]--
 
 Delay and rate are on different interfaces, so the queue holds only packets that wait for the bottleneck.
-Mininet makes hosts, links and switches; their addresses (routes.c) and the delays (qdiscs.c) come from the player,
-the rates from `shape`.
+Mininet makes hosts, links and switches; their addresses (routes.c) and the delays (qdiscs.c) come from the
+player, the rates from `shape`.
 """
-
-from __future__ import annotations
 
 import os
 import subprocess
@@ -35,7 +33,10 @@ NETEM_QUEUE_PACKETS = 1000
 """Queue of netem as the shaper: its default limit, which Mininet does not change."""
 
 HTB_BURST = "15k"
-"""Burst that Mininet's default shaper hard-codes. Two packets pass unshaped: tc sets a cburst of 1,600 bytes beside it."""
+"""Burst that Mininet's default shaper hard-codes.
+
+Two packets pass unshaped: tc sets a cburst of 1,600 bytes beside it.
+"""
 
 HTB_QUANTUM_BYTES = 1514
 """Quantum of the only HTB class; it has no effect, but tc warns without it at high rates."""
@@ -187,8 +188,8 @@ def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
     """Shaper of the downlink, the bottleneck: a bucket of one packet over a queue in bytes.
 
     The player replaces the queue by FQ-CoDel or CAKE before each load where the network has these.
-    Reproductions also use the same bucket over RED; netem's rate, which delays the first packet too; and Mininet's
-    shaper, which fails the calibration.
+    Reproductions also use the same bucket over RED; netem's rate, which delays the first packet too; and
+    Mininet's shaper, which fails the calibration.
     """
     rate = f"rate {profile['down_bps']}bit"
     bucket = f"tbf {rate} burst {BUCKET_BYTES} limit"
@@ -198,13 +199,15 @@ def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
         return [
             *bare("s1-eth1"),
             "qdisc add dev s1-eth1 root handle 5: htb default 1",
-            f"class add dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST} quantum {HTB_QUANTUM_BYTES}",
+            f"class add dev s1-eth1 parent 5: classid 5:1 htb {rate} burst {HTB_BURST} "
+            f"quantum {HTB_QUANTUM_BYTES}",
         ]
     if profile["shaper"] == "red":
         return [
             *bare("s1-eth1"),
             f"qdisc add dev s1-eth1 root handle 5: {bucket} {CALIBRATION_QUEUE_BYTES}",
-            f"qdisc add dev s1-eth1 parent 5:1 red limit {queue_bytes} {RED} bandwidth {profile['down_bps']}bit",
+            f"qdisc add dev s1-eth1 parent 5:1 red limit {queue_bytes} {RED} "
+            f"bandwidth {profile['down_bps']}bit",
         ]
     return [*bare("s1-eth1"), f"qdisc add dev s1-eth1 root handle 5: {bucket} {queue_bytes}"]
 

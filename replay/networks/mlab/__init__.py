@@ -1,1 +1,2 @@
-"""Populations of networks made of M-Lab's monthly percentiles of NDT tests by country (docs/populations.md)."""
+"""Populations of networks made of M-Lab's monthly percentiles of NDT tests by
+country (docs/populations.md)."""

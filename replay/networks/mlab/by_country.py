@@ -1,10 +1,9 @@
-"""How each country's tests lie among the strata of a population of the world: the weights that make its networks a country's.
+"""How each country's tests lie among the strata of a population of the world:
+the weights that make its networks a country's.
 
-A stratum is a range of bandwidth and round trip for which one network of the population stands (`sample`). A country's joint
-distribution (`joint`) fills the same strata in other shares than the world's.
+A stratum is a range of bandwidth and round trip for which one network of the population stands (`sample`). A
+country's joint distribution (`joint`) fills the same strata in other shares than the world's.
 """
-
-from __future__ import annotations
 
 import csv
 import re
@@ -42,7 +41,8 @@ class CountryShares:
     median_rtt_ms: float
     """To M-Lab's nearest server."""
     shares: Floats | None
-    """Shares that sum to 1, in the order of the population's networks; None with fewer than FEWEST_TESTS tests."""
+    """Shares that sum to 1, in the order of the population's networks;
+    None with fewer than FEWEST_TESTS tests."""
     is_among_slowest: bool
     """True for the slowest countries by their medians."""
 
@@ -111,7 +111,8 @@ def _part(members: Integers, shape: tuple[int, int], cloud: Cloud) -> Part:
 def shares_by_country(population: str) -> list[CountryShares]:
     """The countries of a population of the world by its id, those with most tests first.
 
-    Raises PopulationError if the population is no mixture of countries by their tests, or if its month does not come with the code.
+    Raises PopulationError if the population is no mixture of countries by their tests,
+    or if its month does not come with the code.
     """
     parts = OF_THE_WORLD.fullmatch(population)
     if parts is None:

@@ -1,10 +1,8 @@
 """M-Lab's IQB files: percentiles of a month's NDT downloads by country, checked by their SHA-256.
 
-IQB is M-Lab's Internet Quality Barometer (repository m-lab/iqb). In the files, the labels of latency and loss are inverted:
-`latency_p5` is the 95th percentile, since IQB ranks from bad to good.
+IQB is M-Lab's Internet Quality Barometer (repository m-lab/iqb). In the files, the labels of latency and loss
+are inverted: `latency_p5` is the 95th percentile, since IQB ranks from bad to good.
 """
-
-from __future__ import annotations
 
 import csv
 import gzip
@@ -32,7 +30,8 @@ BUCKET = "https://storage.googleapis.com/mlab-sandbox-iqb-us-central1"
 
 HERE = Path(__file__).parent
 MANIFEST = HERE / "manifest.csv"
-"""SHA-256 of the 205 months from 2009-01 to 2026-01, from M-Lab's manifest (m-lab/iqb, commit dbd7401d4d17)."""
+"""SHA-256 of the 205 months from 2009-01 to 2026-01, from M-Lab's manifest (m-lab/iqb,
+commit dbd7401d4d17)."""
 
 SIZE_LIMIT = 4_000_000
 """Largest accepted file, in bytes; October 2025 has 58,527."""
@@ -58,7 +57,10 @@ class Country:
 
 
 def read_countries(content: bytes) -> list[Country]:
-    """Read a file of downloads by country, with its labels of latency and loss put right. Raises PopulationError."""
+    """Read a file of downloads by country, with its labels of latency and loss put right.
+
+    Raises PopulationError.
+    """
     try:
         rows = pq.read_table(pa.BufferReader(content)).to_pylist()
         found = [_country(row) for row in rows]
@@ -87,7 +89,8 @@ def _rising(row: Mapping[str, object], name: str, labels: list[int] | tuple[int,
     values = tuple(float(row[f"{name}_p{label}"]) for label in labels)  # type: ignore[arg-type]
     if not all(map(math.isfinite, values)) or any(one > after for one, after in itertools.pairwise(values)):
         raise PopulationError(
-            f"the percentiles of {name} in {row['country_code']} are not in order: M-Lab may have changed the labels"
+            f"the percentiles of {name} in {row['country_code']} are not in order: "
+            "M-Lab may have changed the labels"
         )
     return values
 
@@ -115,8 +118,8 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
 def find_month(month: str, *, source: str | None = None, manifest: Path = MANIFEST) -> bytes:
     """The file of a month, YYYY-MM: from a folder or URL, by default the bundled file or M-Lab's bucket.
 
-    In a folder, a file is called 202510_downloads_by_country.parquet, or as in the bucket. Raises PopulationError if the file
-    is missing or is not the one that the manifest names.
+    In a folder, a file is called 202510_downloads_by_country.parquet, or as in the bucket. Raises
+    PopulationError if the file is missing or is not the one that the manifest names.
     """
     if not MONTH.fullmatch(month):
         raise PopulationError(f"{month!r} is no month such as 2025-10")

@@ -1,11 +1,11 @@
-"""The joint distribution of bandwidth and round trip of one or more countries, as a cloud of equally likely networks.
+"""The joint distribution of bandwidth and round trip of one or more countries,
+as a cloud of equally likely networks.
 
-Between a country's percentiles, the logarithm of a value is linear in the normal score of its share; beyond the first and the
-last percentile it goes on with the slope of the last piece, up to shares of 0.1 and 99.9 %. Held against percentiles that
-were left out and predicted from their neighbours, this rule errs least (docs/populations.md).
+Between a country's percentiles, the logarithm of a value is linear in the normal score of its share; beyond
+the first and the last percentile it goes on with the slope of the last piece, up to shares of 0.1 and 99.9 %.
+Held against percentiles that were left out and predicted from their neighbours, this rule errs least
+(docs/populations.md).
 """
-
-from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -27,8 +27,9 @@ MOST_SCORE = NORMAL.inv_cdf(0.999)
 """Where the tails end: no network is slower or faster than those of a share of 0.1 or 99.9 %."""
 
 RHO = -0.3
-"""Correlation of the normal scores of bandwidth and round trip within a country. Ours: between country medians it is -0.58,
-on mobile lines of two countries about 0 (ERRANT, 1,000 tests). With it, the world's rank correlation is -0.34."""
+"""Correlation of the normal scores of bandwidth and round trip within a country. Ours: between country
+medians it is -0.58, on mobile lines of two countries about 0 (ERRANT, 1,000 tests). With it, the world's rank
+correlation is -0.34."""
 
 NETWORKS = 32_768
 """Networks of a cloud."""
@@ -94,7 +95,8 @@ def normal_scores() -> tuple[Floats, Floats]:
 def world(
     countries: Sequence[Country], *, rho: float = RHO, weights: Mapping[str, float] | None = None
 ) -> Cloud:
-    """The mixture of the countries by their tests, or by `weights` of their codes; each by a Gaussian copula with `rho`."""
+    """The mixture of the countries by their tests, or by `weights` of their codes;
+    each by a Gaussian copula with `rho`."""
     ordered = sorted(countries, key=lambda one: (one.bandwidth_mbps[len(PERCENTS) // 2], one.code))
     shares = np.array([one.tests if weights is None else weights.get(one.code, 0.0) for one in ordered])
     points, normal = normal_scores()

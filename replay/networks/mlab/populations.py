@@ -1,7 +1,5 @@
 """Populations made of a month of M-Lab's: the world, its twenty slowest countries, and single countries."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -25,11 +23,14 @@ FEWEST_TESTS = 1_000
 SLOWEST = 20
 
 USERS = Path(__file__).with_name("internet_users_2019.csv")
-"""Countries' shares of the world's Internet users: the newest whole table at hand. Taiwan, Zimbabwe and Kosovo are not in it."""
+"""Countries' shares of the world's Internet users: the newest whole table at hand.
+
+Taiwan, Zimbabwe and Kosovo are not in it.
+"""
 
 USERS_SOURCE = (
-    "World Bank, individuals using the Internet (IT.NET.USER.ZS, by the ITU) times population (SP.POP.TOTL), shares of 2019 as in "
-    "InternetSociety/taaraxtak"
+    "World Bank, individuals using the Internet (IT.NET.USER.ZS, by the ITU) times population (SP.POP.TOTL), "
+    "shares of 2019 as in InternetSociety/taaraxtak"
 )
 
 MEDIAN = PERCENTS.index(50)
@@ -47,10 +48,10 @@ def populations_of(
     users: Mapping[str, float] | None = None,
     users_source: str = "",
 ) -> Iterator[NewPopulation]:
-    """Populations of countries by `codes`, or without codes of the world and of the slowest countries. Raises PopulationError.
+    """Populations of countries by `codes`, or without codes of the world and of the slowest countries.
 
-    Each but the slowest countries' comes twice: as measured, and with round trips to sites. The world also comes weighted by
-    Internet users: `users` by country code, or else those of USERS.
+    Raises PopulationError. Each but the slowest countries' comes twice: as measured, and with round trips to
+    sites. The world also comes weighted by Internet users: `users` by country code, or else those of USERS.
     """
     by_tests, name = world(countries, rho=rho), f"mlab-{month}"
     known = {one.code: one for one in countries}
@@ -112,7 +113,10 @@ def made(
     measured: str | None = None,
     suffix: str = "",
 ) -> NewPopulation:
-    """The population of a cloud. The id names rho where it is not the default one: -r60 is -0.6, -rp05 is 0.05."""
+    """The population of a cloud.
+
+    The id names rho where it is not the default one: -r60 is -0.6, -rp05 is 0.05.
+    """
     if not -1 < rho < 1:
         raise PopulationError(f"rho must be a correlation such as -0.3, not {rho}")
     if not math.isclose(rho, round(rho, 2)):
@@ -129,9 +133,9 @@ def made(
     return NewPopulation(
         id=name + suffix,
         measured=measured or month,
-        source=f"M-Lab NDT downloads of {month} (IQB, CC0): {title}; within a country a Gaussian copula with rho {rho:g}; loss: "
-        f"lower quartile; uplink and queues ours; slow part: the slowest tenth by {ROUND_TRIPS} round trips and "
-        f"{PAGE_BYTES / 1e6:g} MB (ours)",
+        source=f"M-Lab NDT downloads of {month} (IQB, CC0): {title}; within a country a Gaussian copula with "
+        f"rho {rho:g}; loss: lower quartile; uplink and queues ours; slow part: the slowest tenth by "
+        f"{ROUND_TRIPS} round trips and {PAGE_BYTES / 1e6:g} MB (ours)",
         content=file.getvalue(),
         parameters={"month": month, "rho": rho},
         percentiles=percentiles_of(cloud, rows),
@@ -177,7 +181,10 @@ def rounded(values: Floats) -> list[float]:
 
 
 def read_users(path: Path) -> dict[str, float]:
-    """Internet users by country code, from a CSV with the columns country_code and users. Raises PopulationError."""
+    """Internet users by country code, from a CSV with the columns country_code and users.
+
+    Raises PopulationError.
+    """
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
         found = {row["country_code"].upper(): float(row["users"]) for row in rows}

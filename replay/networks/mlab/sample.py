@@ -1,13 +1,12 @@
 """A small sample of networks whose weighted quantiles are those of a large cloud.
 
-Strata: the slowest tenth by `slowness`, then the rest; each cut into columns of equal weight by bandwidth, and each column into
-rows of equal weight by round trip. One network stands for each stratum, at low-discrepancy places within it. The networks
-keep the ranks of bandwidth and round trip, and take the cloud's values at these ranks (as Iman and Conover 1982). Before that,
-a round trip below the time of a full packet at the network's rate is raised to it: Linux would take each pause between packets
-for the loss of the last one (RFC 8985), and the lab's calibration refuses this. The round trips stay those of the cloud.
+Strata: the slowest tenth by `slowness`, then the rest; each cut into columns of equal weight by bandwidth,
+and each column into rows of equal weight by round trip. One network stands for each stratum, at
+low-discrepancy places within it. The networks keep the ranks of bandwidth and round trip, and take the
+cloud's values at these ranks (as Iman and Conover 1982). Before that, a round trip below the time of a full
+packet at the network's rate is raised to it: Linux would take each pause between packets for the loss of the
+last one (RFC 8985), and the lab's calibration refuses this. The round trips stay those of the cloud.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from replay.networks.mlab.joint import Cloud, Floats, Integers, low_discrepancy
 from replay.networks.profiles import FRAME_BYTES
 
 ROUND_TRIPS, PAGE_BYTES = 20, 2_710_000
-"""A page by which networks are ordered: HTTP Archive's median home page of July 2025 in bytes; its round trips are ours."""
+"""A page by which networks are ordered: HTTP Archive's median home page of July 2025 in bytes;
+its round trips are ours."""
 
 SLOW_SHARE = 0.1
 """Share of the slow part."""
@@ -35,7 +35,8 @@ HELD = [place for place, percent in enumerate(PERCENTS) if 5 <= percent <= 95]
 """Places of the percentiles that the sample must have."""
 
 WITHIN = 16
-"""Part of a stratum, a sixteenth around its place in bandwidth, in which the place in round trip is looked for."""
+"""Part of a stratum, a sixteenth around its place in bandwidth,
+in which the place in round trip is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,8 @@ def split_by_slowness(cloud: Cloud) -> tuple[Integers, Integers]:
 
 
 def strata(members: Integers, shape: tuple[int, int], bandwidth: Floats, rtt: Floats) -> Iterator[Integers]:
-    """Cut members into columns by bandwidth, and each column into rows by round trip, all of equal numbers."""
+    """Cut members into columns by bandwidth, and each column into rows by round trip,
+    all of equal numbers."""
     columns, rows = shape
     for column in np.array_split(members[np.argsort(bandwidth[members], kind="stable")], columns):
         yield from np.array_split(column[np.argsort(rtt[column], kind="stable")], rows)
@@ -116,8 +118,9 @@ def mid_shares(values: Floats, weights: Floats) -> Floats:
 def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
     """The cloud's quantiles at the weighted ranks of the values, made to agree with it at PERCENTS.
 
-    The two networks around each percentile are moved by the factor that their interpolation is wrong by. Where percentiles jump,
-    a move can carry a network over the next percentile: then the moves are repeated, between the percentiles, at most PASSES times.
+    The two networks around each percentile are moved by the factor that their interpolation is wrong by.
+    Where percentiles jump, a move can carry a network over the next percentile: then the moves are repeated,
+    between the percentiles, at most PASSES times.
     """
     found: Floats = np.quantile(cloud, mid_shares(values, weights))
     order = np.argsort(values, kind="stable")
@@ -140,7 +143,8 @@ def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
 
 
 def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> Floats:
-    """Quantiles of weighted values: between them, the logarithm is linear in the normal score of the share."""
+    """Quantiles of weighted values: between them, the logarithm is linear in
+    the normal score of the share."""
     order = np.argsort(values, kind="stable")
     normal = NormalDist()
     scores = [normal.inv_cdf(share) for share in mid_shares(values, weights)[order]]

@@ -1,14 +1,13 @@
 """Round trips to web sites, which lie further away than M-Lab's nearest server.
 
-Chrome's report (CrUX) of December 2024, as printed at treo.sh/rtt: of each of some 49,500 domains the 75th percentile of its
-users' round trips, and of these the percentiles over the domains. Less the 75th percentile of M-Lab's world, each is a
-distance that is added to a network's round trip. The distance is drawn independently of the network.
+Chrome's report (CrUX) of December 2024, as printed at treo.sh/rtt: of each of some 49,500 domains the 75th
+percentile of its users' round trips, and of these the percentiles over the domains. Less the 75th percentile
+of M-Lab's world, each is a distance that is added to a network's round trip. The distance is drawn
+independently of the network.
 
-What this leaves out: Chrome's estimate is no least round trip, and contains queues; domains count alike, whatever their
-visits; and a slow country's sites may be further away than others.
+What this leaves out: Chrome's estimate is no least round trip, and contains queues; domains count alike,
+whatever their visits; and a slow country's sites may be further away than others.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from statistics import NormalDist
@@ -30,7 +29,8 @@ def distances_ms(world: Cloud) -> Floats:
 
 
 def seen_from(cloud: Cloud, world: Cloud) -> Cloud:
-    """The cloud's networks with round trips to sites; the first and the last distance hold beyond their percentiles."""
+    """The cloud's networks with round trips to sites;
+    the first and the last distance hold beyond their percentiles."""
     normal = NormalDist()
     scores = [normal.inv_cdf(percent / 100) for percent in PERCENTS]
     drawn = np.interp([normal.inv_cdf(share) for share in cloud.place], scores, np.log(distances_ms(world)))

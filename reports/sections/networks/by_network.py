@@ -1,6 +1,5 @@
-"""The networks of a replay, and gains by their round trip, bandwidth and bandwidth-delay product, and over slow ones."""
-
-from __future__ import annotations
+"""The networks of a replay, and gains by their round trip, bandwidth and bandwidth-delay product,
+and over slow ones."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,10 @@ from reports.sections.evidence import POPULATIONS, Evidence, saved_ms, saved_per
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from reports.statistics.bootstrap import Floats
 
-OPPOSITE_SIGNS = "Percentages count each load alike; in milliseconds the slowest lines weigh most, so that the two can have different signs."
+OPPOSITE_SIGNS = (
+    "Percentages count each load alike; in milliseconds the slowest lines weigh most, "
+    "so that the two can have different signs."
+)
 """Note of a section whose tables have gains both in percent and in milliseconds."""
 
 
@@ -54,7 +56,8 @@ QUANTITIES = (
         of=lambda one: float(one["down_bps"]) * float(one["rtt_us"]) / 8e9,
     ),
 )
-"""Quantities as in Figure 5 of the 2010 paper; the ends of the buckets are those of today's networks and ours."""
+"""Quantities as in Figure 5 of the 2010 paper; the ends of the buckets are
+those of today's networks and ours."""
 
 
 def buckets(quantity: Quantity, networks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Floats]]:
@@ -82,12 +85,14 @@ def by_network_section(evidence: Evidence) -> Section:
     return Section(
         id="networks-gain",
         title="By round trip, bandwidth and bandwidth-delay product",
-        lead="A larger window saves round trips, which weigh most where they are long against the time that the bytes themselves take. "
-        f"Each bucket has networks of the population with their weights. {OPPOSITE_SIGNS}",
+        lead="A larger window saves round trips, which weigh most where they are long against the time that "
+        "the bytes themselves take. Each bucket has networks of the population with their "
+        f"weights. {OPPOSITE_SIGNS}",
         figures=figures,
         tables=tables,
         notes=(
-            "A value is unknown where a network of the bucket has fewer than three loads or the bucket too few pages. Intervals are of each number by itself.",
+            "A value is unknown where a network of the bucket has fewer than three loads or the bucket too "
+            "few pages. Intervals are of each number by itself.",
             *left_out(evidence),
         ),
     )
@@ -173,9 +178,10 @@ def slow_section(evidence: Evidence) -> Section:
     return Section(
         id="slow",
         title="Slow networks",
-        lead="Who has little bandwidth has most to lose by a larger burst, so that the 2010 paper tells slow networks apart (Table 4's populations). "
-        "Theirs are not to be had; here the slowest tenth of the population, weighted as in the rule, stands beside all networks. "
-        f"Networks are ordered by the time of {ROUND_TRIPS} round trips and of {size(PAGE_BYTES)} at the full rate.",
+        lead="Who has little bandwidth has most to lose by a larger burst, so that the 2010 paper tells "
+        "slow networks apart (Table 4's populations). Theirs are not to be had; here the slowest tenth of "
+        "the population, weighted as in the rule, stands beside all networks. Networks are ordered by the "
+        f"time of {ROUND_TRIPS} round trips and of {size(PAGE_BYTES)} at the full rate.",
         figures=(slow_figure(evidence, rows),),
         tables=(
             Table(
@@ -208,7 +214,10 @@ def slow_rows(evidence: Evidence, populations: Mapping[str, Floats]) -> Iterator
 
 
 def slow_figure(evidence: Evidence, rows: Sequence[Row]) -> Figure:
-    """Page time saved at each window, over all networks and over the slowest tenth; `rows` are the table's."""
+    """Page time saved at each window, over all networks and over the slowest tenth.
+
+    `rows` are the table's.
+    """
     return Figure(
         id="fig-slow",
         title="Page time saved, over all networks and over the slowest tenth.",

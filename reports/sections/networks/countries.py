@@ -1,6 +1,5 @@
-"""What a window gains and costs in each country, by the weights that a country's tests give to the networks of the population."""
-
-from __future__ import annotations
+"""What a window gains and costs in each country, by the weights that a country's tests give to
+the networks of the population."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -40,16 +39,22 @@ COLUMNS = (
 )
 
 NOTES = (
-    "A country's number is the mean over the population's networks, each weighted by the share of the country's tests that lie in its stratum "
-    "of bandwidth and round trip. So the countries have the same networks in other shares: losses and queues of a country's own lines are not told apart.",
-    "The intervals have the chance of pages and loads, each of a country by itself, and not how well tests stand for people. The pages are the same in every country.",
+    "A country's number is the mean over the population's networks, each weighted by the share of the "
+    "country's tests that lie in its stratum of bandwidth and round trip. So the countries have the same "
+    "networks in other shares: losses and queues of a country's own lines are not told apart.",
+    "The intervals have the chance of pages and loads, each of a country by itself, and not how well tests "
+    "stand for people. The pages are the same in every country.",
     OPPOSITE_SIGNS,
-    f"Unknown for countries with fewer than {grouped(FEWEST_TESTS)} tests, and where a network has too few loads.",
+    f"Unknown for countries with fewer than {grouped(FEWEST_TESTS)} tests, "
+    "and where a network has too few loads.",
 )
 
 
 def countries_section(evidence: Evidence, population: Mapping[str, Any], *, window: int) -> Section:
-    """Gain and cost of `window` in each country; `population` are the facts of the average population that was replayed."""
+    """Gain and cost of `window` in each country.
+
+    `population` are the facts of the average population that was replayed.
+    """
     # A population of a file may have the name of a stored one.
     name = population["id"] if population.get("is_stored") else f"the file {population['id']}.csv"
     try:
@@ -67,7 +72,8 @@ def countries_section(evidence: Evidence, population: Mapping[str, Any], *, wind
     return Section(
         id="countries",
         title=TITLE,
-        lead=f"{LEAD} The tables have IW {window} against IW {evidence.incumbent}, in the countries with most of M-Lab's tests and in the {SLOWEST} with the slowest lines.",
+        lead=f"{LEAD} The tables have IW {window} against IW {evidence.incumbent}, in the countries with "
+        f"most of M-Lab's tests and in the {SLOWEST} with the slowest lines.",
         figures=(
             figure_of(evidence, "fig-countries", "in the countries with most tests", largest, window),
             figure_of(evidence, "fig-countries-slow", "in the slowest countries", [world, *slowest], window),
@@ -83,7 +89,8 @@ def countries_section(evidence: Evidence, population: Mapping[str, Any], *, wind
 
 
 def members_of(evidence: Evidence, population: str) -> Floats:
-    """Which networks of the evidence stand for which of the population's [evidence's network, population's], as 0 and 1.
+    """Which networks of the evidence stand for which of the population's [evidence's network,
+    population's], as 0 and 1.
 
     Raises PopulationError if the evidence has other networks, or weighs them otherwise.
     """
@@ -149,7 +156,8 @@ def figure_of(evidence: Evidence, name: str, where: str, rows: Sequence[Row], wi
     return Figure(
         id=name,
         title=f"Page time saved by IW {window} {where}.",
-        caption=f"Against IW {evidence.incumbent}, with 95 % intervals. A change is worthwhile from {stated(evidence.rule.worthwhile_percent, '%')} on.",
+        caption=f"Against IW {evidence.incumbent}, with 95 % intervals. A change is worthwhile from "
+        f"{stated(evidence.rule.worthwhile_percent, '%')} on.",
         drawing="forest",
         x="saved",
         y="country",

@@ -1,7 +1,5 @@
 """The report's section on sizes: shares that fit into each window, with intervals, and quantiles."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,11 +29,13 @@ class SizeCounts:
     content: dict[str, Any]
     """The part `sizes` of report.json."""
     bands: Mapping[str, Mapping[int, Interval]]
-    """Intervals of cumulative shares by measure and size in bytes, from the smallest on, of the measures in HEADLINE that can be stated."""
+    """Intervals of cumulative shares by measure and size in bytes, from the smallest on,
+    of the measures in HEADLINE that can be stated."""
 
 
 def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> SizeCounts:
-    """Count the items of known and unknown size of each measure, with shares that fit into each window and quantiles.
+    """Count the items of known and unknown size of each measure,
+    with shares that fit into each window and quantiles.
 
     A share is None where most sizes of its measure are unknown: that of the few known ones would mislead.
     """
@@ -44,9 +44,7 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int
     along = {name: band_sizes(cdfs[name], marked) for name in HEADLINE if cdfs[name].is_stated}
     intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
     return SizeCounts(
-        content=size_content(
-            cdfs, intervals, windows=windows, mss=mss, schema_version=release.manifest.schema_version
-        ),
+        content=size_content(cdfs, intervals, windows=windows, mss=mss),
         bands={
             name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
             for name, sizes in along.items()
@@ -66,10 +64,9 @@ def size_content(
     *,
     windows: Sequence[int],
     mss: int,
-    schema_version: int,
 ) -> dict[str, Any]:
     """The part `sizes` of report.json; intervals are by measure and size in bytes."""
-    apart, share = incomplete(cdfs, schema_version=schema_version)
+    apart, share = incomplete(cdfs)
     return {
         "mss_bytes": mss,
         "windows": list(windows),

@@ -1,7 +1,5 @@
 """What fits into the first flight: sizes, their shares that fit into each window, and their quantiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,27 +23,30 @@ def sizes_section(
 ) -> Section:
     """The section from the content's sizes.
 
-    `curves` are points (measure, size, cdf) of the measures that are drawn, exact at `windows`; `bands` their intervals by measure and size.
+    `curves` are points (measure, size, cdf) of the measures that are drawn, exact at `windows`; `bands` their
+    intervals by measure and size.
     """
     mss = sizes["mss_bytes"]
     incomplete = sizes["incomplete_responses"]
     told = (
         ""
         if incomplete["percent"] is None
-        else f" {grouped(incomplete['count'])} responses ({quantity(incomplete['percent'], '%')} of all) broke off or had not ended when "
-        "recording stopped; they are counted apart."
+        else f" {grouped(incomplete['count'])} responses ({quantity(incomplete['percent'], '%')} of all) "
+        "broke off or had not ended when recording stopped; they are counted apart."
     )
     return Section(
         id="sizes",
         title="What fits into the first flight",
-        lead="A new connection may send its initial window before anything is acknowledged. The table shows the share of each "
-        f"measure that fits into a window, with segments of {grouped(mss)} bytes as in Figure 1 of the 2010 paper.{told}",
+        lead="A new connection may send its initial window before anything is acknowledged. The table shows "
+        f"the share of each measure that fits into a window, with segments of {grouped(mss)} bytes as in "
+        f"Figure 1 of the 2010 paper.{told}",
         figures=(
             Figure(
                 id="cdf",
                 title=f"Sizes: {', '.join(dict.fromkeys(point['measure'] for point in curves))}.",
-                caption="Cumulative share by size, on a logarithmic axis; "
-                f"vertical lines mark initial windows of segments with {grouped(mss)} bytes. Bands are 95 % intervals of each point, from a bootstrap over sites.",
+                caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial "
+                f"windows of segments with {grouped(mss)} bytes. Bands are 95 % intervals of each point, "
+                "from a bootstrap over sites.",
                 drawing="lines",
                 x="size",
                 y="cdf",
@@ -125,7 +126,8 @@ def untold(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]
     ]
     if found:
         yield (
-            f"Measures whose sizes are mostly unknown have no shares and no quantiles here; known are: {', '.join(found)}."
+            "Measures whose sizes are mostly unknown have no shares and no quantiles here; "
+            f"known are: {', '.join(found)}."
         )
 
 

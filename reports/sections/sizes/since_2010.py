@@ -1,7 +1,5 @@
 """Sizes of this release against the services of 2010, digitised from Figure 1 of Dukkipati et al."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -30,8 +28,9 @@ def since_2010_section(
     return Section(
         id="since-2010",
         title="Against 2010's responses",
-        lead="IW 10 was chosen by the sizes of Google's services in 2010. Those were responses of single services; this release has all responses "
-        "of pages, so that the curves say how the web's responses lie to them, and not how the same services grew.",
+        lead="IW 10 was chosen by the sizes of Google's services in 2010. Those were responses of single "
+        "services; this release has all responses of pages, so that the curves say how the web's responses "
+        "lie to them, and not how the same services grew.",
         figures=(
             Figure(
                 id="fig-2010",
@@ -44,7 +43,8 @@ def since_2010_section(
                 columns=columns,
                 rows=tuple(curve_rows(cdfs["responses"], year)),
                 source=f"{source}; Dukkipati et al. 2010, Figure 1, digitised",
-                query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = 'responses' ORDER BY size_bytes",
+                query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = "
+                "'responses' ORDER BY size_bytes",
                 lines=tuple(Line(value=iw * mss, label=f"IW {iw}") for iw in windows),
                 is_logarithmic=True,
             ),

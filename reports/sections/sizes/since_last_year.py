@@ -1,7 +1,5 @@
 """Sizes of this release against the release of twelve months earlier of the same kind."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,10 @@ from schema.crawls import CrawlName
 
 TITLE = "Against last year's sizes"
 
-LEAD = "What fits into a window this year and did not a year ago, or the reverse, shows whether the web grows out of it."
+LEAD = (
+    "What fits into a window this year and did not a year ago, or the reverse, "
+    "shows whether the web grows out of it."
+)
 
 DRAWN = ("responses", "first_flights")
 """Measures of the figure."""
@@ -55,7 +56,8 @@ def without_last_year(wanted: CrawlName) -> Section:
         "since-last-year",
         TITLE,
         LEAD,
-        f"there is no release of {wanted} to compare it with. A release of that name would fill this section.",
+        f"there is no release of {wanted} to compare it with. "
+        "A release of that name would fill this section.",
     )
 
 
@@ -105,8 +107,9 @@ def since_last_year_section(now: Year, before: Year, *, labels: Mapping[str, str
                 source=source,
                 query=query,
                 notes=(
-                    "Intervals of a change are of two independent samples of sites, made of the intervals of both shares (Zou and Donner 2008); the lists have sites "
-                    "in common, so that they are rather too wide.",
+                    "Intervals of a change are of two independent samples of sites, made of the intervals of "
+                    "both shares (Zou and Donner 2008); the lists have sites in common, "
+                    "so that they are rather too wide.",
                     *breaks(now.release, before.release),
                 ),
             ),
@@ -123,7 +126,10 @@ def breaks(now: Release, before: Release) -> Iterator[str]:
     ):
         values = [getattr(one.manifest, name) for one in (before, now)]
         if values[0] != values[1]:
-            yield f"The {title} differs ({values[0]}, then {values[1]}), so that a part of the change may be due to it."
+            yield (
+                f"The {title} differs ({values[0]}, then {values[1]}), "
+                "so that a part of the change may be due to it."
+            )
 
 
 def curve_rows(years: Sequence[Year], labels: Mapping[str, str]) -> Iterator[Row]:
@@ -161,7 +167,8 @@ def _interval(share: Mapping[str, Any]) -> Interval | None:
 
 
 def difference(one: Interval | None, other: Interval | None) -> Interval | None:
-    """One estimate less an independent other, with the interval that both intervals give (Zou and Donner 2008, MOVER).
+    """One estimate less an independent other, with the interval that both intervals
+    give (Zou and Donner 2008, MOVER).
 
     >>> difference(Interval(9, 6, 12), Interval(5, 1, 9))
     Interval(estimate=4, lower=-1.0, upper=9.0)

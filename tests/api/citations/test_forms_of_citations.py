@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from tests.factories.published_report import CITABLE
 LOCALWEB = "/releases/2026-11.desktop.local.tcp.localweb/v1"
 MOBILE = "/releases/2026-11.mobile.local.tcp.web/v1"
 REPORT = "/reports/2026/v1"
-EDITION = Path(__file__).parents[3] / "docs" / "edition-2026"
-NUMBER = json.loads((EDITION / "report.json").read_text())["citation"]["version"]
 
 ADDRESS = re.compile(r"https://sizes\.test[^\s\"'}<,]*")
 """An address of the service within a citation."""
@@ -99,31 +96,11 @@ def test_a_document_is_cited_with_the_checksum_of_its_text(public: TestClient) -
     assert f"sha256:{hashlib.sha256(text).hexdigest()}" in public.get("/documents/glossary/cite.ris").text
 
 
-def test_a_report_has_one_line_to_cite_it_wherever_it_stands(data_dir: Path) -> None:
-    shutil.rmtree(data_dir / "reports")
-    shutil.copytree(EDITION, data_dir / "reports" / "2026" / f"v{NUMBER}")
-    line = json.loads((EDITION / "report.json").read_text())["citation"]["line"]
-    with TestClient(create_app(data_dir / "releases", data_dir / "reports")) as client:
-        (report,) = client.get("/v1/reports").json()["reports"]
-        errata, page = client.get("/reports/2026/errata").text, client.get(f"/reports/2026/v{NUMBER}/").text
-    (version,) = report["versions"]
-    assert version["cite_as"] == line
-    assert f'<dd class="cite">{line}</dd>' in errata
-    for form in FORMS:
-        link = f'href="/reports/2026/v{NUMBER}/cite.{form}"'
-        assert link in errata
-        assert link in page[: page.index("</aside>")]
-
-
 def test_illustrative_data_are_refused_in_a_sentence(client: TestClient) -> None:
     problem = assert_problem(client.get(f"{LOCALWEB}/cite.bib"), "not-citable", 404)
     assert problem["detail"].endswith("is no evidence about the web, and is not to be cited.")
     assert "cite.bib" not in client.get(LOCALWEB).text
     assert f"{MOBILE}/cite.bib" in client.get(MOBILE).text
-
-
-def test_a_report_from_before_citations_has_none(client: TestClient) -> None:
-    assert_problem(client.get(f"{REPORT}/cite.ris"), "not-citable", 404, mentions="older than citations")
 
 
 def test_another_suffix_is_a_problem_that_lists_those_there_are(client: TestClient) -> None:

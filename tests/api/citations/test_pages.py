@@ -1,4 +1,5 @@
-"""Pages of what is cited: releases, measures, reports, figures and documents say what they are, and lead to their data and citations."""
+"""Pages of what is cited: releases, measures, reports, figures and documents say what they are,
+and lead to their data and citations."""
 
 import datetime
 import html
@@ -25,13 +26,14 @@ from tests.api.conftest import own_or_shared, write_release, write_release_with_
 from tests.api.test_v1 import assert_problem
 from tests.factories.published_report import CITABLE, SECOND, write_version
 
-EDITION = Path(__file__).parents[3] / "docs" / "edition-2026"
-NUMBER = json.loads((EDITION / "report.json").read_text())["citation"]["version"]
+pytestmark = pytest.mark.process
+
 OBSERVED = CrawlName(month="2026-10")
 NAME = CrawlName(month="2026-11", kind="localweb")
-"""A crawl whose release has no table of items, and no visits."""
+"""A crawl whose release is illustrative, and has no visits."""
 PAGE = f"/releases/{OBSERVED}/v1"
-FIGURES = f"/reports/2026/v{NUMBER}/figures"
+REPORT = "/reports/2026/v1"
+FIGURES = f"{REPORT}/figures"
 PARTS = (
     "Title",
     "Authors",
@@ -51,8 +53,9 @@ def rows_of(page: str) -> dict[str, str]:
     return {name: html.unescape(re.sub("<[^>]*>", "", value)) for name, value in found}
 
 
-def write_citable(root: Path) -> Path:
-    """Write a release with items and the days of its visits, an illustrative one without, the edition, and two versions of a year's report."""
+def write_citable(root: Path, whole_report: Path) -> Path:
+    """Write a release of many sites with the days of its visits, an illustrative one, a whole report, and
+    two versions of a year's report."""
     visits = root / "visits.parquet"
     days = [datetime.datetime(2026, 10, day, 23, 59, tzinfo=datetime.UTC) for day in (7, 3, 5)]
     pq.write_table(pa.table({"started_at": days}), visits)
@@ -63,16 +66,16 @@ def write_citable(root: Path) -> Path:
         authors=(Author(name="Lovelace", given="Ada", orcid="https://orcid.org/0000-0002-1825-0097"),),
     )
     write_release(root / "releases", NAME, version=1)
-    shutil.copytree(EDITION, root / "reports" / "2026" / f"v{NUMBER}")
+    shutil.copytree(whole_report, root / "reports" / "2026" / "v1")
     for publication in (Publication(date="2026-01-15"), SECOND):
         write_version(root / "reports" / "2025", publication, **CITABLE)
     return root
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Path:
+def library(tmp_path: Path, whole_report: Path) -> Path:
     """A library that the test may change."""
-    return write_citable(tmp_path)
+    return write_citable(tmp_path, whole_report)
 
 
 @pytest.fixture
@@ -82,8 +85,8 @@ def own(library: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    library = write_citable(tmp_path_factory.mktemp("library"))
+def shared(tmp_path_factory: pytest.TempPathFactory, whole_report: Path) -> Iterator[TestClient]:
+    library = write_citable(tmp_path_factory.mktemp("library"), whole_report)
     with TestClient(create_app(library / "releases", library / "reports", looked_at_every_s=0)) as client:
         yield client
 
@@ -194,10 +197,12 @@ def test_a_release_leads_to_the_page_of_each_of_its_measures(client: TestClient)
     assert (short.status_code, short.headers["location"]) == (307, f"{PAGE}/measures/pages")
 
 
-def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(client: TestClient) -> None:
+def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(
+    client: TestClient, whole_report: Path
+) -> None:
     figures = [
         one
-        for section in json.loads((EDITION / "report.json").read_text())["sections"]
+        for section in json.loads((whole_report / "report.json").read_text())["sections"]
         for one in section["figures"]
     ]
     assert len(figures) > 10
@@ -207,12 +212,14 @@ def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(client: Tes
         assert f'href="{path}"' in errata
         page = html.unescape(client.get(path).text)
         assert f"<pre>{figure['query']}</pre>" in page
-        assert f"<pre>firstflight report recompute 2026 v{NUMBER} {figure['id']}</pre>" in page
-        assert f"/reports/2026/v{NUMBER}/#{figure['id']}" in page
+        assert f"<pre>firstflight report recompute 2026 v1 {figure['id']}</pre>" in page
+        assert f"{REPORT}/#{figure['id']}" in page
         assert len(page.encode()) < 60_000
         (drawing,) = re.findall(r'<img src="([^"]*)"', page)
-        assert client.get(drawing).content == (EDITION / f"forms/figures/{figure['id']}.svg").read_bytes()
-    lines = (EDITION / "forms/figures/cdf.csv").read_text().splitlines()
+        assert (
+            client.get(drawing).content == (whole_report / f"forms/figures/{figure['id']}.svg").read_bytes()
+        )
+    lines = (whole_report / "forms/figures/cdf.csv").read_text().splitlines()
     page = client.get(f"{FIGURES}/cdf").text
     assert f"of {len(lines) - 1} rows" in page
     for value in lines[1].split(","):
@@ -222,7 +229,7 @@ def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(client: Tes
 def test_a_file_of_a_report_is_not_taken_for_a_figure(client: TestClient) -> None:
     assert_problem(client.get(f"{FIGURES}/cdf.svg"), "no-such-file", 404)
     assert_problem(client.get(f"{FIGURES}/none"), "not-citable", 404, mentions="fig-gains")
-    assert client.get(f"/reports/2026/v{NUMBER}/forms/figures/cdf.svg").status_code == 200
+    assert client.get(f"{REPORT}/forms/figures/cdf.svg").status_code == 200
 
 
 def test_a_figure_of_a_superseded_or_withdrawn_version_says_so(client: TestClient, library: Path) -> None:
@@ -244,3 +251,16 @@ def test_a_hostile_title_is_text_on_the_page_of_a_figure(library: Path) -> None:
             answer = client.get(path)
             assert answer.status_code == 200
             assert "<script>" not in answer.text
+
+
+def test_a_report_has_one_line_to_cite_it_wherever_it_stands(client: TestClient, whole_report: Path) -> None:
+    line = json.loads((whole_report / "report.json").read_text())["citation"]["line"]
+    report, _ = client.get("/v1/reports").json()["reports"]
+    errata, page = client.get("/reports/2026/errata").text, client.get(f"{REPORT}/").text
+    (version,) = report["versions"]
+    assert version["cite_as"] == line
+    assert f'<dd class="cite">{line}</dd>' in errata
+    for form in FORMS:
+        link = f'href="{REPORT}/cite.{form}"'
+        assert link in errata
+        assert link in page[: page.index("</aside>")]

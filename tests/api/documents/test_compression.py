@@ -1,7 +1,5 @@
 """Documents and reports are compressed for clients that accept gzip, under entity tags of their own."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.documents.shelved import sources
 from api.lab.queue import Queue
-from benchmarks.pages import MOST_BYTES
+from benchmarks.pages.loads import MOST_BYTES
 from tests.factories.made_up_replay import at_once
 
 GZIP = {"Accept-Encoding": "gzip"}

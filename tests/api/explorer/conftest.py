@@ -1,4 +1,4 @@
-"""A service with a month of items, and a month of distributions alone."""
+"""A service with a month of many sites, and a month of one."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +10,8 @@ from api.app import create_app
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release, write_release_with_items
 
-WITH, WITHOUT = "2026-12.desktop.local.tcp.web", "2026-11.desktop.local.tcp.web"
-"""A month with items, and one without."""
+MANY, ONE = "2026-12.desktop.local.tcp.web", "2026-11.desktop.local.tcp.web"
+"""A month with sites enough for intervals, and one without."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""Strata as choices of the explorer: their shares, their words, and what a release or a measure does not know."""
+"""Strata as choices of the explorer: their shares, their words,
+and what a release or a measure does not know."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -8,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from api.explorer.strata import FIELDS
 from tests.api.conftest import item_table
-from tests.api.explorer.conftest import WITH, WITHOUT
+from tests.api.explorer.conftest import MANY
 from tests.api.explorer.test_explorer import drawn, rows
 from tests.api.test_v1 import assert_problem
 
@@ -19,7 +20,7 @@ def test_a_stratum_has_its_own_shares(client_of_items: TestClient) -> None:
         for row in item_table().to_pylist()
         if row["measure"] == "responses" and row["protocol"] == "h2"
     ]
-    query = f"crawl={WITH}&measure=responses&iw=3&mss=1430&protocol=h2"
+    query = f"crawl={MANY}&measure=responses&iw=3&mss=1430&protocol=h2"
     (window,) = [row for row in rows(client_of_items, query) if row["iw"]]
     assert float(window["cdf"]) == sum(size <= 3 * 1430 for size in sizes) / len(sizes)
     assert (window["known"], window["stratum"]) == (str(len(sizes)), "protocol: h2")
@@ -29,14 +30,14 @@ def test_the_form_keeps_what_was_chosen_and_its_empty_fields_choose_nothing(
     client_of_items: TestClient,
 ) -> None:
     query = "page_kind=home&rank_stratum=&protocol=h2&resource_type=&party="
-    page = client_of_items.get(f"/explore?crawl={WITH}&measure=responses&{query}")
+    page = client_of_items.get(f"/explore?crawl={MANY}&measure=responses&{query}")
     assert re.findall(r'<option value="([^"]*)" selected', page.text) == ["home", "h2"]
     (canonical,) = re.findall(r'<([^>]*)>; rel="canonical"', page.headers["link"])
     assert canonical.partition("&release=")[0].endswith("&protocol=h2")
 
 
 def test_the_form_has_a_field_for_each_dimension_with_every_value(client_of_items: TestClient) -> None:
-    page = client_of_items.get(f"/explore?crawl={WITH}").text
+    page = client_of_items.get(f"/explore?crawl={MANY}").text
     for field in FIELDS:
         (options,) = re.findall(rf'<select name="{field.name}">(.*?)</select>', page, re.DOTALL)
         offered = [value for value in re.findall(r'value="([^"]*)"', options) if value]
@@ -44,7 +45,7 @@ def test_the_form_has_a_field_for_each_dimension_with_every_value(client_of_item
 
 
 def test_the_figure_names_the_stratum(client_of_items: TestClient) -> None:
-    query = f"crawl={WITH}&measure=responses&protocol=h2&rank_stratum=1000"
+    query = f"crawl={MANY}&measure=responses&protocol=h2&rank_stratum=1000"
     figure = ET.tostring(drawn(client_of_items, query), encoding="unicode")
     assert "ranks: 1 to 1\u202f000; protocol: h2" in figure
     assert (
@@ -56,9 +57,8 @@ def test_the_figure_names_the_stratum(client_of_items: TestClient) -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        (f"crawl={WITHOUT}&measure=responses&protocol=h2", "the release has no strata"),
-        (f"crawl={WITH}&measure=pages&protocol=h2", "an item of this measure has no protocol"),
-        (f"crawl={WITH}&measure=responses&protocol=h3", "no size is known"),
+        (f"crawl={MANY}&measure=pages&protocol=h2", "an item of this measure has no protocol"),
+        (f"crawl={MANY}&measure=responses&protocol=h3", "no size is known"),
     ],
 )
 def test_an_unknown_stratum_is_said_in_a_sentence_and_has_no_number(
@@ -74,12 +74,12 @@ def test_an_unknown_stratum_is_said_in_a_sentence_and_has_no_number(
 
 
 def test_measures_that_lack_the_stratum_are_not_shown_unless_chosen(client_of_items: TestClient) -> None:
-    page = client_of_items.get(f"/explore?crawl={WITH}&protocol=h2").text
+    page = client_of_items.get(f"/explore?crawl={MANY}&protocol=h2").text
     assert '<h3 id="responses">' in page
     assert '<h3 id="pages">' not in page
 
 
 @pytest.mark.parametrize("query", ["protocol=h4", "rank_stratum=5", "party=second", "resource_type=cat"])
 def test_a_value_that_no_stratum_has_is_refused(client_of_items: TestClient, query: str) -> None:
-    answer = client_of_items.get(f"/explore?crawl={WITH}&{query}")
+    answer = client_of_items.get(f"/explore?crawl={MANY}&{query}")
     assert_problem(answer, "bad-parameter", 400, mentions=query.partition("=")[0])

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from api.explorer.choice import windows
+from api.explorer.routes import windows
 from releases.formatting import NARROW
 from schema.crawls import CrawlName
 from tests.api.conftest import UNKNOWN, write_release

@@ -106,12 +106,14 @@ def test_a_format_that_is_not_offered_is_a_problem_that_lists_those_that_are(cli
         assert [one["suffix"] for one in problem["offered"]] == [".json", ".csv", ".svg", ".png", ".vl.json"]
 
 
-def test_a_release_without_strata_says_why_and_draws_nothing(client: TestClient) -> None:
-    query = f"crawl={LOCALWEB}&protocol=h2"
+def test_a_release_that_lacks_the_stratum_says_why_and_draws_nothing(client: TestClient) -> None:
+    query = f"crawl={LOCALWEB}&cache=warm"
     answer = client.get(f"/v1/first-flight?{query}").json()
     assert answer["share"] is None
-    assert "no strata" in answer["share_unknown"]
-    assert_problem(client.get(f"/v1/first-flight.svg?{query}"), "bad-parameter", 400, mentions="no strata")
+    assert "no load was warm" in answer["share_unknown"]
+    assert_problem(
+        client.get(f"/v1/first-flight.svg?{query}"), "bad-parameter", 400, mentions="no load was warm"
+    )
 
 
 def test_without_a_stratum_every_release_has_a_figure(client: TestClient) -> None:

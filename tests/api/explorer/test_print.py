@@ -1,15 +1,9 @@
 """Paper shows the explorer's figure and numbers, without the form and the links to files."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from fastapi.testclient import TestClient
 
-from scripts.screens.browser import launched, opened
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
+from benchmarks.pages.browser import launched, opened
 
 pytestmark = pytest.mark.browser
 

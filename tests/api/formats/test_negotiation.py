@@ -10,7 +10,7 @@ from tests.api.test_remembered import CRAWL
 from tests.api.test_v1 import assert_problem
 
 JSON_ALONE = [
-    "/v1/crawls", "/v1/releases", "/v1/reports", "/v1/progress", "/v1/errata", f"/v1/distributions?crawl={CRAWL}&iw=3",
+    "/v1/crawls", "/v1/releases", "/v1/reports", "/v1/progress", "/v1/errata", f"/v1/distributions?crawl={CRAWL}&iw=3",  # noqa: E501
 ]  # fmt: skip
 WITH_CSV = ["/v1/series?kind=localweb&iw=3", "/v1/outside-series?series=pervasive-sizes"]
 BROWSERS = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

@@ -1,13 +1,12 @@
 """The service with a lab whose replays the test ends when it likes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -18,9 +17,6 @@ from api.lab.page_replay import PageReplay
 from api.lab.queue import Queue
 from tests.factories.made_up_recording import DOCUMENT, STYLE
 from tests.factories.made_up_replay import made_up_replay
-
-if TYPE_CHECKING:
-    import httpx2
 
 AS_A_BROWSER = {"Accept": "text/html"}
 

@@ -1,6 +1,5 @@
-"""A page from the form to the waterfalls, over the real Linux TCP stack, by the service as operators start it."""
-
-from __future__ import annotations
+"""A page from the form to the waterfalls, over the real Linux TCP stack,
+by the service as operators start it."""
 
 import re
 import time
@@ -55,7 +54,8 @@ def test_a_page_is_replayed_from_the_form_to_its_waterfalls(lab_client: TestClie
     assert "1 more is left out" in answer.text
     assert len(re.findall(r'aria-label="Waterfall at IW \d+', answer.text)) == 2 * len(WINDOWS)
     assert f"of {SEEDS} loads:" not in answer.text  # none was refused, and none failed
-    # 20 kB are more than three segments: on the slow network the window of 3 takes a round trip more than that of 30.
+    # 20 kB are more than three segments: on the slow network the window of 3 takes a
+    # round trip more than that of 30.
     times = [
         float(one.replace("\u202f", ""))
         for one in re.findall(r"page time <strong>([\d\u202f.]+)", answer.text)

@@ -1,23 +1,18 @@
 """The lab in a browser without scripts: from the form to the waterfalls, and no fault on either screen."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from fastapi.testclient import TestClient
 
 from api.lab.drawing import MOST_ROWS, drawing
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
+from benchmarks.pages.browser import SIZES, launched, opened
 from releases.formatting import NARROW
-from scripts.screens.browser import SIZES, launched, opened
-from scripts.screens.faults import unreadable, violations
+from tests.api.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, give, har
 from tests.factories.made_up_replay import HOST, made_up_replay
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
 
 NETWORKS = tuple(one.profile.id for one in offered_networks()[-2:])
 

@@ -1,7 +1,5 @@
 """The program that replays a page: what it refuses, and that nothing of it stays."""
 
-from __future__ import annotations
-
 import asyncio
 import mmap
 from pathlib import Path

@@ -1,25 +1,22 @@
 """The lab's queue: one replay at a time, few that wait, a limit of time, and results that are forgotten."""
 
-from __future__ import annotations
-
 import asyncio
+import contextlib
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
-from api.lab.queue import KEPT_S, MOST_KEPT, MOST_WAITING, Job, Queue, outcome
+from api.lab.queue import KEPT_S, MOST_KEPT, MOST_UPLOADED_BYTES, MOST_WAITING, Job, Queue, outcome
 from tests.api.lab.conftest import HeldLab, give, har
 from tests.api.test_v1 import assert_problem
 from tests.factories.made_up_replay import HOST, at_once, made_up_replay
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
 
 WITHIN_S = 60
 
@@ -39,8 +36,7 @@ async def ended(job: Job) -> None:
 
 
 def add(queue: Queue, content: bytes = b"{}") -> Job:
-    with queue.place():
-        return queue.add(content, ["a"])
+    return queue.add(content, ["a"])
 
 
 def test_the_page_says_the_place_and_the_progress_and_asks_again(
@@ -70,16 +66,30 @@ def test_more_than_five_that_wait_are_refused_and_told_when_to_come_again(lab_cl
     assert lab_client.get("/lab").status_code == 200
 
 
-def test_an_upload_holds_a_place_while_it_arrives() -> None:
+def test_uploads_hold_no_place_and_share_room() -> None:
     queue = Queue(at_once)
-    places = [queue.place() for _ in range(MOST_WAITING)]
-    for place in places:
-        place.__enter__()
-    with pytest.raises(Problem, match="wait for the lab already"), queue.place():
-        pass
-    places[0].__exit__(None, None, None)
-    with queue.place():
-        pass
+    with contextlib.ExitStack() as stack:
+        counts = [stack.enter_context(queue.upload()) for _ in range(4 * MOST_WAITING)]
+        counts[0](MOST_UPLOADED_BYTES)
+        with pytest.raises(Problem, match="too many files are being uploaded"):
+            counts[1](1)
+    with queue.upload() as count:
+        count(MOST_UPLOADED_BYTES)
+
+
+def test_a_place_that_was_taken_during_an_upload_is_refused_at_its_end() -> None:
+    async def within() -> None:
+        queue = Queue(HeldLab().replay)
+        with queue.upload():
+            for _ in range(1 + MOST_WAITING):
+                add(queue)
+            with pytest.raises(Problem, match="wait for the lab already"):
+                add(queue)
+        with pytest.raises(Problem, match="wait for the lab already"), queue.upload():
+            pass
+        await queue.close()
+
+    asyncio.run(within())
 
 
 def test_one_page_is_replayed_at_a_time_in_the_order_of_arrival() -> None:

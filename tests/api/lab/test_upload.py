@@ -1,11 +1,11 @@
 """What the lab's form takes, and what it refuses before anything is replayed."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import io
+import threading
 import zipfile
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
+from starlette.types import Message, Receive, Send
 
 from api.app import create_app
+from api.http.problems import Problem
 from api.lab.networks import offered_networks, usual_network
-from api.lab.upload import MOST_BYTES, ROOM_BYTES
+from api.lab.upload import MOST_BYTES, PIECE_BYTES, ROOM_BYTES, read_upload
 from tests.api.lab.conftest import AS_A_BROWSER, HeldLab, give, har
 from tests.api.test_v1 import assert_problem
+
+WITHIN_S = 60
 
 BOUNDARY = "b0undary"
 FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
@@ -109,7 +114,8 @@ def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_refused(
 
 
 def pieces_read(app: Any, headers: list[tuple[bytes, bytes]]) -> tuple[int, int]:
-    """Status of the answer to an endless form whose file comes in pieces of a megabyte, and how many of them were read."""
+    """Status of the answer to an endless form whose file comes in pieces of a megabyte,
+    and how many of them were read."""
     read = 0
     statuses: list[int] = []
 
@@ -133,6 +139,89 @@ def pieces_read(app: Any, headers: list[tuple[bytes, bytes]]) -> tuple[int, int]
     }
     asyncio.run(app(scope, receive, send))
     return statuses[0], read
+
+
+def post(app: Any, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
+    """A call of the application with a form."""
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/lab",
+        "raw_path": b"/lab",
+        "query_string": b"",
+        "headers": [(b"content-type", FORM["Content-Type"].encode())],
+    }
+    found: Coroutine[Any, Any, None] = app(scope, receive, send)
+    return found
+
+
+def test_uploads_that_send_nothing_keep_nobody_out(lab_client: TestClient, held: HeldLab) -> None:
+    async def silence() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def idle() -> None:
+        async def ignore(message: Message) -> None:
+            pass
+
+        uploads = [asyncio.ensure_future(post(lab_client.app, silence, ignore)) for _ in range(20)]
+        try:
+            await asyncio.sleep(0.2)
+            assert not any(one.done() for one in uploads)
+            begun.set()
+            await asyncio.to_thread(answered.wait, WITHIN_S)
+        finally:
+            for one in uploads:
+                one.cancel()
+            await asyncio.wait(uploads)
+
+    begun, answered = threading.Event(), threading.Event()
+    assert lab_client.portal is not None
+    uploading = lab_client.portal.start_task_soon(idle)
+    try:
+        assert begun.wait(WITHIN_S)
+        assert give(lab_client, har()).status_code == 303
+    finally:
+        answered.set()
+        uploading.result(WITHIN_S)
+
+
+@pytest.mark.parametrize("piece", [b"", b"x" * 1000])
+def test_an_upload_below_the_least_rate_is_ended(piece: bytes) -> None:
+    counted: list[int] = []
+
+    async def trickle() -> Message:
+        await asyncio.sleep(0.02 if piece else WITHIN_S)
+        return {"type": "http.request", "body": piece if counted else FILE_HEAD, "more_body": True}
+
+    async def within() -> None:
+        request = Request(
+            {"type": "http", "headers": [(b"content-type", FORM["Content-Type"].encode())]}, trickle
+        )
+        with pytest.raises(Problem, match=r"slower than \d+ kbit/s"):
+            await read_upload(request, counted.append, piece_s=0.2)
+
+    asyncio.run(within())
+    assert len(counted) <= 11
+
+
+def test_an_upload_that_pauses_between_enough_bytes_is_read() -> None:
+    body = FILE_HEAD + har().ljust(3 * PIECE_BYTES) + END
+    pieces = [body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES)]
+
+    async def pieced() -> Message:
+        await asyncio.sleep(0.1)
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    async def within() -> bytes:
+        request = Request(
+            {"type": "http", "headers": [(b"content-type", FORM["Content-Type"].encode())]}, pieced
+        )
+        return (await read_upload(request, lambda _: None, piece_s=0.3)).content
+
+    with pytest.raises(Problem, match="in the field network"):  # which the form lacks
+        asyncio.run(within())
+    assert pieces == []
 
 
 def test_a_form_that_is_too_large_is_refused_while_it_arrives(lab_client: TestClient) -> None:

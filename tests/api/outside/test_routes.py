@@ -1,20 +1,15 @@
 """`/v1/outside-series` and `/history`: what others counted, apart from our own series."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from fastapi.testclient import TestClient
 
 from releases.outside.points import load
 from releases.outside.series import KINDS
 from tests.api.test_v1 import assert_problem
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
 
 
 def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) -> None:

@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Iterator
 
-import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
@@ -13,10 +12,9 @@ from releases.errata.stored import record
 from schema.crawls import CrawlName
 from storage.progress import write_progress
 from storage.report_versions import Publication
-from tests.api.conftest import distribution_table, running, write_release_with_items
+from tests.api.conftest import running, write_release_with_items
 from tests.api.rows.conftest import SITES, made_up
 from tests.factories.made_up_crawl import write_tables
-from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
 from tests.factories.published_report import CITABLE, write_version
 
@@ -25,14 +23,13 @@ BASE_URL = "http://testserver"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """Two months, of which the newer has rows, an erratum and a report, a running crawl, and a lab that replays nothing."""
+    """Two months, of which the newer has rows, an erratum and a report, a running crawl,
+    and a lab that replays nothing."""
     root = tmp_path_factory.mktemp("data")
     rows = CrawlName(month="2026-11")
-    folder = rows.path(root / "releases", version=1)
-    write_tables(folder, made_up())
-    pq.write_table(distribution_table(), folder / "distribution.parquet")
-    (folder / "dictionary.json").write_text("{}\n")
-    make_release(folder, rows, rows={"visit": SITES})
+    write_tables(root / "tables", made_up())
+    others = {path.name: path for path in (root / "tables").iterdir()}
+    write_release_with_items(root / "releases", rows, others=others, rows={"visit": SITES})
     write_release_with_items(root / "releases", CrawlName(month="2026-10"))
     record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
     write_version(root / "reports" / "2026", Publication(date="2027-01-15"), **CITABLE)

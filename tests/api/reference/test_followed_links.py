@@ -1,13 +1,13 @@
-"""schemathesis follows the API from answer to answer: no server error, no status or answer that is not documented."""
-
-from __future__ import annotations
+"""schemathesis follows the API from answer to answer: no server error,
+no status or answer that is not documented."""
 
 import collections
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 import schemathesis
+from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -24,21 +24,19 @@ from api.lab.networks import usual_network
 from api.reference.links import LINKS
 from tests.api.lab.conftest import har
 from tests.api.reference.conftest import BASE_URL
-
-if TYPE_CHECKING:
-    from fastapi.testclient import TestClient
+from tests.circles import ALL
 
 pytestmark = pytest.mark.slow
 
-WALKS, STEPS = 80, 30
+WALKS, STEPS = 80 if ALL else 20, 30
 """Walks through the API, and the most calls of each."""
 
-LEAST_FOLLOWED = 600
+LEAST_FOLLOWED = 600 if ALL else 100
 """Times that a link led to what was asked for, over all walks."""
 
 MOST_SEEDS = 10
-"""Most seeds of walks. Hypothesis draws constants of the modules that are loaded too, so that walks differ by the tests that ran before, and
-those of one seed may miss a link."""
+"""Most seeds of walks. Hypothesis draws constants of the modules that are loaded too, so that walks differ by
+the tests that ran before, and those of one seed may miss a link."""
 
 CHECKS = [
     not_a_server_error,
@@ -48,7 +46,8 @@ CHECKS = [
 ]
 
 CURSOR = r"$response.body#/next#regex:[?&]cursor=([^&]+)"
-"""Cursor in the URL of the next page, which readers follow as it is, by an expression of schemathesis's own."""
+"""Cursor in the URL of the next page, which readers follow as it is,
+by an expression of schemathesis's own."""
 
 PAGES = {
     path: {
@@ -136,7 +135,8 @@ def links(described: dict[str, Any]) -> set[str]:
 
 
 def walked(service: TestClient, described: dict[str, Any], number: int = 1) -> collections.Counter[str]:
-    """Walks by seed `number` through the API by its links, with each answer checked: how often a link led to what was asked for."""
+    """Walks by seed `number` through the API by its links, with each answer checked:
+    how often a link led to what was asked for."""
     schema = schemathesis.openapi.from_dict(described)
     schema.config.update(base_url=BASE_URL)
     # The links alone, and parameters as they are described.

@@ -1,6 +1,5 @@
-"""Calls that schemathesis generates from the OpenAPI get no server error and no status that it does not document."""
-
-from __future__ import annotations
+"""Calls that schemathesis generates from the OpenAPI get no server error and no
+status that it does not document."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +37,8 @@ THERE: dict[str, tuple[Any, ...]] = {
     "visit": (1,),
     "name": ("distribution.parquet", "manifest.json", "report.json"),
 }
-"""Values of parameters that name what is there, by the parameter: a call with made-up names alone finds nothing."""
+"""Values of parameters that name what is there, by the parameter:
+a call with made-up names alone finds nothing."""
 
 
 @pytest.fixture

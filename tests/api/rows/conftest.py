@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from releases.build import write_computed
 from schema.crawls import CrawlName
 from tests.factories.made_up_crawl import MadeUp, write_tables
 from tests.factories.made_up_release import make_release
@@ -43,7 +44,7 @@ def write_crawl(
     folder = crawl.path(releases, version=version)
     write_tables(folder, tables)
     (folder / "dictionary.json").write_text("{}\n")
-    rows = {name: len(found) for name, found in tables.rows().items()}
+    rows = {name: len(found) for name, found in tables.rows().items()} | write_computed(folder, crawl.kind)
     make_release(folder, crawl, version=version, rows=rows)
     return folder
 

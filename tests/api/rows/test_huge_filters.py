@@ -1,4 +1,5 @@
-"""Filters that are too large, of another type or hostile are refused by name or find nothing; none is an error of the service."""
+"""Filters that are too large, of another type or hostile are refused by name or find nothing;
+none is an error of the service."""
 
 import pytest
 from fastapi.testclient import TestClient

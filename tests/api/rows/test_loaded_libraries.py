@@ -15,7 +15,7 @@ NEEDLESS = {
     *("sqlalchemy", "alembic", "psycopg", "adbc_driver_manager", "adbc_driver_postgresql"),  # PostgreSQL
     *("altair", "vl_convert", "pandas", "polars", "narwhals", "PIL", "typst"),  # figures and reports
     "markdown_it",  # documents
-    *("jsonschema", "cffconvert", "ruamel", "yaml"),  # making and checking releases
+    *("jsonschema", "ruamel", "yaml"),  # making and checking releases
     *("playwright", "dns", "msgspec", "cryptography"),  # crawling
     *("prometheus_client", "pytest"),
 }

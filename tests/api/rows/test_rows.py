@@ -1,4 +1,5 @@
-"""Rows of a release as JSON, NDJSON, CSV, Arrow and Parquet, held against the rows that the release was made of."""
+"""Rows of a release as JSON, NDJSON, CSV, Arrow and Parquet,
+held against the rows that the release was made of."""
 
 import base64
 import csv
@@ -22,7 +23,6 @@ from api.rows.filters import parameters
 from api.rows.query import TABLES
 from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
 from tests.api.test_v1 import assert_problem
-from tests.factories.made_up_release import make_release
 
 Row = dict[str, Any]
 EVERY = made_up().rows()
@@ -122,7 +122,7 @@ def test_a_text_with_separators_quotes_and_line_ends_survives_every_format(tmp_p
         ({"wire_bytes_is_null": "true"}, lambda row: row["wire_bytes"] is None),
         ({"wire_bytes_is_null": "false"}, lambda row: row["wire_bytes"] is not None),
         ({"from_cache": "true"}, lambda row: row["from_cache"]),
-        ({"visit_id": 4, "wire_bytes_at_least": 1000}, lambda row: row["visit_id"] == 4 and (row["wire_bytes"] or 0) >= 1000),
+        ({"visit_id": 4, "wire_bytes_at_least": 1000}, lambda row: row["visit_id"] == 4 and (row["wire_bytes"] or 0) >= 1000),  # noqa: E501
         ({"host": "'; DROP TABLE response; --"}, lambda row: False),
     ],
 )  # fmt: skip
@@ -262,24 +262,6 @@ def test_head_is_get_without_the_body(client: TestClient, suffix: str) -> None:
     head, got = client.head(path), client.get(path)
     assert (head.status_code, head.content) == (200, b"")
     assert dict(head.headers) == dict(got.headers)
-
-
-def test_a_column_that_an_earlier_release_lacks_is_null_in_its_rows(tmp_path: Path) -> None:
-    folder = write_crawl(tmp_path, NAME, made_up())
-    table = pq.read_table(folder / "connection.parquet").drop_columns(["first_record_bytes", "round_trip_us"])
-    pq.write_table(table, folder / "connection.parquet")
-    for file in ("manifest.json", "SHA256SUMS"):
-        (folder / file).unlink()
-    make_release(folder, NAME, rows={})
-    asked = {"fields": "id,round_trip_us,first_record_bytes"}
-    with serving(tmp_path) as client:
-        for suffix, read in LINES.items():
-            found = read(get(client, f"/v1/connections.{suffix}", **asked).content)
-            assert len(found) == len(EVERY["connection"])
-            unknown = ("", "") if suffix == "csv" else (None, None)
-            assert set(shown(found, "round_trip_us", "first_record_bytes")) == {unknown}
-        assert rows(client, "connections", **asked, round_trip_us_at_least=0) == []
-        assert len(rows(client, "connections", **asked, round_trip_us_is_null="true")) == len(found)
 
 
 def test_no_column_has_the_name_of_a_parameter_or_of_another_columns_filter() -> None:

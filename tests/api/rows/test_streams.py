@@ -1,7 +1,5 @@
 """Streams of rows end with their client, and say so when they are cut."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -66,8 +64,8 @@ class Client:
 
     async def ask(self) -> None:
         scope = {
-            "type": "http", "method": "GET", "path": f"/v1/responses.{self._suffix}", "raw_path": b"", "root_path": "",
-            "query_string": f"crawl={CRAWL}&fields=id,path".encode(), "headers": [], "scheme": "http", "http_version": "1.1",
+            "type": "http", "method": "GET", "path": f"/v1/responses.{self._suffix}", "raw_path": b"", "root_path": "",  # noqa: E501
+            "query_string": f"crawl={CRAWL}&fields=id,path".encode(), "headers": [], "scheme": "http", "http_version": "1.1",  # noqa: E501
         }  # fmt: skip
         await self.app(scope, self._receive, self._send)
 
@@ -95,7 +93,8 @@ class Client:
 
 
 def ask(releases: Path, suffix: str, on_body: Callable[[Client, int], Awaitable[None]]) -> Client:
-    """What a client got, of which `on_body` is called with the number of pieces so far; nothing is left open."""
+    """What a client got, of which `on_body` is called with the number of pieces so far;
+    nothing is left open."""
 
     async def run() -> Client:
         app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)

@@ -12,7 +12,8 @@ EARLIER = dataclasses.replace(NAME, month="2026-10")
 
 
 def one_load() -> MadeUp:
-    """One page load: 20 kB, of which a part arrives after the first round trip; a reused connection; HTTP/3; and a cache."""
+    """One page load: 20 kB, of which a part arrives after the first round trip; a reused connection;
+    HTTP/3; and a cache."""
     crawl = MadeUp()
     crawl.add_visit()
     crawl.visit[-1] |= {"load_us": 900_000, "largest_contentful_paint_us": 450_000}

@@ -1,4 +1,5 @@
-"""The pages of a site: its months, its page loads as waterfalls, the way there, and what hostile names do to them."""
+"""The pages of a site: its months, its page loads as waterfalls, the way there,
+and what hostile names do to them."""
 
 import html
 import re
@@ -27,7 +28,8 @@ def plain(text: str) -> str:
 
 
 def rows(page: str, region: str) -> list[Row]:
-    """The rows of a table of cards by the labels of their cells; the head of a row is under the empty label."""
+    """The rows of a table of cards by the labels of their cells;
+    the head of a row is under the empty label."""
     (table,) = re.findall(
         rf'aria-label="{re.escape(region)}">\s*<table class="cards">(.*?)</table>', page, re.DOTALL
     )
@@ -64,7 +66,8 @@ def test_a_site_has_its_first_flights_beside_iw_10_and_its_windows_by_month(mont
         page = read(client, "/sites/site1.test")
     newest, earlier = rows(page, "First flights by release")
     assert (newest[""], earlier[""]) == (CRAWL, str(EARLIER))
-    # 3,000 bytes of TLS flight and 15,600 of two responses with 100 of records are 14 segments of 1,430 bytes.
+    # 3,000 bytes of TLS flight and 15,600 of two responses with 100 of records
+    # are 14 segments of 1,430 bytes.
     assert newest["first flight"] == "14 segments 18.7 kB, more than IW 10"
     assert newest["windows of its own host"] == "10 (1 connection)"
     assert newest["windows of all its servers"] == "10 (1 connection), at least 32 (1 connection)"

@@ -1,7 +1,5 @@
 """Page loads that others recorded, who may not tell when a connection was opened."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

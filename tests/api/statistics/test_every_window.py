@@ -1,6 +1,5 @@
-"""Counts are exact at every window from 1 to 100 segments, at every size of a segment that the explorer offers, alone and in a stratum."""
-
-from __future__ import annotations
+"""Counts are exact at every window from 1 to 100 segments, at every size of a segment that the explorer
+offers, alone and in a stratum."""
 
 import itertools
 import random
@@ -25,7 +24,8 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """An item of each window's size and one of a byte more, for a part of all windows, over h2 and http/1.1 by chance."""
+    """An item of each window's size and one of a byte more, for a part of all windows,
+    over h2 and http/1.1 by chance."""
     chance = random.Random(5)
     pattern = next(one for one in item_table().to_pylist() if one["measure"] == "responses")
     ends = [iw * mss for iw, mss in itertools.product(range(1, 101), SEGMENTS)]

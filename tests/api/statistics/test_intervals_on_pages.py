@@ -1,4 +1,5 @@
-"""The pages print the intervals that the API gives, beside every share and quantile, and draw bands around the curves."""
+"""The pages print the intervals that the API gives, beside every share and quantile,
+and draw bands around the curves."""
 
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.routes.pages import between, percent
 from releases.formatting import size
-from releases.strata.statistics import NO_SITES
+from releases.strata.statistics import FEW_SITES
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
 from tests.api.conftest import SIZES, write_release, write_release_with_items
@@ -42,6 +43,6 @@ def test_a_page_says_why_a_release_has_no_intervals(tmp_path: Path) -> None:
     with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
         for path in ("/", RELEASE):
             text = client.get(path).text
-            assert NO_SITES in text
+            assert FEW_SITES in text
             assert " % to " not in text
             assert 'class="band"' not in text

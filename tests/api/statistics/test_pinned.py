@@ -1,4 +1,5 @@
-"""A canonical address names its releases: what it answers stays as it is when later versions and months come."""
+"""A canonical address names its releases: what it answers stays as it is when
+later versions and months come."""
 
 import dataclasses
 import re

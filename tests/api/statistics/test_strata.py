@@ -16,7 +16,7 @@ from tests.api.conftest import (
     write_library,
     write_release_with_items,
 )
-from tests.api.test_v1 import LOCALWEB, assert_problem
+from tests.api.test_v1 import assert_problem
 
 CRAWL = "2026-12.desktop.local.tcp.localweb"
 
@@ -40,7 +40,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 @pytest.fixture
 def client(request: pytest.FixtureRequest) -> TestClient:
-    """A client of a service over these months, which a test shares with others unless it asks for December."""
+    """A client of a service over these months, which a test shares with
+    others unless it asks for December."""
     return own_or_shared(request, "own_client", "shared")
 
 
@@ -98,23 +99,10 @@ def test_a_stratum_of_few_sites_has_shares_without_intervals(client: TestClient)
     assert "fewer than 20 sites" in found["interval_unknown"]
 
 
-def test_an_older_release_answers_without_intervals_and_says_why(client: TestClient) -> None:
-    (found,) = distributions(client, LOCALWEB, measure="responses")["distributions"]
-    assert found["fits"][0]["share"] == 0.25
-    assert (found["fits"][0]["lower"], found["sites"]) == (None, None)
-    assert "no table `item`" in found["interval_unknown"]
-
-
-@pytest.mark.parametrize(
-    ("crawl", "stratum", "why"),
-    [(LOCALWEB, {"protocol": "h2"}, "no strata"), (CRAWL, {"cache": "warm"}, "no load was warm")],
-)
-def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(
-    client: TestClient, crawl: str, stratum: dict[str, str], why: str
-) -> None:
-    answer = distributions(client, crawl, **stratum)
+def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(client: TestClient) -> None:
+    answer = distributions(client, cache="warm")
     assert answer["distributions"] == []
-    assert why in answer["stratum_unknown"]
+    assert "no load was warm" in answer["stratum_unknown"]
 
 
 @pytest.mark.usefixtures("december")
@@ -148,15 +136,14 @@ def test_a_value_that_no_stratum_has_is_refused(client: TestClient, query: str) 
         assert_problem(client.get(f"{path}&{query}"), "bad-parameter", 400, mentions=name)
 
 
-def test_a_series_of_a_stratum_is_unknown_in_months_without_strata(client: TestClient) -> None:
+def test_a_series_has_the_stratum_in_each_month(client: TestClient) -> None:
     found = client.get("/v1/series?kind=localweb&protocol=h2&iw=3").json()
     assert found["stratum"] == {"protocol": "h2"}
     values = {point["month"]: (point["value"], point["value_unknown"]) for point in found["points"]}
     sizes = rows(measure="responses", protocol="h2")
     assert values["2026-12"] == (sum(size <= 4290 for size in sizes) / len(sizes), None)
     for month in ("2026-10", "2026-11"):
-        assert values[month][0] is None
-        assert "no strata" in values[month][1]
+        assert values[month] == (1 / 4, None)
 
 
 @pytest.mark.parametrize("statistic", ["share", "quantile", "mean"])

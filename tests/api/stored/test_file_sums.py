@@ -1,16 +1,12 @@
 """Checksums of served files are computed once, without waiting for other files."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from api.stored import file_sums
 from api.stored.file_sums import Sums
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_a_cached_checksum_does_not_wait_for_a_file_that_is_being_read(

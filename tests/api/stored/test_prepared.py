@@ -1,6 +1,5 @@
-"""Prepared files: the service answers from them as from the release's tables, and never from what is damaged or withdrawn."""
-
-from __future__ import annotations
+"""Prepared files: the service answers from them as from the release's tables,
+and never from what is damaged or withdrawn."""
 
 import dataclasses
 import itertools
@@ -11,16 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from api.rows.reader import RowReader
-from api.rows.sites import SiteReader
-from api.stored.held_items import HeldItems
+from api.rows.reader import RowReader, SiteReader
+from api.stored.held import HeldItems
 from api.stored.library import Library
 from api.stored.prepared import site_rows
 from api.stored.prepared.program import prepare
 from api.stored.prepared.store import CDFS, ITEMS, SITES, Prepared
 from api.stored.prepared.upkeep import keep_prepared
 from api.stored.shelf import Version
-from releases.catalogue import read_release
 from releases.cdf import load_cdfs, read_cdfs
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Stratum
@@ -28,7 +25,7 @@ from schema.computed_tables import MEASURES
 from tests.api.conftest import write_release_with_items
 from tests.api.rows.conftest import NAME, made_up, serving, write_crawl
 from tests.api.rows.conftest import SITES as MADE_UP_SITES
-from tests.releases.test_earlier_schemas import EARLIER, STORED
+from tests.factories.made_up_crawl import write_tables
 
 PREPARED_WITHIN_S = 600
 """A process of low priority prepares a small release within this time on the busiest machine."""
@@ -88,7 +85,9 @@ def crawled(tmp_path: Path) -> Shelved:
 @pytest.fixture
 def with_items(tmp_path: Path) -> Shelved:
     """A release with items of thirty sites."""
-    write_release_with_items(tmp_path / "releases", NAME)
+    write_tables(tmp_path / "tables", made_up())
+    others = {path.name: path for path in (tmp_path / "tables").iterdir()}
+    write_release_with_items(tmp_path / "releases", NAME, others=others)
     return shelved(tmp_path)
 
 
@@ -119,27 +118,6 @@ def test_hosts_of_the_same_checksum_are_told_apart(crawled: Shelved, monkeypatch
     for host in hosts(MADE_UP_SITES):
         found = crawled.sites(crawled.prepared).of(crawled.version, host)
         assert found == crawled.sites(None).of(crawled.version, host)
-
-
-@pytest.mark.parametrize("schema", EARLIER)
-def test_a_release_of_an_earlier_schema_version_is_prepared_with_null_for_what_it_lacks(
-    schema: int, tmp_path: Path
-) -> None:
-    stored = STORED / f"schema-{schema}"
-    shutil.copytree(stored, read_release(stored).crawl.path(tmp_path / "releases", version=1))
-    found = shelved(tmp_path)
-    folder = found.prepare()
-    # Releases of the bundled web have its hosts alone; each has several.
-    rows = RowReader(found.library).where(found.version, "visits", ["host"])
-    names = {row["host"] for row in rows}
-    assert len(names) > 1
-    for host in names:
-        by_files = found.sites(found.prepared).of(found.version, host)
-        assert by_files.visits
-        assert by_files == found.sites(None).of(found.version, host)
-    assert {name: cdf.known for name, cdf in load_cdfs(folder / CDFS).items()} == {
-        name: cdf.known for name, cdf in read_cdfs(found.version.path / "distribution.parquet").items()
-    }
 
 
 @pytest.mark.parametrize("measure", ["responses", "pages", "hosts"])

@@ -1,9 +1,8 @@
-"""Launches the attacker in place of Chromium, beside a database and secrets, and prints what it gained as JSON.
+"""Launches the attacker in place of Chromium, beside a database and secrets,
+and prints what it gained as JSON.
 
 Runs in namespaces that the test makes for it, never on the machine itself.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib

@@ -30,7 +30,8 @@ def content(path: Path) -> bytes:
 
 
 def replaced(temporary: str) -> list[str]:
-    """Files of the crawler in place of which there is now one of ours; nothing outside its temporary folder is tried."""
+    """Files of the crawler in place of which there is now one of ours;
+    nothing outside its temporary folder is tried."""
     found = []
     home = os.environ["HOME"]  # which may lie below a folder that we cannot list
     for folder in (temporary, *([home] if home.startswith(temporary) else [])):

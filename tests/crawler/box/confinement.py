@@ -1,7 +1,5 @@
 """Reads from /proc (proc(5)) how a browser's processes are confined."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -57,7 +55,8 @@ def process(pid: int) -> dict[str, Any]:
 
 
 def confined(browser: int) -> list[dict[str, Any]]:
-    """Describe bubblewrap and its descendants, which are the browser, but not the crawler's `tee` beside them."""
+    """Describe bubblewrap and its descendants, which are the browser,
+    but not the crawler's `tee` beside them."""
     told = [process(pid) for pid in [browser, *processes.descendants(browser)]]
     return [one for one in told if one["kind"] != "tee"]
 

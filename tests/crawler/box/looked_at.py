@@ -3,8 +3,6 @@
 Runs in namespaces that the test makes for it, as `attacked` does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

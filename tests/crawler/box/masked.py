@@ -3,8 +3,6 @@
 Runs in namespaces that the test makes for it.
 """
 
-from __future__ import annotations
-
 import subprocess
 
 from crawler import box

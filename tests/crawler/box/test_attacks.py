@@ -1,7 +1,5 @@
 """A process in the browser's place, with its user and its view of the machine, gains nothing."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,10 +1,10 @@
 """The box: errors where it cannot be made, and the parts of the machine that it shows."""
 
-from __future__ import annotations
-
 import asyncio
 import os
+import platform
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -50,7 +50,7 @@ def test_a_browser_without_a_box_is_not_started(chromium: Path, monkeypatch: pyt
         launch(chromium)
 
 
-def test_a_browser_that_cannot_run_in_the_box_fails_with_bubblewraps_message(server_folder: Path) -> None:
+def test_a_browser_that_cannot_run_in_the_box_fails_with_the_boxs_message(server_folder: Path) -> None:
     folder = server_folder / "another-shell"
     folder.mkdir()
     (folder / "sh").symlink_to("/bin/sh")
@@ -58,7 +58,7 @@ def test_a_browser_that_cannot_run_in_the_box_fails_with_bubblewraps_message(ser
     program.parent.mkdir()
     program.write_text(f"#!{folder}/sh\necho Chromium 156.0.0.0\n", encoding="utf-8")
     program.chmod(0o755)
-    with pytest.raises(LaunchFailed, match=r"does not start \(bwrap: execvp .*: No such file or directory\)"):
+    with pytest.raises(LaunchFailed, match=r"does not start \(prlimit: .*: No such file or directory\)"):
         launch(program)
 
 
@@ -125,3 +125,74 @@ def test_a_browser_outside_usr_is_seen_with_its_folder_alone(tmp_path: Path) -> 
         str(program.parent),
         str(program),
     ]
+
+
+def boxed(script: str) -> list[str]:
+    """Lines that a Python script prints in a box."""
+    call = [*box.with_filter(box.command(Path("/usr/bin/python3"), memory_bytes=2**30)), "-c", script]
+    done = subprocess.run(
+        call,
+        input=box.system_call_filter(),
+        env=box.environment(),
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.decode().splitlines()
+
+
+def test_a_browser_makes_no_sockets_but_those_that_the_guard_sees() -> None:
+    script = """
+import errno, socket
+for family in range(64):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        for make in (socket.socket, socket.socketpair):
+            try:
+                make(family, kind)
+            except OSError as exc:
+                if exc.errno == errno.EAFNOSUPPORT:
+                    continue
+            print(family)
+"""
+    assert {int(line) for line in boxed(script)} == set(box.FAMILIES)
+    assert socket.AF_VSOCK not in box.FAMILIES
+
+
+def test_calls_that_no_namespace_holds_are_refused_and_those_of_other_architectures_do_not_exist() -> None:
+    numbers = box.MACHINES[platform.machine()].refused
+    script = f"""
+import ctypes, os
+call = ctypes.CDLL(None, use_errno=True).syscall
+print([(call(number, -1, 0, 0, 0, 0), os.strerror(ctypes.get_errno())) for number in {numbers}])
+print(call({box.X32} + 39), os.strerror(ctypes.get_errno()))
+"""
+    refused, other = boxed(script)
+    assert refused == str([(-1, "Operation not permitted")] * len(numbers))
+    assert other == "-1 Function not implemented"
+
+
+def test_a_box_has_a_bound_on_its_processes_and_the_next_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(box, "TASKS", 20)
+    script = """
+import os, sys
+made = 0
+try:
+    while os.fork():
+        made += 1
+    os.read(os.pipe()[0], 1)
+except OSError as exc:
+    print(made, exc.strerror)
+"""
+    for _ in range(2):
+        (line,) = boxed(script)
+        made, _, said = line.partition(" ")
+        assert int(made) < 20
+        assert said == "Resource temporarily unavailable"
+
+
+def test_without_a_filter_for_the_processor_there_is_no_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pytest.raises(
+        BoxUnavailable, match="no filter of system calls for riscv64: crawl on x86_64 or aarch64"
+    ):
+        box.check()

@@ -1,7 +1,5 @@
 """Namespaces to crawl in: root's, and those of an ordinary user with one capability."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

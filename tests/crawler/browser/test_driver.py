@@ -1,7 +1,5 @@
 """Playwright's driver and browsers are replaced when killed, and die with the crawler."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc
@@ -27,7 +25,8 @@ from tests.zoo.raw import RawWeb, html
 pytestmark = pytest.mark.browser
 
 WITHIN_S = 60.0
-"""Time limit for the browsers of a killed crawler to end, far beyond what it takes on a busy machine, in seconds."""
+"""Time limit for the browsers of a killed crawler to end, far beyond what it takes on a busy machine,
+in seconds."""
 
 
 @contextlib.asynccontextmanager
@@ -163,7 +162,7 @@ async def main():
             await asyncio.sleep(600)
 
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
 def test_the_browsers_of_a_killed_crawler_die_with_it(chromium: Path, tmp_path: Path) -> None:

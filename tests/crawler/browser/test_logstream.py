@@ -1,7 +1,5 @@
 """The live log of a browser is cut into visits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

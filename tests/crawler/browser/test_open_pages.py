@@ -1,7 +1,5 @@
 """The next page is opened while the page before it is waited for, and neither knows of the other."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable
@@ -36,8 +34,9 @@ window.addEventListener('load', () => setTimeout(() => {
   if (!document.hasFocus() || document.visibilityState !== 'visible') tell('hidden');
   draw();
 }, 300));
-</script>"""
-"""A page that asks for something when it learns that it is not alone, and for /noticed-frames as long as it is drawn."""
+</script>"""  # noqa: E501
+"""A page that asks for something when it learns that it is not alone,
+and for /noticed-frames as long as it is drawn."""
 
 
 def two_visits(

@@ -1,7 +1,5 @@
 """A page, its frames and its workers see the planned device, by scripts and by headers."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json
@@ -26,7 +24,7 @@ fetch('/said-by-WHO?' + encodeURIComponent(JSON.stringify({
   agent: navigator.userAgent, platform: navigator.userAgentData?.platform, mobile: navigator.userAgentData?.mobile,
   brands: navigator.userAgentData?.brands, width: self.innerWidth, scale: self.devicePixelRatio,
   touch: navigator.maxTouchPoints, small: self.matchMedia?.('(max-width: 600px)').matches})))
-"""
+"""  # noqa: E501
 HOLD = "const hold = async () => { while (await (await fetch('/hold')).text() !== 'done'); }; hold()"
 """Keeps the page from being quiet until all of its scripts have spoken."""
 PAGE = f"""
@@ -137,7 +135,8 @@ def test_the_devices_say_where_they_come_from_and_are_named_once() -> None:
         ),
         (
             MOBILE,
-            "(Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36",
+            "(Linux; Android 10; K) AppleWebKit/537.36 (KHTML, "
+            "like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36",
         ),
     ],
 )

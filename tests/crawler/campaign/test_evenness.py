@@ -1,7 +1,5 @@
 """Failures that cluster in time or on a machine are told from those of sites themselves, by simulation."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import math
@@ -10,7 +8,15 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler.campaign.evenness import EVENNESS, FirstVisit, excesses, tail
+from crawler.campaign.evenness import (
+    EVENNESS,
+    FirstVisit,
+    Usual,
+    binomial_tail,
+    excesses,
+    tail,
+    unresolved_excesses,
+)
 
 BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
@@ -92,3 +98,82 @@ def test_the_tail_is_that_of_fishers_exact_test() -> None:
     assert tail(3, draws=4, failed=4, sites=8) == pytest.approx(17 / 70)  # the lady tasting tea
     assert tail(4, draws=4, failed=4, sites=8) == pytest.approx(1 / 70)
     assert tail(0, draws=9, failed=5, sites=12) == pytest.approx(1.0)
+
+
+NO_ADDRESS = 0.03
+"""Share of the sites that have no address."""
+
+
+def looked_up(chosen: random.Random, fails: Callable[[int], float], sites: int = 1000) -> list[FirstVisit]:
+    """A crawl by three lanes in two attempts, whose resolvers fail for a share of the lookups of each
+    lane."""
+    made = []
+    for rank in range(1, sites + 1):
+        lane = chosen.randrange(3)
+        has_none = chosen.random() < NO_ADDRESS
+        first, second = (has_none or chosen.random() < fails(lane) for _ in range(2))
+        made.append(
+            FirstVisit(
+                at=BEGAN + datetime.timedelta(seconds=rank),
+                machine=f"m{lane}",
+                process=f"m{lane}/1",
+                failed=first and second,
+                unresolved=first and second,
+                unresolved_first=first,
+            )
+        )
+    return made
+
+
+def always(share: float, lanes: frozenset[int], chosen: random.Random) -> list[FirstVisit]:
+    """A crawl whose resolvers in some lanes fail for a share of the names, whenever they are asked."""
+    return [
+        dataclasses.replace(site, failed=True, unresolved=True, unresolved_first=True)
+        if int(site.machine[1:]) in lanes and chosen.random() < share
+        else site
+        for site in looked_up(chosen, lambda _: 0.0)
+    ]
+
+
+def usual(chosen: random.Random) -> Usual:
+    unresolved = sum(chosen.random() < NO_ADDRESS for _ in range(1000))
+    return Usual(crawl="2026-10", sites=1000, unresolved=unresolved)
+
+
+CASES: dict[str, tuple[float, Callable[[random.Random], tuple[list[FirstVisit], Usual | None]]]] = {
+    "a lane's resolver fails for a tenth": (0.98, lambda one: (always(0.1, frozenset({0}), one), None)),
+    "all fail for 5 % more than before": (
+        0.96,
+        lambda one: (always(0.05, frozenset({0, 1, 2}), one), usual(one)),
+    ),
+    "5 % of answers fail at random": (0.95, lambda one: (looked_up(one, lambda _: 0.05), None)),
+    "nothing fails": (0.0, lambda one: (looked_up(one, lambda _: 0.0), usual(one))),
+    "sites' own nameservers fail at times": (0.0, lambda one: (looked_up(one, lambda _: 0.01), usual(one))),
+}
+
+
+@pytest.mark.parametrize(("power", "crawl_of"), CASES.values(), ids=CASES)
+def test_a_resolver_that_fails_is_seen_with_the_stated_power(
+    power: float, crawl_of: Callable[[random.Random], tuple[list[FirstVisit], Usual | None]]
+) -> None:
+    crawls = 120
+    refused = sum(bool(list(unresolved_excesses(*crawl_of(random.Random(seed))))) for seed in range(crawls))
+    spread = 3 * math.sqrt(crawls * max(power * (1 - power), 1e-3))
+    assert abs(refused - power * crawls) <= spread
+
+
+def test_a_lane_whose_names_resolve_better_is_no_fault() -> None:
+    chosen = random.Random(1)
+    found = list(unresolved_excesses(always(0.3, frozenset({0, 1}), chosen), None))
+    assert {one.what for one in found if not isinstance(one, str)} == {
+        f"on {kind}" for kind in ("machine m0", "machine m1", "process m0/1", "process m1/1")
+    }
+
+
+def test_nothing_is_concluded_from_no_site() -> None:
+    assert list(unresolved_excesses([], Usual(crawl="2026-10", sites=0, unresolved=0))) == []
+
+
+def test_the_binomial_tail_is_exact() -> None:
+    assert binomial_tail(2, draws=3, share=0.5) == pytest.approx(0.5)
+    assert binomial_tail(4, draws=3, share=0.5) == 0.0

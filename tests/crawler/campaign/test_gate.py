@@ -1,24 +1,22 @@
 """The gate compares how the sites of a crawl ended with its bounds."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import Engine
 
-from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven
+from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven, usual
+from crawler.campaign.seal import seal
 from crawler.worker import claims
 from firstflight.main import main
-from schema.vocabulary import ANSWERED, OUR_FAULT, OUTCOMES
+from schema.tables import Crawl
+from schema.vocabulary import ANSWERED, DISPUTED, OUR_FAULT, OUTCOMES
 from tests.factories.made_up_visits import BEGAN, observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known=900, ok_covered=855)
 """Exactly at its bounds."""
@@ -40,7 +38,15 @@ def test_a_crawl_at_its_bounds_passes() -> None:
         ({"ok_known": 0, "ok_covered": 0}, "none of the visits that are ok have their bytes"),
         (
             {"outcomes": {"ok": 979, "crash": 20, "network_changed": 1}},
-            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down), and 2 % may",
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or",
+        ),
+        (
+            {"disputed": 1},
+            "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or",
+        ),
+        (
+            {"outcomes": {"ok": 849, "dns": 151}},
+            "15.1 % of the names did not resolve, and 15 % may",
         ),
     ],
 )
@@ -62,7 +68,8 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     database_18: Engine, tmp_path: Path
 ) -> None:
     crawl = planned(database_18, sites=5, attempts=2)
-    # The second site is tried again, after the others had their turn; nothing is known of the last one's bytes.
+    # The second site is tried again, after the others had their turn;
+    # nothing is known of the last one's bytes.
     visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
     for outcome, coverage in visits:
         claim = claims.claim(database_18, crawl, owner="me")
@@ -83,7 +90,8 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     assert "5 of 5 sites visited: 4 ok, 1 http_error; 2 of 3 that are ok covered" in refused.stdout
     (line,) = refused.stderr.splitlines()
     assert line.endswith(
-        "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes accounted for, and 95 % must"
+        "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes "
+        "accounted for, and 95 % must"
     )
     passed = CliRunner().invoke(main, [*call, "--least-covered", "0.6", "--json"], env=environment)
     assert passed.exit_code == 0
@@ -92,6 +100,7 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
         "answered": 1,
         "covered": 2 / 3,
         "our_fault": 0,
+        "unresolved": 0,
     }
 
 
@@ -102,7 +111,7 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
     for rank in range(1, 201):
         claim = claims.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
         assert claim is not None
-        made = observation("dns" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
+        made = observation("timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
         began = BEGAN + datetime.timedelta(seconds=rank)
         claims.store_visit(
             database_18, crawl, claim, dataclasses.replace(made, visit={**made.visit, "started_at": began})
@@ -121,6 +130,50 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
     assert "process" not in refused.stderr
     passed = CliRunner().invoke(main, [*call, "--most-uneven", "0", "--json"], env=environment)
     assert (passed.exit_code, json.loads(passed.stdout)["uneven"]) == (0, [])
+
+
+def store(engine: Engine, crawl: Crawl, outcomes: Iterable[str], *, error: str | None = None) -> None:
+    """Store a visit a claim, in the order of claims."""
+    for outcome in outcomes:
+        claim = claims.claim(engine, crawl, owner="m/1/x/1")
+        assert claim is not None
+        made = observation(outcome)
+        visit = {**made.visit, "error": error if outcome == "dns" else None}
+        claims.store_visit(engine, crawl, claim, dataclasses.replace(made, visit=visit))
+
+
+def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_resolver_knows_are_told(
+    database_18: Engine,
+) -> None:
+    crawl = planned(database_18, sites=100, attempts=2)
+    store(database_18, crawl, ["dns" if rank % 8 == 0 else "ok" for rank in range(1, 101)])
+    store(database_18, crawl, ["ok"] * 9 + ["dns"] * 3, error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
+    with database_18.connect() as connection:
+        found = ends(connection, crawl)
+        crowds = uneven(connection, crawl, Bounds())
+    assert (found.outcomes, found.disputed) == ({"ok": 97, "dns": 3}, 3)
+    (said,) = crowds
+    assert str(said).startswith("9 of 97 names did not resolve at first and did later")
+    (broken_bound,) = broken(found, Bounds())
+    assert broken_bound.startswith("3 % of the visits ended by a fault of ours")
+
+
+def test_names_are_held_against_the_crawl_before_of_the_same_list(database_18: Engine) -> None:
+    before = planned(database_18, sites=300, attempts=1, month="2026-10")
+    store(database_18, before, ["dns" if rank % 60 == 0 else "ok" for rank in range(1, 301)])
+    seal(database_18, before)
+    crawl = planned(database_18, sites=300, attempts=1)
+    store(database_18, crawl, ["dns" if rank % 12 == 0 else "ok" for rank in range(1, 301)])
+    with database_18.connect() as connection:
+        of_first = usual(connection, before)
+        found = uneven(connection, crawl, Bounds())
+        unsearched = uneven(connection, crawl, Bounds(uneven=0))
+    (said,) = found
+    assert (of_first, unsearched) == (None, [])
+    assert (
+        "25 of 300 sites did not resolve here, unlike in 2026-10.desktop.local.tcp.localweb, and 5 of 300"
+        in str(said)
+    )
 
 
 def test_a_site_counts_at_the_place_of_its_first_conclusive_visit(database_18: Engine) -> None:

@@ -1,11 +1,8 @@
-from __future__ import annotations
-
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import event, select, text
+from sqlalchemy import Connection, Engine, event, select, text
 
 from crawler.campaign.plan import METHOD_VERSION, Plan, PlanError, plan
 from crawler.sites.lists import Entry, Sites
@@ -16,9 +13,6 @@ from schema.tables import Site, SiteList
 from storage.crawls import CrawlNotFound, find_crawl
 from storage.partitions import create_partitions
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 SITES = Sites(
     id="l:1",

@@ -1,9 +1,5 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
-from sqlalchemy import exc, text
+from sqlalchemy import Engine, exc, text
 
 from crawler.campaign.seal import SealError, seal
 from crawler.visit.claim import Claim
@@ -11,9 +7,6 @@ from crawler.worker import claims
 from schema.tables import Crawl
 from tests.crawler.worker.stored_rows import claim, counts
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def finished(engine: Engine) -> Crawl:
@@ -36,9 +29,9 @@ def test_a_sealed_crawl_is_never_written_again(database: Engine) -> None:
     with pytest.raises(claims.CrawlSealed):
         claims.store_visit(database, crawl, late, observation())
     for statement in (
-        "INSERT INTO visit SELECT crawl_id, id + 1, rank, host, 2, is_final, outcome, stop_reason, error, scheme, "
-        "status, main_response_id, final_scheme, final_host, hsts_upgrades, started_at, ended_at, load_us, "
-        "received_bytes, coverage, decrypted_coverage, owner FROM visit",
+        "INSERT INTO visit SELECT crawl_id, id + 1, rank, host, 2, is_final, outcome, stop_reason, error, "
+        "scheme, status, main_response_id, final_scheme, final_host, hsts_upgrades, started_at, ended_at, "
+        "load_us, received_bytes, coverage, decrypted_coverage, owner FROM visit",
         "UPDATE response SET wire_bytes = 1",
         "DELETE FROM connection",
         f"TRUNCATE response_{crawl.id}",

@@ -1,27 +1,22 @@
 """The status of a large crawl is cheap: it estimates large counts, and says so."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.campaign import status as status_module
 from crawler.campaign.status import status
 from crawler.visit.observation import Observation
 from crawler.worker import claims
-from firstflight.watching import status_lines
+from firstflight.commands.crawl.status import status_lines
 from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
 from tests.crawler.worker.stored_rows import asking, claim
 from tests.factories.made_up_visits import BEGAN, observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:

@@ -1,7 +1,5 @@
 """TCP over loopback, captured; each function is called in a network namespace of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct
@@ -72,7 +70,8 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def shape(mtu: int, largest: int, segments: int) -> None:
-    """Set loopback's MTU, and the most bytes and segments in a packet before segmentation (rtnetlink(7), linux/if_link.h).
+    """Set loopback's MTU, and the most bytes and segments in a packet before segmentation
+    (rtnetlink(7), linux/if_link.h).
 
     iproute2 cannot set the largest of IPv4 before its version 6.3.
     """

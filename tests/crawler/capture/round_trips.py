@@ -1,6 +1,5 @@
-"""TCP connections whose round trips the kernel tells; each function is called in a network namespace of its own."""
-
-from __future__ import annotations
+"""TCP connections whose round trips the kernel tells;
+each function is called in a network namespace of its own."""
 
 import contextlib
 import socket
@@ -83,7 +82,8 @@ def unknown() -> list[int | None]:
 
 
 def many(count: int, *, drained_every: int) -> dict[str, int | None]:
-    """Reports that are kept of both ends of `count` connections, and the round trip of a connection after them."""
+    """Reports that are kept of both ends of `count` connections,
+    and the round trip of a connection after them."""
     with told() as trips:
         for number in range(1, count + 1):
             Pair().close()

@@ -1,6 +1,5 @@
-"""Capture sockets that are passed on, closed and renewed; each function is called in a network namespace of its own."""
-
-from __future__ import annotations
+"""Capture sockets that are passed on, closed and renewed;
+each function is called in a network namespace of its own."""
 
 import contextlib
 import select
@@ -12,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from crawler.browser.logstream import now_ms
 from crawler.capture.capture import HANDED_OVER_MS, Capture, on_loopback
 from crawler.capture.packets import end
 from crawler.capture.ring import Ring, open_socket, renew
@@ -81,7 +81,8 @@ def _passed(number: int) -> None:
 
 
 def renewed() -> list[list[int]]:
-    """Flags of packets in the ring: at first, after the interface was removed and made anew, and after `renew`."""
+    """Flags of packets in the ring: at first, after the interface was removed and made anew,
+    and after `renew`."""
     made = [
         "link add near type veth peer far",
         "link set far up",
@@ -139,6 +140,55 @@ def taken_twice() -> list[int | None]:
             again = capture.take(*ends)
             found.append(None if again is None else again.received_bytes)
         return found
+
+
+def still_to_come() -> dict[str, Any]:
+    """Whether packets of more bytes than came are waited for; not of a connection that is unknown."""
+    with on_loopback() as capture:
+        assert capture is not None
+        download = Download("127.0.0.1", 1000)
+        ends = download.client.getsockname(), download.client.getpeername()
+        download.end()
+        time.sleep(HANDED_OVER_MS / 1000)
+        behind = [capture.is_behind(*ends, 1000), capture.is_behind(*ends, 1001)]
+        behind.append(capture.is_behind(ends[1], ends[0], 1))
+        found = capture.take(*ends)
+        return {"behind": behind, "came": None if found is None else found.received_bytes}
+
+
+def _downloaded() -> tuple[int, str, int]:
+    """Ends of a connection that received 1000 bytes."""
+    download = Download("127.0.0.1", 1000)
+    ends = download.client.getsockname()[1], *download.client.getpeername()
+    download.end()
+    time.sleep(HANDED_OVER_MS / 1000)
+    return ends
+
+
+def unnamed() -> dict[str, int]:
+    """Bytes of a connection by who names it."""
+    found = {}
+    began = now_ms()
+    with on_loopback(is_theirs_alone=True) as capture:
+        assert capture is not None
+        ends = _downloaded()
+        with capture.named_by(lambda: [ends]):
+            found["named by another log"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+        found["named by its own log"] = capture.unnamed_bytes(
+            [_downloaded()], since_ms=began, until_ms=now_ms()
+        )
+        _downloaded()
+        found["named by none"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+        found["counted before"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+        _downloaded()
+        with capture.named_by(list), capture.named_by(list):
+            young = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+            found["too young to be named by another log"] = young
+    with on_loopback() as capture:
+        assert capture is not None
+        _downloaded()
+        found["among others"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+    return found
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
-"""The payload of connections is counted by sequence numbers, in any order, repeated, wrapped and with gaps."""
-
-from __future__ import annotations
+"""The payload of connections is counted by sequence numbers, in any order, repeated,
+wrapped and with gaps."""
 
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from crawler.capture import connections
 from crawler.capture.connections import (
     CONNECTIONS_LIMIT,
     GAPS_LIMIT,
+    INITIAL_BYTES,
     PACKETS_LIMIT,
     SEQUENCES,
     WINDOW,
@@ -17,7 +17,7 @@ from crawler.capture.connections import (
     CapturedConnections,
     Received,
 )
-from crawler.capture.packets import ACK, FIN, SYN, TCP, UDP, Packet, end
+from crawler.capture.packets import ACK, FIN, PORT, SYN, TCP, UDP, Packet, end
 
 CLIENT, SERVER = end("198.51.100.7", 50123), end("192.0.2.1", 443)
 
@@ -166,6 +166,45 @@ def test_packets_that_the_capture_dropped_leave_the_payload_unknown() -> None:
     assert lost is not None
     assert later is not None
     assert (lost.received_bytes, later.received_bytes) == (None, 0)
+
+
+NAMED = PORT.pack(50123) + SERVER
+
+
+def test_a_connection_that_no_log_names_is_found_once() -> None:
+    made = fed(*opened(0), sent(0, 10, time_ns=9))
+    assert [one.received_bytes for one in made.unnamed(set(), since_ns=0, until_ns=5)] == [10]
+    assert made.unnamed(set(), since_ns=0, until_ns=5) == []
+    assert made.take(CLIENT, SERVER) is not None
+
+
+def test_what_is_named_began_at_another_time_received_nothing_or_is_a_probe_is_not_unnamed() -> None:
+    came = (*opened(0), sent(0, 10))
+    for packets, named, since_ns, until_ns in (
+        (came, {NAMED}, 0, 5),
+        (came, set[bytes](), 1, 5),
+        (came, set[bytes](), -9, -1),
+        (opened(0), set[bytes](), 0, 5),
+        ([*opened(0, client=SERVER[:4] + PORT.pack(20_000))], set[bytes](), 0, 5),
+    ):
+        assert fed(*packets).unnamed(named, since_ns=since_ns, until_ns=until_ns) == []
+    made = fed(*came)
+    made.unnamed({NAMED}, since_ns=7, until_ns=8)
+    assert made.unnamed(set(), since_ns=0, until_ns=5) == []
+
+
+def test_datagrams_that_come_after_their_connection_was_taken_are_no_connection() -> None:
+    to, back = (sent(0, 50, 0, ends=ends, protocol=UDP) for ends in ((CLIENT, SERVER), (SERVER, CLIENT)))
+    made = fed(to, back)
+    assert made.take(CLIENT, SERVER) is not None
+    for late in (back, to, back):
+        made.feed(late)
+    assert made.take(CLIENT, SERVER) is made.take(SERVER, CLIENT) is None
+    for new in (to._replace(payload_bytes=INITIAL_BYTES), back):
+        made.feed(new)
+    again = made.take(CLIENT, SERVER)
+    assert again is not None
+    assert again.received_bytes == 50
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,14 @@
-"""What a connection's packets tell of the server's initial window. Times are in milliseconds, the round trip is 50."""
+"""What a connection's packets tell of the server's initial window.
+
+Times are in milliseconds, the round trip is 50.
+"""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.capture.first_flight import FirstFlight, first_flight
-from crawler.capture.packets import ACK, SYN, Packet
+from crawler.capture.first_flight import FirstFlight, first_flight, quic_first_flight
+from crawler.capture.packets import ACK, SYN, UDP, Packet
 from tests.crawler.capture.wire import BBR, CLIENT, MSS, PUSH, SERVER, Wire, clear, exact, paced, secured
 
 
@@ -165,3 +168,28 @@ def test_any_packets_give_an_estimate_or_a_reason(
         assert min(found.bytes, found.packets, found.segment_bytes) >= 1
     else:
         assert found in {"no_handshake", "no_response"}
+
+
+def datagram(ms: float, source: bytes, size: int) -> Packet:
+    other = SERVER if source == CLIENT else CLIENT
+    return Packet(round(ms * 1e6), UDP, source, other, size, size, 0, 0, 0, 0, b"")
+
+
+QUIC_HANDSHAKE = [datagram(0, CLIENT, 1250), datagram(50, SERVER, 1250), datagram(51, CLIENT, 90)]
+
+
+def quic_flight(packets: list[Packet], request_ms: float) -> tuple[int, int] | None:
+    return quic_first_flight(packets, client=CLIENT, request_ns=round(request_ms * 1e6))
+
+
+def test_the_flight_begins_a_round_trip_after_the_request_and_ends_a_round_trip_later() -> None:
+    first = [datagram(102 + n, SERVER, 1200) for n in range(10)]
+    second = [datagram(152.1 + n, SERVER, 1200) for n in range(20)]
+    packets = [*QUIC_HANDSHAKE, datagram(52, CLIENT, 300), datagram(53, SERVER, 60), *first, *second]
+    assert quic_flight(packets, 52) == (12_000, 10)
+
+
+def test_a_connection_without_an_answer_has_no_flight() -> None:
+    assert quic_flight(QUIC_HANDSHAKE, 52) is None
+    assert quic_flight([*QUIC_HANDSHAKE, datagram(52, CLIENT, 300)], 52) is None
+    assert quic_flight([], 0) is None

@@ -1,7 +1,5 @@
 """TCP segments and UDP datagrams in IP packets: whole, padded, merged, cut short and broken."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from collections.abc import Callable

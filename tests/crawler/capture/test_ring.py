@@ -1,7 +1,5 @@
 """A ring has the headers of each TCP and UDP packet once, and nothing else."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

@@ -1,7 +1,5 @@
 """The kernel tells the smallest round trip of each TCP connection, while it exists and after its end."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.capture.tcp_info import REPORTS_LIMIT

@@ -1,13 +1,18 @@
-"""What the timestamps of both ends tell where the network changes when packets come. The round trip is 50 ms."""
+"""What the timestamps of both ends tell where the network changes when packets come.
+
+The round trip is 50 ms.
+"""
 
 from crawler.capture.packets import Packet
 from tests.crawler.capture.wire import BBR, CLIENT, MSS, SERVER, Wire, clear, exact, paced
 
 
 def stamped(wire: Wire, *, echo_of: dict[float, float] | None = None, tick_ms: int = 1) -> Wire:
-    """The same packets with timestamps, before the network delays any more; the server's clock has ticks of `tick_ms`.
+    """The same packets with timestamps, before the network delays any more;
+    the server's clock has ticks of `tick_ms`.
 
-    `echo_of` says for times in milliseconds of the server's packets which of the client's times they echo; others echo 50.
+    `echo_of` says for times in milliseconds of the server's packets which of the client's
+    times they echo; others echo 50.
     """
 
     def clock(ms: float) -> bytes:
@@ -26,7 +31,8 @@ def stamped(wire: Wire, *, echo_of: dict[float, float] | None = None, tick_ms: i
 
 
 def quickened() -> Wire:
-    """A window of 10 segments; round trips of 50 ms, then of 40: what the first acknowledgment lets out comes early."""
+    """A window of 10 segments; round trips of 50 ms, then of 40:
+    what the first acknowledgment lets out comes early."""
     wire = Wire().asks(50, 0, 0).sends(100, 0, 10 * MSS, apart_ms=0.1)
     wire.acks(101, 2 * MSS).acks(103, 10 * MSS)
     return wire.sends(141, 10 * MSS, 4 * MSS, apart_ms=0.5).sends(144, 14 * MSS, 16 * MSS, apart_ms=0.1)

@@ -103,7 +103,8 @@ def secured(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
 
 
 def paced(window: int, first: list[float], later: list[float]) -> Wire:
-    """As `secured` with three segments, but in bursts of two behind the first ten, paced by windows a round trip."""
+    """As `secured` with three segments, but in bursts of two behind the first ten,
+    paced by windows a round trip."""
     wire = Wire().asks(50, 0, 0).sends(100, 0, 3 * MSS)
     wire.asks(100.5, 300, 3 * MSS).sends(150.5, 3 * MSS, 7 * MSS, acknowledged=600)
     at, ms = 10, 150.5

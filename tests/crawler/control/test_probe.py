@@ -1,7 +1,5 @@
 """Probes ask canaries of the tests, in this network and in a guard's; broken guards are played."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -17,7 +15,7 @@ from crawler.control.canaries import CANARIES, Canary, CanaryError, chosen
 from crawler.control.network import Fault, OwnNetwork
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable
-from localweb.canary import canary
+from localweb.server import canary
 from tests.zoo.raw import Answer, RawWeb, answer
 
 

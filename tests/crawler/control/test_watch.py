@@ -1,26 +1,25 @@
-"""A failure of the crawl's own network becomes no site's outcome. PostgreSQL is real; browsers and network are played."""
+"""A failure of the crawl's own network becomes no site's outcome.
 
-from __future__ import annotations
+PostgreSQL is real; browsers and network are played.
+"""
 
 import asyncio
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.control.network import Fault
-from crawler.control.watch import Pacing, given_back, is_whole
+from crawler.control.watch import DISPUTES, NOT_RESOLVED, Pacing, given_back, is_whole, unresolved
 from crawler.errors import EgressUnavailable
 from crawler.visit.observation import Observation
 from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from schema.vocabulary import DISPUTED
 from tests.crawler.control.weather import Silent, Weather
 from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, time_passes, visits
 from tests.factories.made_up_visits import observation, planned, response
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
 """The default pacing, at a faster rate."""
@@ -120,6 +119,44 @@ def test_a_dead_sites_failure_is_kept_when_a_canary_answers(database_18: Engine)
     crawled(database_18, weather, Browsers(dead), sites=3, attempts=1)
     assert set(outcomes(database_18).values()) == {"dns"}
     assert 1 < weather.probes <= 4
+
+
+def errors(engine: Engine) -> list[tuple[str, str | None, bool]]:
+    with engine.connect() as connection:
+        statement = text("SELECT outcome, error, is_final FROM visit ORDER BY rank, attempt")
+        return [tuple(row) for row in connection.execute(statement)]
+
+
+def test_a_name_that_another_resolver_knows_is_given_back_and_at_last_marked(database_18: Engine) -> None:
+    async def dead(host: str) -> Observation:
+        return observation("dns")
+
+    weather = Weather(unresolved=frozenset({"s1.test"}))
+    crawled(database_18, weather, Browsers(dead), sites=2, attempts=1)
+    marked = ("dns", f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}", True)
+    assert errors(database_18) == [*[("network_down", None, False)] * DISPUTES, marked, ("dns", None, True)]
+
+
+def test_a_name_that_resolves_again_ends_as_its_site_does(database_18: Engine) -> None:
+    async def visited(host: str) -> Observation:
+        return observation("ok" if played.visited.count(host) > 2 else "dns")
+
+    weather, said = Weather(unresolved=frozenset({"s1.test"})), list[str]()
+    played = Browsers(visited)
+    crawl = planned(database_18, sites=1, attempts=1)
+    run(database_18, crawl, played, network=weather, pacing=QUICK, said=said)
+    assert errors(database_18) == [*[("network_down", None, False)] * 2, ("ok", None, True)]
+    assert said == ["disputed"] * 2
+    assert weather.known == ["s1.test"]
+
+
+def test_the_name_in_question_is_that_of_the_document_that_failed() -> None:
+    seen = observation("dns")
+    failed = {**seen.responses[0], "failure": NOT_RESOLVED, "host": "elsewhere.test"}
+    image = {**failed, "resource_type": "image", "host": "image.test"}
+    assert unresolved(dataclasses.replace(seen, responses=[failed, image]), "s1.test") == ["elsewhere.test"]
+    assert unresolved(dataclasses.replace(observation(), more=[seen]), "s1.test") == ["s1.test"]
+    assert unresolved(observation("connect"), "s1.test") == []
 
 
 def test_browsers_share_probes(database_18: Engine) -> None:

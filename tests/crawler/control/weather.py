@@ -1,9 +1,8 @@
 """Networks that are played."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
+from collections.abc import Sequence
 
 from crawler.control.network import Fault
 from crawler.errors import EgressUnavailable
@@ -32,6 +31,16 @@ class Weather:
             self.left -= 1
             self.fault = found if self.left else None
         return found
+
+    unresolved: frozenset[str] = frozenset()
+    """Names that our resolver does not resolve, and others do."""
+    known: list[str] = dataclasses.field(default_factory=list)
+
+    def resolved(self, host: str) -> None:
+        self.known.append(host)
+
+    async def resolver_fault(self, names: Sequence[str]) -> Fault | None:
+        return Fault("disputed") if self.unresolved & set(names) else None
 
     async def guard_fault(self) -> Fault | None:
         return self.fault if self.fault is not None and self.fault.guard else None

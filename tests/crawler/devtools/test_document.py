@@ -1,7 +1,5 @@
 """The exchange of the shown document is found."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from crawler.devtools.document import KEPT, LARGEST_PAINT, MainDocument

@@ -1,7 +1,5 @@
 """Requests have the initiators and types that the page reports."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

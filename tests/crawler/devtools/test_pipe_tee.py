@@ -1,20 +1,24 @@
 """A browser's messages reach its driver unchanged, and its events reach us."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import shlex
+import signal
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crawler.devtools import pipe_tee as pipe_tee_module
 from crawler.devtools.pipe_tee import SESSIONS_KEPT, PageEvent, PipeTee
+from crawler.fifo import CHUNK_BYTES, PIPE_BYTES
 
 ASKED = "Network.requestWillBeSent"
+
+SLACK_BYTES = 4 * (PIPE_BYTES + CHUNK_BYTES)
+"""What the pipes between a browser, the tee and its two readers hold."""
 
 
 def event(method: str, session: str, **params: Any) -> bytes:
@@ -31,12 +35,16 @@ def asked(session: str, number: int) -> bytes:
     return event(ASKED, session, requestId=f"7.{number}")
 
 
-async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[bytes, list[PageEvent]]:
-    """Bytes at the driver, and events, of a browser that writes and ends."""
+async def driven(
+    folder: Path, written: bytes, page: str = "PAGE", *, then: str = ""
+) -> tuple[bytes, list[PageEvent]]:
+    """Bytes at the driver, and events, of a browser that writes and ends; or, as a program, writes for
+    ever and is killed."""
     heard: list[PageEvent] = []
     (folder / "written").write_bytes(written)
     browser = folder / "browser"
-    browser.write_text(f"#!/bin/sh\ncat {shlex.quote(str(folder / 'written'))} >&4\n")
+    last = f"exec {then} >&4\n" if then else ""
+    browser.write_text(f"#!/bin/sh\ncat {shlex.quote(str(folder / 'written'))} >&4\n{last}")
     browser.chmod(0o700)
     pipe_tee = PipeTee(folder, frozenset({ASKED}))
     pipe_tee.listen(page, heard.append)
@@ -48,7 +56,7 @@ async def driven(folder: Path, written: bytes, page: str = "PAGE") -> tuple[byte
         )
         theirs.close()
         got = await asyncio.to_thread(lambda: b"".join(iter(lambda: ours.recv(1 << 16), b"")))
-        assert await program.wait() == 0
+        assert await program.wait() == (-signal.SIGKILL if then else 0)
     await pipe_tee.caught_up(timeout_s=20)
     pipe_tee.stop()
     await asyncio.to_thread(pipe_tee.close)
@@ -60,6 +68,15 @@ def test_the_driver_gets_every_byte_and_the_browsers_end(tmp_path: Path) -> None
     got, heard = asyncio.run(driven(tmp_path, written))
     assert got == written
     assert len(heard) == 10_000
+
+
+def test_a_message_without_an_end_ends_the_browser_and_is_short_for_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipe_tee_module, "MESSAGE_BYTES", 3_000_000)
+    got, _ = asyncio.run(driven(tmp_path, b"x" * 2_999_000 + b"\0" + b"x" * 2_999_000, then="yes"))
+    assert got.startswith(b"x" * 2_999_000 + b"\0")
+    assert len(got) < 2 * 3_000_000 + SLACK_BYTES
 
 
 def test_a_page_has_its_own_events_and_those_of_its_frames_and_workers(tmp_path: Path) -> None:

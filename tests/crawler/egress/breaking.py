@@ -1,9 +1,8 @@
-"""Breaks a guard's parts one after the other, and prints what checks notice, which addresses are reached, and what mending restores.
+"""Breaks a guard's parts one after the other, and prints what checks notice, which addresses are reached,
+and what mending restores.
 
 JSON on standard output. Runs in namespaces that the test makes for it, never on the machine itself.
 """
-
-from __future__ import annotations
 
 import contextlib
 import dataclasses
@@ -166,7 +165,8 @@ def broken(guard: Guard, way: Callable[[Broken], None]) -> dict[str, Any]:
 @contextlib.contextmanager
 def a_firewall_that_drops() -> Iterator[None]:
     nft(
-        "add table inet firewall; add chain inet firewall f { type filter hook forward priority 0; policy drop; }"
+        "add table inet firewall; add chain inet firewall f { type filter hook forward priority 0; "
+        "policy drop; }"
     )
     yield
     nft("delete", "table", "inet", "firewall")

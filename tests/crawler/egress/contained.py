@@ -3,8 +3,6 @@
 JSON on standard output. Runs in namespaces that the test makes for it, never on the machine itself.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,9 +1,8 @@
-"""Visits pages that try to escape, without the guard and within it, and prints the addresses that were reached, as JSON.
+"""Visits pages that try to escape, without the guard and within it,
+and prints the addresses that were reached, as JSON.
 
 Runs in namespaces that the test makes for it, never on the machine itself.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -128,7 +127,13 @@ async def mended(guard: Guard) -> list[Any]:
 
 def killed_crawl() -> None:
     """A crawl that dies of SIGKILL with its guard up."""
-    code = "import time\nfrom crawler.egress.guard import guarded\nwith guarded():\n print('up', flush=True)\n time.sleep(60)"
+    code = (
+        "import time\n"
+        "from crawler.egress.guard import guarded\n"
+        "with guarded():\n"
+        " print('up', flush=True)\n"
+        " time.sleep(60)"
+    )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as crawl:
         assert crawl.stdout is not None
         assert crawl.stdout.readline() == "up\n"
@@ -145,8 +150,11 @@ def after_kill(before: dict[str, Any]) -> dict[str, Any]:
 def lost_guard() -> dict[str, Any]:
     """Return what a crawl notices once the guard process was killed."""
     with guarded() as guard:
-        call = box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
-        entered = subprocess.run(call, check=False).returncode
+        call = box.with_filter(
+            box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
+        )
+        calls = box.system_call_filter()
+        entered = subprocess.run(call, input=calls, check=False).returncode
         os.kill(parent(guard.namespace_pid), signal.SIGKILL)
         deadline = time.monotonic() + 60
         while Path(f"/proc/{guard.namespace_pid}/ns/net").exists() and time.monotonic() < deadline:
@@ -156,7 +164,7 @@ def lost_guard() -> dict[str, Any]:
             said = ""
         except EgressUnavailable as exc:
             said = str(exc)
-        refused = subprocess.run(call, check=False, capture_output=True).returncode
+        refused = subprocess.run(call, input=calls, check=False, capture_output=True).returncode
     return {"entered": entered, "said": said, "then": refused}
 
 

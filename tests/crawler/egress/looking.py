@@ -1,6 +1,5 @@
-"""Looks at a guard from outside: destinations, links, addresses, captured bytes and the browser's processes."""
-
-from __future__ import annotations
+"""Looks at a guard from outside: destinations, links, addresses,
+captured bytes and the browser's processes."""
 
 import contextlib
 import json
@@ -8,6 +7,7 @@ import re
 import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,10 @@ def addresses(guard: Guard) -> list[dict[str, Any]]:
     return [one for link in json.loads(shown.stdout) for one in link["addr_info"]]
 
 
+REPORTED_WITHIN_S = 30.0
+"""The kernel reports a destroyed socket from a work queue:
+on a busy machine some time after its last packet."""
+
 FETCH = """
 import socket, sys
 with socket.create_connection((sys.argv[1], 80)) as client:
@@ -78,7 +82,8 @@ print(local[0], local[1])
 
 
 def captured(guard: Guard, address: str) -> int | None:
-    """Fetch a page through the guard, and return the payload that its capture counted; its kernel tells the round trip."""
+    """Fetch a page through the guard, and return the payload that its capture counted;
+    its kernel tells the round trip."""
     assert guard.capture is not None
     assert guard.tcp_info is not None
     assert not guard.capture.get_inheritable()
@@ -92,9 +97,14 @@ def captured(guard: Guard, address: str) -> int | None:
             connections.feed(packet)
     ring.close()
     ends = end(host, int(port)), end(address, world.PORT)
-    found = connections.take(*ends)
-    assert found is None or SmallestRoundTrips(guard.tcp_info).take(*ends, since_ns=found.began_ns)
-    return None if found is None else found.received_bytes
+    packets = connections.take(*ends)
+    if packets is None:
+        return None
+    trips, deadline = SmallestRoundTrips(guard.tcp_info), time.monotonic() + REPORTED_WITHIN_S
+    while trips.take(*ends, since_ns=packets.began_ns) is None:
+        assert time.monotonic() < deadline, f"the kernel reports no round trip of {host}:{port}"
+        time.sleep(0.05)
+    return packets.received_bytes
 
 
 def holding(descriptor: int) -> list[int]:

@@ -1,7 +1,5 @@
 """Pages that try to reach refused addresses, each in its own way, which the path of the request names."""
 
-from __future__ import annotations
-
 import json
 
 TARGETS = [
@@ -36,8 +34,8 @@ TARGETS = [
     "mapped.test",
     "both.test",
 ]
-"""Literals in every form that a URL may have them in, the public addresses of the machine, of its gateway, of a neighbour and
-of what its operator named, and names."""
+"""Literals in every form that a URL may have them in, the public addresses of the machine, of its gateway, of
+a neighbour and of what its operator named, and names."""
 
 WORKER = """
 onmessage = async event => {
@@ -71,7 +69,7 @@ const peer = new RTCPeerConnection({iceServers: [{urls: ['stun:10.9.9.9:3478', '
 peer.createDataChannel('x')
 peer.createOffer().then(offer => peer.setLocalDescription(offer))
 Promise.allSettled(waits).then(() => fetch('/tried-all')).then(() => { hasTriedAll = true })
-</script>""".replace("TARGETS", json.dumps(TARGETS)).replace("WORKER", json.dumps(WORKER))
+</script>""".replace("TARGETS", json.dumps(TARGETS)).replace("WORKER", json.dumps(WORKER))  # noqa: E501
 
 PAGES = {
     "escapes.test": ESCAPES,
@@ -88,5 +86,11 @@ def answer(host: str, path: str) -> bytes:
             % target.encode()
         )
     body = PAGES.get(host, "reached").encode() if path == "/" else b"reached"
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    head = (
+        "HTTP/1.1 200 OK\r\n"
+        "Content-Type: text/html\r\n"
+        f"Content-Length: {len(body)}\r\n"
+        "Connection: close\r\n"
+        "\r\n"
+    )
     return head.encode() + body

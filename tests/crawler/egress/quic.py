@@ -1,6 +1,5 @@
-"""The part of the Internet that speaks HTTP/3 alone: a public page that asks a private address for something."""
-
-from __future__ import annotations
+"""The part of the Internet that speaks HTTP/3 alone:
+a public page that asks a private address for something."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -22,7 +21,8 @@ fetch('https://{PRIVATE_HOST}/', {{mode: 'no-cors'}})
 
 
 async def serve(addresses: Mapping[str, str], came: Callable[[str], None]) -> str:
-    """Answer for each host on its address, and say which address was asked; the hash of the key that browsers have to trust."""
+    """Answer for each host on its address, and say which address was asked;
+    the hash of the key that browsers have to trust."""
     authority = Authority()
     log = TruthLog()
     for host, address in addresses.items():

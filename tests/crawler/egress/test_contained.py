@@ -1,7 +1,5 @@
 """In a container of the stack, one capability suffices to set up, check and mend the guard."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

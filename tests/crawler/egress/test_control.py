@@ -1,7 +1,5 @@
 """The crawl's end of the channel to the guard process."""
 
-from __future__ import annotations
-
 import socket
 import threading
 

@@ -1,14 +1,12 @@
 """Guards take turns by a lock that an unprivileged user cannot hold."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 
 import pytest
 
-from crawler.egress.lock import FILE
+from crawler.egress.building import LOCK_FILE
 from tests.crawler.egress.test_guard import OWN_NAMESPACES
 from tests.zoo.serving.namespace import in_namespace
 
@@ -17,7 +15,7 @@ import fcntl, os, socket, sys
 name = socket.socket(socket.AF_UNIX)
 name.bind("\\0firstflight-egress")
 try:
-    descriptor = os.open({FILE!r}, os.O_RDONLY)
+    descriptor = os.open({LOCK_FILE!r}, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     print("locked", flush=True)
 except PermissionError:
@@ -42,9 +40,9 @@ ANOTHER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh
 
 TURNS = """
 import sys
-from crawler.egress import lock
-lock.WITHIN_S = 0.1
-with lock.alone():
+from crawler.egress import building
+building.LOCK_WITHIN_S = 0.1
+with building.alone():
     print("mine", flush=True)
     sys.stdin.readline()
 """

@@ -1,7 +1,5 @@
 """A machine's neighbours are found from its routes and addresses; the routes are real, in a namespace."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import subprocess

@@ -3,8 +3,6 @@
 All of it happens in namespaces that are made for it: of root, and of an ordinary user who is root in his own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The DNS relay passes questions to the nameserver and answers back, and nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress

@@ -1,7 +1,5 @@
 """Refused addresses: the edges of each network, and agreement with Python's own list."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Any
 

@@ -1,9 +1,6 @@
 """The DNS relay passes on one question and its answer, and no other byte."""
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
 
 import dns.edns
 import dns.flags
@@ -14,13 +11,11 @@ import dns.rrset
 import dns.tsig
 import dns.update
 import pytest
+from dns.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.egress.questions import DATAGRAM_BYTES, QUESTION_BYTES, answer, datagram, passed_on, question
-
-if TYPE_CHECKING:
-    from dns.message import Message
 
 NAME = "Www.Example.test."
 PRIVATE_OPTION = dns.edns.OptionType.make(65001)

@@ -1,10 +1,9 @@
 """A machine and an Internet in namespaces, with servers on private and public addresses that record contacts.
 
-The present namespace plays the crawling machine. The Internet is a namespace behind a router, and so is the private network
-of the router's owner. The truth is the connections that the servers accepted, and the destinations on the guard's link.
+The present namespace plays the crawling machine. The Internet is a namespace behind a router, and so is the
+private network of the router's owner. The truth is the connections that the servers accepted, and the
+destinations on the guard's link.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -16,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,8 @@ NAMES: dict[str, list[list[str]]] = {
     quic.PUBLIC_HOST: [[PUBLIC]],
     quic.PRIVATE_HOST: [[NEIGHBOUR]],
 }
-"""The answers to the first question, the second and all later ones (a visit asks twice, for https and http); `both.test` has no service at its public address."""
+"""The answers to the first question, the second and all later ones (a visit asks twice, for https and http);
+`both.test` has no service at its public address."""
 
 
 def ip(*lines: str) -> None:
@@ -71,7 +71,8 @@ def ip(*lines: str) -> None:
 def at_once() -> None:
     """Have new links in this namespace use their IPv6 addresses without asking for duplicates first.
 
-    A second later the kernel would report the change, and Chromium drops a page that it loads then (`network_changed`).
+    A second later the kernel would report the change,
+    and Chromium drops a page that it loads then (`network_changed`).
     """
     for which in ("all", "default"):
         Path(f"/proc/sys/net/ipv6/conf/{which}/accept_dad").write_text("0")
@@ -95,7 +96,8 @@ class Servers:
 
     def __init__(self) -> None:
         self.came: list[tuple[str, str]] = []
-        """Address that was asked, and path; `udp` for a datagram, empty for a connection that asked nothing."""
+        """Address that was asked, and path; `udp` for a datagram,
+        empty for a connection that asked nothing."""
 
     async def start(self) -> None:
         for host in ("0.0.0.0", "::"):
@@ -142,7 +144,7 @@ class Servers:
         writer.close()
 
 
-def answers(question: bytes, asked: dict[str, int]) -> bytes:
+def answers(question: bytes, asked: dict[str, int], fails: Callable[[str], bool] = lambda _: False) -> bytes:
     """A nameserver's answer (RFC 1035); those that change do so with every new question for addresses."""
     labels, place = [], 12
     while length := question[place]:
@@ -162,12 +164,20 @@ def answers(question: bytes, asked: dict[str, int]) -> bytes:
                 packed = address.packed
                 records += b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(packed)) + packed
     flags = 0x8180 if known is not None else 0x8183
+    if fails(name):
+        flags, count, records = 0x8182, 0, b""
     return question[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + question[12 : place + 5] + records
 
 
 @contextlib.contextmanager
-def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
-    """On the machine's loopback, as a stub resolver is, or another of its addresses; how often each name was asked for."""
+def nameserver(
+    address: str = NAMESERVER, fails: Callable[[str], bool] = lambda _: False
+) -> Iterator[dict[str, int]]:
+    """On the machine's loopback, as a stub resolver is, or another of its addresses; how often each name was
+    asked for.
+
+    A question for a name that `fails` has the answer SERVFAIL.
+    """
     asked: dict[str, int] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind((address, 53))
@@ -178,7 +188,7 @@ def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
                     question, asker = listening.recvfrom(4096)
                     if not question:
                         break
-                    listening.sendto(answers(question, asked), asker)
+                    listening.sendto(answers(question, asked, fails), asker)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -192,7 +202,8 @@ def nameserver(address: str = NAMESERVER) -> Iterator[dict[str, int]]:
 
 @contextlib.contextmanager
 def machine(folder: Path) -> Iterator[None]:
-    """Make this namespace a crawling machine whose default route leads to a router that is not started yet."""
+    """Make this namespace a crawling machine whose default route leads to a
+    router that is not started yet."""
     resolv_conf = folder / "resolv.conf"
     resolv_conf.write_text(f"nameserver {NAMESERVER}\n", encoding="ascii")
     subprocess.run(["mount", "--bind", str(resolv_conf), "/etc/resolv.conf"], check=True)

@@ -1,7 +1,5 @@
 """A page that loads responses over HTTP/3 which are easily counted wrong, and its hosts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 
@@ -29,7 +27,7 @@ const leave = async url => {
   await read("https://other.test/closed");
   await read("https://other.test/plain");
 })();
-"""
+"""  # noqa: E501
 PAGE = f"<!doctype html><link rel=icon href=data:,><body><script>{SCRIPT}</script>".encode()
 
 

@@ -1,6 +1,5 @@
-"""Responses assembled from recorded logs are those of the server, also from damaged logs as far as they go."""
-
-from __future__ import annotations
+"""Responses assembled from recorded logs are those of the server,
+also from damaged logs as far as they go."""
 
 import gzip
 import json
@@ -19,7 +18,10 @@ from crawler.netlog.lines import LineReader
 from crawler.visit.rows import rows
 
 LOGS = Path(__file__).parents[1] / "logs/netlog"
-NAMES = ["h1-bodies", "h1-repeats", "h1-endings", "h1tls-repeats", "h2-bodies", "h2-repeats", "h1tls", "h2"]
+NAMES = [
+    *("h1-bodies", "h1-repeats", "h1-endings", "h1-login", "h1tls-repeats", "h2-bodies", "h2-repeats"),
+    *("h1tls", "h2", "h3-session"),
+]
 
 
 UNREAD = "/undrained-redirect/1"
@@ -75,6 +77,34 @@ def test_a_redirect_is_two_responses_and_names_the_one_before() -> None:
         here, before = by_path[f"/chain/{number}"], by_path[f"/chain/{number - 1}"]
         assert here["redirected_from_id"] == before["id"]
         assert before["status"] in (302, 307, 303)
+
+
+def test_a_login_is_a_response_for_each_time_that_the_request_was_sent() -> None:
+    log = made_of("h1-login")
+    for name, answers in {
+        "basic-login": [(401, 3096, 3000), (200, 17_267, 17_200)],
+        "digest-login": [(401, 2138, 2000), (200, 17_267, 17_200)],
+        "refused-login": [(401, 17_299, 17_200), (401, 17_299, 17_200)],
+    }.items():
+        rows_ = [row for row in log if row["path"] == f"/{name}/x"]
+        assert [(row["status"], row["wire_bytes"], row["decoded_bytes"]) for row in rows_] == answers
+        assert len({row["connection_id"] for row in rows_}) == 1
+    for number in {row["connection_id"] for row in log}:
+        positions = [row["position"] for row in log if row["connection_id"] == number]
+        assert sorted(positions) == [*range(1, len(positions) + 1)]
+
+
+def test_a_row_that_the_browsers_own_count_contradicts_lowers_the_coverage() -> None:
+    """Without the second request of each login, its response is counted as bytes after the first."""
+    log, seen = [], set[int]()
+    for event in recorded("h1-login"):
+        is_sent = event.name == "HTTP_TRANSACTION_SEND_REQUEST_HEADERS"
+        if not is_sent or event.source not in seen:
+            log.append(event)
+        seen |= {event.source} if is_sent else set()
+    found = rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    assert found.decrypted_coverage is not None
+    assert found.coverage == found.decrypted_coverage < 0.7
 
 
 def test_a_response_that_broke_off_has_its_error() -> None:

@@ -1,6 +1,5 @@
-"""A stream that ends short of its Content-Length is incomplete, where the Content-Length is that of its body."""
-
-from __future__ import annotations
+"""A stream that ends short of its Content-Length is incomplete,
+where the Content-Length is that of its body."""
 
 import gzip
 import re

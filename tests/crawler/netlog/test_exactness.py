@@ -1,11 +1,8 @@
 """Every response and connection of thirty real pages, in four modes, is byte for byte the server's."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import dataclasses
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +16,7 @@ from crawler.capture.capture import Capture, on_loopback
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit
 from firstflight.settings import from_environment
+from tests.circles import ALL
 from tests.crawler.playing import Played, playing
 from tests.zoo.serving.namespace import in_namespace
 
@@ -30,14 +28,13 @@ Seen: TypeAlias = dict[str, Any]
 BROWSERS = 2
 BUDGET_S = 60.0
 
-EVERY = {"h1": 3, "h1tls": 3, "h2": 1, "recorded": 1}
-"""Pages visited by mode: every n-th. The zoo has all kinds of response where n is 3.
-FIRSTFLIGHT_TEST_ALL_PAGES=1 visits all."""
+EVERY = {"h1": 6, "h1tls": 6, "h2": 3, "recorded": 3}
+"""Pages visited by mode: every n-th; `scripts/test --all` visits all."""
 
 
 def visit_all(mode: str) -> dict[str, Any]:
     """Rows of all chosen sites, and the server's log, in the current network namespace."""
-    every = 1 if os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES") else EVERY[mode]
+    every = 1 if ALL else EVERY[mode]
     with (
         tempfile.TemporaryDirectory(prefix="firstflight-") as folder,
         playing(mode, Path(folder)) as web,

@@ -1,6 +1,5 @@
-"""Every response and connection of a real browser over HTTP/3 is the server's, in spite of loss, delay and duplicates."""
-
-from __future__ import annotations
+"""Every response and connection of a real browser over HTTP/3 is the server's, in spite of loss,
+delay and duplicates."""
 
 import asyncio
 import pathlib
@@ -20,7 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 BUDGET_S = 20.0
 
 LEFT = "/moved"
-"""Path of a redirect: the browser stops reading at the header, and lost bytes of the body are not sent again (RFC 9000 §3.5)."""
+"""Path of a redirect: the browser stops reading at the header,
+and lost bytes of the body are not sent again (RFC 9000 §3.5)."""
 
 
 async def seen(chromium: pathlib.Path, web: ZooWeb) -> Observation:

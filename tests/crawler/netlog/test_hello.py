@@ -1,7 +1,5 @@
 """Resumption and randoms are read from hellos, in any pieces."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Header and body of HTTP/1.x responses are told apart, however the bytes are cut."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,9 +155,11 @@ def test_the_status_is_that_of_the_final_response() -> None:
 
 PIECES = st.sampled_from(
     [
-        *b'HTTP/1.1 200 OK\r\n|http|\r\n|\n|\r| |"|\\|,|Content-Length: 5|0|F|;|\x00|\xff|HTTP/1.1 103 a\n\n'.split(
-            b"|"
-        ),
+        *b"HTTP/1.1 200 OK\r\n"
+        b"|http|\r\n"
+        b"|\n"
+        b'|\r| |"|\\|,|Content-Length: 5|0|F|;|\x00|\xff|HTTP/1.1 103 a\n'
+        b"\n".split(b"|"),
         b"Transfer-Encoding: chunked\r\n\r\n",
         b"5\r\nhello\r\n",
         b"9" * 5000,

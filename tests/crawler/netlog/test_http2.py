@@ -1,7 +1,5 @@
 """Frames are counted by stream, whole or in part, however the bytes are cut."""
 
-from __future__ import annotations
-
 from hyperframe.frame import (
     ContinuationFrame,
     DataFrame,

@@ -1,7 +1,5 @@
 """Lines become the wanted events, broken lines are counted, and no input raises."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

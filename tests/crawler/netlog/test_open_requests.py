@@ -1,7 +1,5 @@
 """The network is idle when nothing that is being read moves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Streams and connections in a recorded log of HTTP/3 are the server's, which lost and delayed datagrams."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable
@@ -132,13 +130,26 @@ def test_a_connection_that_moves_keeps_the_addresses_it_began_with() -> None:
     ] == before
 
 
+def test_a_webtransport_session_is_a_connection_whose_streams_belong_to_no_response() -> None:
+    lines = gzip.decompress((LOGS / "h3-session.json.gz").read_bytes()).splitlines()
+    found = made(LineReader(EVENTS).events(lines))
+    first, session = found.connections
+    echoed, pushed, control, answer = 4000, 9000, 25, 37
+    assert session["frame_bytes"] == session["decrypted_bytes"] == echoed + pushed + control + answer
+    for column in ("host", "port", "protocol", "tls_version", "tls_resumed"):
+        assert session[column] == first[column]
+    assert session["opened_us"] <= session["secured_us"] <= session["last_byte_us"]
+    assert {row["connection_id"] for row in found.responses} == {first["id"]}
+    assert found.coverage == 1
+
+
 def assert_possible(found: Rows) -> None:
     for row in found.responses:
         assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
         assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]
         assert row["header_bytes"] is None or 0 <= row["header_bytes"] <= row["wire_bytes"]
     for row in found.connections:
-        assert 0 <= row["tls_handshake_bytes"] <= row["received_bytes"]
+        assert 0 <= (row["tls_handshake_bytes"] or 0) <= row["received_bytes"]
         assert 0 <= row["frame_bytes"] <= row["decrypted_bytes"] <= row["received_bytes"]
     for share in (found.coverage, found.decrypted_coverage):
         assert share is None or 0 <= share <= 1

@@ -1,7 +1,5 @@
 """A datagram is explained by its packets and frames in the log, or its bytes stay unexplained."""
 
-from __future__ import annotations
-
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 

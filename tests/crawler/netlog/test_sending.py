@@ -1,7 +1,5 @@
 """Sizes and priorities of requests, and round trips of QUIC, from what the browser sends."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

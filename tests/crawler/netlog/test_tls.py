@@ -1,7 +1,5 @@
 """Each byte of a TLS connection counts as handshake, ticket, record or plaintext."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawler.netlog.hello import expansion
@@ -107,6 +105,24 @@ def test_the_records_of_tls_1_2_have_their_own_content_types() -> None:
     assert (reader.ticket_bytes, reader.record_bytes) == (0, 29 + 31)
 
 
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_hello_request_is_no_part_of_the_servers_flight(resumed: bool) -> None:
+    reader = RecordReader()
+    reader.feed(record(22, 78) + (b"" if resumed else record(22, 697) + record(22, 115) + record(22, 4)))
+    for kind, size in ((2, 78), *(() if resumed else ((11, 697), (12, 115), (14, 4)))):
+        reader.handshake_message(kind, size)
+    reader.feed(record(22, 202) + record(20, 1) + record(22, 40))
+    reader.handshake_message(4, 202)
+    reader.handshake_message(20, 16)
+    reader.expansion = expansion("TLS 1.2", 0xC02C)
+    flight = reader.handshake_bytes
+    reader.feed(record(23, 100 + 24) + record(22, 28))
+    reader.plaintext(100)
+    reader.handshake_message(0, 4)
+    reader.finish()
+    assert (reader.handshake_bytes, reader.ticket_bytes, reader.record_bytes) == (flight, 0, 29 + 33)
+
+
 def test_padding_of_cbc_is_counted_in_sum() -> None:
     reader = RecordReader()
     reader.expansion = expansion("TLS 1.2", 0x002F)
@@ -164,7 +180,8 @@ def padded(length: int, count: int = 1) -> bytes:
 
 
 def padded_flight(*more: bytes) -> RecordReader:
-    """A reader after a flight of four messages in records of 1,024 bytes each, with `more` in the same read."""
+    """A reader after a flight of four messages in records of 1,024 bytes each,
+    with `more` in the same read."""
     reader = RecordReader()
     reader.feed(record(22, 122) + record(20, 1) + padded(1024, 4) + b"".join(more))
     for kind, size in ((2, 122), (8, 19), (11, 719), (15, 78), (20, 52)):

@@ -1,6 +1,5 @@
-"""Any server's records, in any reads, are accounted for to the byte; handshake and tickets are right, or unknown."""
-
-from __future__ import annotations
+"""Any server's records, in any reads, are accounted for to the byte; handshake and tickets are right,
+or unknown."""
 
 import dataclasses
 import itertools
@@ -47,7 +46,8 @@ def conversations(draw: st.DrawFn) -> tuple[list[Sent], list[Sent]]:
     fragment = draw(st.sampled_from([512, 1400, 16_384]))
     sizes = [draw(st.integers(20, 3000)) for _ in range(draw(st.integers(1, 4)))]
     flight = [(8, size) for size in sizes] + [(FINISHED, 52)]
-    # A server that puts messages together and pads them cannot be told from one that sends data with its flight.
+    # A server that puts messages together and pads them cannot be told from one
+    # that sends data with its flight.
     block = draw(st.sampled_from([0, 0, 0, 256, 512]))
     handshake = list(in_records(flight, fragment, together=not block and draw(st.booleans())))
     after: list[Sent] = []
@@ -62,7 +62,8 @@ def conversations(draw: st.DrawFn) -> tuple[list[Sent], list[Sent]]:
     if draw(st.booleans()):
         after.append(Sent(2, is_alert=True))
     handshake = [pad(one, block, fragment) for one in handshake]
-    # Padding that makes other records hold the flight to the byte is no padding to anybody who cannot decrypt it.
+    # Padding that makes other records hold the flight to the byte is no padding to
+    # anybody who cannot decrypt it.
     filled = itertools.accumulate(one.size + one.padding for one in handshake)
     assume(not block or sum(size for _, size in flight) not in filled)
     return handshake, [pad(one, block, fragment) for one in after]
@@ -75,7 +76,8 @@ def pad(one: Sent, block: int, fragment: int) -> Sent:
 
 
 def read_all(records: Sequence[Sent], cuts: Sequence[int]) -> RecordReader:
-    """Read as Chromium does: all whole records are opened before the next read, and plaintext is told after them."""
+    """Read as Chromium does: all whole records are opened before the next read,
+    and plaintext is told after them."""
     reader = RecordReader()
     wire = SERVER_HELLO + b"".join(one.wire for one in records)
     ends = list(itertools.accumulate((len(one.wire) for one in records), initial=len(SERVER_HELLO)))[1:]

@@ -1,10 +1,9 @@
-"""`python -m tests.crawler.outages.lanes`: crawls a public web that stands in for the Internet, in three lanes, and breaks their network.
+"""`python -m tests.crawler.outages.lanes`: crawls a public web that stands in for the Internet, in three
+lanes, and breaks their network.
 
-Runs in namespaces of its own, where it plays the crawling machine (tests/crawler/egress/world.py). Standard input says what
-to do; the crawls' truth is in the database.
+Runs in namespaces of its own, where it plays the crawling machine (tests/crawler/egress/world.py). Standard
+input says what to do; the crawls' truth is in the database.
 """
-
-from __future__ import annotations
 
 import contextlib
 import dataclasses
@@ -25,6 +24,9 @@ from tests.crawler.egress import world
 
 LANES = 3
 CANARY = "canary.test"
+SECOND_RESOLVER = "127.0.0.54"
+UNRESOLVED = 0.45
+"""Share of its answers that a failing nameserver does not give."""
 WITHIN_S = 240.0
 ENDED_WELL, ENDED_BADLY, TIME_OVER = 0, 1, 75
 
@@ -85,10 +87,30 @@ def uplink_down(_: random.Random) -> Iterator[None]:
     )
 
 
-REPAIRED = ("network_cut", "uplink_down")
-"""Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue meanwhile."""
+@contextlib.contextmanager
+def resolver_failing(chosen: random.Random) -> Iterator[None]:
+    """Have the machine's nameserver fail for sites at random, and never for the canary."""
+    FAILING.append(chosen)
+    yield
+    FAILING.clear()
 
-FAULTS = {one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down)}
+
+FAILING: list[random.Random] = []
+"""Dice of the nameserver while it fails."""
+
+
+def fails(name: str) -> bool:
+    """Whether the machine's nameserver fails for a name now."""
+    return name != CANARY and any(dice.random() < UNRESOLVED for dice in FAILING)
+
+
+REPAIRED = ("network_cut", "uplink_down", "resolver_failing")
+"""Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue
+meanwhile."""
+
+FAULTS = {
+    one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down, resolver_failing)
+}
 
 
 @dataclasses.dataclass
@@ -106,6 +128,7 @@ class Operator:
             "FIRSTFLIGHT_DATABASE_URL": self.order["database"],
             "FIRSTFLIGHT_DATA_DIR": str(self.errors.parent),
             "FIRSTFLIGHT_CANARIES": f"http://{CANARY}/",
+            "FIRSTFLIGHT_RESOLVERS": self.order["resolvers"],
         }
         call = [sys.executable, "-m", "firstflight", "crawl", *arguments]
         with self.errors.open("ab") as errors:
@@ -182,5 +205,10 @@ def play(order: dict[str, Any]) -> dict[str, Any]:
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
     world.NAMES.update(names(given["sites"]))
-    with tempfile.TemporaryDirectory() as made, world.machine(Path(made)), world.nameserver():
+    with (
+        tempfile.TemporaryDirectory() as made,
+        world.machine(Path(made)),
+        world.nameserver(fails=fails),
+        world.nameserver(SECOND_RESOLVER),
+    ):
         print(json.dumps(play(given)))

@@ -1,7 +1,5 @@
 """Fetching lists, from a server on loopback that has a missing, a short and an empty day."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import http.server

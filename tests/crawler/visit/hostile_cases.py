@@ -1,10 +1,9 @@
 """The hostile pages and the endings that each may have."""
 
-from __future__ import annotations
-
 import dataclasses
-import os
 from typing import Any
+
+from tests.circles import ALL
 
 OK = ("ok", "quiet", 200)
 BUSY = ("ok", "busy", 200)
@@ -19,7 +18,10 @@ BUSY_OVERRUN = ("crash", "busy", 200)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
-    """Endings that a page may have: outcome, stop reason and status. It has several where the page races with the clock."""
+    """Endings that a page may have: outcome, stop reason and status.
+
+    It has several where the page races with the clock.
+    """
 
     endings: tuple[tuple[Any, ...], ...]
     error: str | None = None
@@ -29,7 +31,8 @@ class Case:
 
     @property
     def races(self) -> bool:
-        """True if the clock ends the page; pages that end by themselves get more time, so that a slow machine changes nothing."""
+        """True if the clock ends the page; pages that end by themselves get more time,
+        so that a slow machine changes nothing."""
         return any(reason in ("budget", "busy") for _, reason, _ in self.endings)
 
 
@@ -169,6 +172,6 @@ OFTEN = [
     "login",
     "filtered.secure",
 ]
-"""Pages visited in every run of the tests; with FIRSTFLIGHT_TEST_ALL_PAGES=1 all pages are, which takes minutes more."""
+"""Pages visited in every run of the tests; `scripts/test --all` visits all, which takes minutes more."""
 
-CHOSEN = [host for host in CASES if host in OFTEN or os.environ.get("FIRSTFLIGHT_TEST_ALL_PAGES")]
+CHOSEN = [host for host in CASES if host in OFTEN or ALL]

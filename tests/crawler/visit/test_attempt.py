@@ -1,7 +1,5 @@
 """Of two attempts at a site one counts, and it has one outcome."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest
@@ -12,12 +10,14 @@ from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSErro
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import NETWORK_CHANGED, Exchange
 from crawler.netlog.http1 import MessageReader
-from crawler.visit.attempt import UNPROMPTED, Attempt
+from crawler.visit.attempt import RETRY_AFTER_LONGEST_S, UNPROMPTED, Attempt, retry_after_s
 
 CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
 REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
 EMPTY = BadResponse("net::ERR_EMPTY_RESPONSE")
 SILENT = VisitTimeout("the time budget ran out")
+
+NOON = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
 
 def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Attempt:
@@ -144,3 +144,29 @@ def test_without_time_left_for_http_a_refusal_by_https_does_not_decide(
     one = ended("https", error)
     one.no_time_left()
     assert one.observation(salt=b"", error_name=str).visit["outcome"] == outcome
+
+
+@pytest.mark.parametrize(
+    ("status", "value", "seconds"),
+    [
+        (429, "0", 0),
+        (503, "120", 120),
+        (429, "Fri, 20 Nov 2026 12:01:30 GMT", 90),
+        (429, "Fri, 20 Nov 2026 11:00:00 GMT", 0),
+        (429, "Fri, 20 Nov 2926 11:00:00 GMT", RETRY_AFTER_LONGEST_S),
+        (429, "9" * 4000, RETRY_AFTER_LONGEST_S),
+        (429, None, None),
+        (429, "", None),
+        (429, "soon", None),
+        (429, "-5", None),
+        (429, "1.5", None),
+        (429, "\u0663", None),
+        (200, "120", None),
+        (301, "120", None),
+        (None, "120", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date_of_a_429_or_503(
+    status: int | None, value: str | None, seconds: int | None
+) -> None:
+    assert retry_after_s(status, value, now=NOON) == seconds

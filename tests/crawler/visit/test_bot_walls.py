@@ -1,6 +1,5 @@
-"""Walls and consent platforms are recognised on pages that a browser loads, and nothing else is taken for one."""
-
-from __future__ import annotations
+"""Walls and consent platforms are recognised on pages that a browser loads,
+and nothing else is taken for one."""
 
 import asyncio
 from pathlib import Path

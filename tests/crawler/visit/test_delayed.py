@@ -1,7 +1,5 @@
 """Over a path with a delay, round trips are those of the path, and server delays those of the server."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -3,8 +3,6 @@
 FIRSTFLIGHT_TEST_MESSAGES=5000 tries as many of each protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """No page holds a browser longer than its budget, hurts the page after it, or loses what had arrived."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -62,7 +60,8 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def flags() -> Iterator[list[str]]:
-    """Flags of the browser for a server in another process, so that its work and memory are not the crawler's."""
+    """Flags of the browser for a server in another process,
+    so that its work and memory are not the crawler's."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.zoo.hostile.web"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:

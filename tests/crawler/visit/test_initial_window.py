@@ -1,6 +1,5 @@
-"""The initial window in the rows of a visit is the one that the server had, by browser, capture and log together."""
-
-from __future__ import annotations
+"""The initial window in the rows of a visit is the one that the server had, by browser,
+capture and log together."""
 
 import asyncio
 import contextlib
@@ -39,8 +38,8 @@ LONG = Page(
 
 TRIES = 6
 HELD_UP = ("sender_paused", "flights_merged")
-"""Reasons that a busy machine gives: it holds the sender up, and then the window is said to be unknown. The page is visited again,
-after a pause that grows."""
+"""Reasons that a busy machine gives: it holds the sender up, and then the window is said to be unknown. The
+page is visited again, after a pause that grows."""
 
 
 def visited(protocol: Spoken, window: int) -> list[dict[str, Any]]:

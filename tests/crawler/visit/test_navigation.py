@@ -1,7 +1,5 @@
 """Chromium's names of errors decide on the outcome of a visit."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.async_api import Error, TimeoutError  # noqa: A004  # Playwright's own
 

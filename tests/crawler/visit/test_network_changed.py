@@ -1,7 +1,5 @@
 """A change of the crawler's own network ends a visit as `network_changed`; tried in a network namespace."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

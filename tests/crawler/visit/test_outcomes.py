@@ -1,7 +1,5 @@
 """Every outcome of the schema, and no other, is provoked by a test with a browser."""
 
-from __future__ import annotations
-
 from schema.vocabulary import OUTCOMES
 from tests.crawler.egress import test_guard
 from tests.crawler.outages import test_lanes

@@ -1,13 +1,21 @@
 """Rows name the initiator of a request where it is known, and the renderer's memory as its source."""
 
-from __future__ import annotations
-
 from typing import Any
 
+import pytest
+
+from crawler.capture.connections import CapturedConnection
+from crawler.capture.packets import ACK, SYN, TCP, Packet, end
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange
-from crawler.visit.rows import rows, with_reused
+from crawler.netlog.http1 import MessageReader
+from crawler.netlog.tcp import TcpTransport
+from crawler.visit.response_rows import match
+from crawler.visit.rows import Rows, first_flight_columns, rows, with_reused
+from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
+
+CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 80)
 
 
 def exchange(
@@ -103,3 +111,113 @@ def test_a_priority_that_is_not_stated_is_the_default_except_over_http1() -> Non
     made = rows(Traffic([], exchanges, 0), [], start_ms=0, salt=b"", error_name=str).responses
     found = [(row["urgency"], row["is_incremental"]) for row in made]
     assert found == [(None, None), (1, True), (3, False), (None, None)]
+
+
+def transport(*, sent_ms: int | None) -> TcpTransport:
+    made = TcpTransport(1_000)
+    made.exchanges.append(Exchange("http://a.test/", "GET", "main frame", 1_000, sent_ms=sent_ms))
+    return made
+
+
+def packet(ms: int, source: bytes, sequence: int, acknowledgment: int, size: int, flags: int = ACK) -> Packet:
+    other = SERVER if source == CLIENT else CLIENT
+    return Packet(
+        ms * 1_000_000, TCP, source, other, size, size, sequence, acknowledgment, flags, 500, b"\2\4\5\xb4"
+    )
+
+
+def captured() -> CapturedConnection:
+    """A response of 700 bytes to a request of 100."""
+    packets = [
+        packet(1_000, CLIENT, 0, 0, 0, SYN),
+        packet(1_020, SERVER, 0, 1, 0, SYN | ACK),
+        packet(1_021, CLIENT, 1, 1, 100),
+        packet(1_041, SERVER, 1, 101, 700),
+    ]
+    made = CapturedConnection(packets[0])
+    for one in packets:
+        made.add(one)
+    return made
+
+
+def test_a_captured_connection_has_its_flight_and_a_bound() -> None:
+    assert first_flight_columns(transport(sent_ms=1_021), captured()) == {
+        "first_flight_bytes": 700,
+        "first_flight_packets": 1,
+        "segment_bytes": 700,
+        "initial_window_segments": 1,
+        "initial_window_unknown": "response_ended",
+    }
+
+
+def test_without_a_flight_a_known_reason_says_why() -> None:
+    lost = captured()
+    lost.is_lost = True
+    quic = transport(sent_ms=1_021)
+    quic.protocol = "h3"
+    cases = [
+        (first_flight_columns(transport(sent_ms=1_021), None), "not_captured"),
+        (first_flight_columns(transport(sent_ms=1_021), lost), "not_captured"),
+        (first_flight_columns(transport(sent_ms=None), captured()), "no_response"),
+        (first_flight_columns(transport(sent_ms=1_500), captured()), "no_response"),
+        (first_flight_columns(quic, captured()), "quic"),
+    ]
+    assert [(found["initial_window_unknown"], found["initial_window_segments"]) for found, _ in cases] == [
+        (reason, None) for _, reason in cases
+    ]
+    assert {reason for _, reason in cases} <= INITIAL_WINDOW_UNKNOWN.keys()
+
+
+def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None:
+    traffic = Traffic([transport(sent_ms=1_021)], [], 0)
+    found = [
+        rows(
+            traffic, [], start_ms=1_000, salt=b"", error_name=str, captured=[captured()], stop_ms=stop_ms
+        ).connections[0]["packet_bytes"]
+        for stop_ms in (1_040, 1_041)
+    ]
+    assert found == [None, 700]
+
+
+def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
+    refused = exchange("https://a.test/in", "empty")
+    answered = refused.again()
+    other = exchange("https://a.test/in", "image")
+    asked = [PageRequest("https://a.test/in", None, kind) for kind in ("fetch", "image")]
+    exchanges = [refused, answered, other]
+    assert {index: one.resource_type for index, one in match(exchanges, asked).items()} == {
+        0: "fetch",
+        1: "fetch",
+        2: "image",
+    }
+
+
+def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str = "") -> Rows:
+    """Rows of a complete response of 10 bytes of body, of which so many were passed on to the page."""
+    one = exchange("https://a.test/x", "empty", is_read=is_read, cached=cached, decoded_bytes=passed_on)
+    one.response_headers |= {"content-encoding": coding} if coding else {}
+    one.message = MessageReader()
+    one.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n" + b"x" * 10)
+    transport = TcpTransport(0, received_bytes=one.message.wire_bytes, last_byte_ms=0)
+    transport.bind(one)
+    transport.decrypted_bytes = transport.received_bytes
+    return rows(Traffic([transport], [one], 0), [], start_ms=0, salt=b"", error_name=str)
+
+
+@pytest.mark.parametrize(
+    ("found", "decoded_bytes", "missing_bytes"),
+    [
+        (counted(10, is_read=True), 10, 0),
+        (counted(4, is_read=False), 10, 0),  # the page left the rest
+        (counted(4, is_read=True), 4, 6),
+        (counted(13, is_read=False), 13, 3),
+        (counted(13, is_read=True, cached=True), 13, 0),
+        (counted(70, is_read=True, coding="gzip"), 70, 0),
+    ],
+)
+def test_what_the_page_got_of_a_body_that_is_not_encoded_is_the_body(
+    found: Rows, decoded_bytes: int, missing_bytes: int
+) -> None:
+    (row,) = found.responses
+    assert (row["body_bytes"], row["decoded_bytes"]) == (10, decoded_bytes)
+    assert found.coverage == found.decrypted_coverage == 1 - missing_bytes / row["wire_bytes"]

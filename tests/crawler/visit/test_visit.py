@@ -1,7 +1,5 @@
 """A visit ends in one of the ways that the schema knows, and keeps what had arrived."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re
@@ -33,7 +31,8 @@ AMPLE_S = 60.0
 
 
 def run(chromium: Path, web: Any, *hosts: str, late: Collection[str] = ()) -> list[Observation]:
-    """Visits the hosts one after the other with one browser; the clock ends the visits of those that are `late`."""
+    """Visits the hosts one after the other with one browser;
+    the clock ends the visits of those that are `late`."""
 
     async def crawl() -> list[Observation]:
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:

@@ -1,20 +1,15 @@
 """Claims taken and rows read by the tests of what a crawl stores."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
 from crawler.worker import claims
 from schema.tables import Crawl
 from tests.factories.made_up_visits import observation
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def one(engine: Engine, statement: str) -> dict[str, Any]:

@@ -1,21 +1,15 @@
-from __future__ import annotations
-
 import dataclasses
 import platform
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.worker import claims
 from schema.vocabulary import OUTCOMES, RETRIED
 from storage.engine import DatabaseFull
 from tests.crawler.worker.stored_rows import asking, claim, counts, one
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 def expire(engine: Engine) -> None:
@@ -235,8 +229,8 @@ def test_a_disk_that_fills_in_mid_copy_leaves_nothing_half_written(database: Eng
         connection.execute(
             text(
                 "CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id = 900 THEN "
-                "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; "
-                "END IF; RETURN NEW; END $$".replace("full()", "disk_full()")
+                "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE "
+                "= 'disk_full'; END IF; RETURN NEW; END $$".replace("full()", "disk_full()")
             )
         )
         connection.execute(

@@ -1,15 +1,12 @@
 """A crawl whose database goes away waits for it, and writes nothing by halves."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.visit.observation import Observation
 from crawler.worker.limits import Limits
@@ -17,9 +14,6 @@ from crawler.worker.run import QUEUE_EMPTY, Tally
 from storage.engine import DatabaseError
 from tests.crawler.worker.played_browsers import Browsers, fine, run, sites, visits
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @contextlib.contextmanager

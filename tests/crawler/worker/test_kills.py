@@ -1,6 +1,5 @@
-"""Crawlers, browsers, their driver and PostgreSQL are killed at random, and started again as an operator would."""
-
-from __future__ import annotations
+"""Crawlers, browsers, their driver and PostgreSQL are killed at random,
+and started again as an operator would."""
 
 import asyncio
 import contextlib
@@ -27,15 +26,19 @@ from crawler.browser.driver import ARGUMENT
 from localweb.serving.certificates import Authority
 from schema.vocabulary import RETRIED
 from storage import embedded
+from tests.circles import ALL
 from tests.zoo.raw import Answer, RawWeb, answer, html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SITES = 300
+SITES = 300 if ALL else 80
 CRAWLERS = 4
 BROWSERS_EACH = 1
 
-KILLS = ["crawler"] * 8 + ["browser"] * 6 + ["driver"] * 2 + ["postmaster"] * 3 + ["backend"]
+ROUNDS = 1 + ALL
+"""Rounds of kills."""
+
+KILLS = (["crawler"] * 3 + ["browser"] * 2 + ["driver", "postmaster", "backend"]) * ROUNDS
 
 WITHIN_S = 900.0
 """Far beyond what it takes, on a machine that does other things too."""
@@ -197,9 +200,7 @@ def operator() -> Iterator[Operator]:
     shutil.rmtree(folder)
 
 
-def test_a_crawl_through_twenty_kills_has_every_site_once(
-    operator: Operator, browser_flags: list[str]
-) -> None:
+def test_a_crawl_through_kills_has_every_site_once(operator: Operator, browser_flags: list[str]) -> None:
     operator.plan(browser_flags)
     operator.crawlers = [operator.run() for _ in range(CRAWLERS)]
     kinds = operator.random.sample(KILLS, len(KILLS))
@@ -213,7 +214,7 @@ def test_a_crawl_through_twenty_kills_has_every_site_once(
         operator.restart()
         time.sleep(0.3)
     print(*operator.killed, operator.said(), sep="\n")
-    assert len(operator.killed) == 20
+    assert len(operator.killed) == len(KILLS)
     assert [one.poll() for one in operator.crawlers] == [0] * CRAWLERS
     assert "Traceback" not in operator.said()
     assert_every_site_is_there_once(operator)
@@ -244,13 +245,14 @@ def assert_every_site_is_there_once(operator: Operator) -> None:
     for table in ("connection", "response"):
         assert ask(f"SELECT count(*) - count(DISTINCT (visit_id, id)) FROM {table}") == [(0,)]
         assert ask(
-            f"SELECT count(*) FROM {table} WHERE visit_id NOT IN (SELECT id FROM visit WHERE rank = visit_id / 1000)"
+            f"SELECT count(*) FROM {table} WHERE visit_id NOT IN (SELECT id FROM visit "
+            "WHERE rank = visit_id / 1000)"
         ) == [(0,)]
     # Of the visits that broke off, too, all rows were written or none.
     assert (
         ask(
-            "SELECT visit.id FROM visit LEFT JOIN connection ON visit_id = visit.id GROUP BY visit.crawl_id, visit.id "
-            "HAVING coalesce(sum(connection.received_bytes), 0) <> visit.received_bytes"
+            "SELECT visit.id FROM visit LEFT JOIN connection ON visit_id = visit.id GROUP BY visit.crawl_id, "
+            "visit.id HAVING coalesce(sum(connection.received_bytes), 0) <> visit.received_bytes"
         )
         == []
     )

@@ -1,13 +1,12 @@
 """Claims are held while their visits go on, and no longer."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import text
+import pytest
+from sqlalchemy import Engine, text
 
 from crawler.visit.observation import Observation
 from crawler.worker import claims
@@ -15,10 +14,6 @@ from crawler.worker.leases import Leases
 from crawler.worker.run import QUEUE_EMPTY, Tally
 from tests.crawler.worker.played_browsers import Browsers, run
 from tests.factories.made_up_visits import observation, planned
-
-if TYPE_CHECKING:
-    import pytest
-    from sqlalchemy import Engine
 
 
 def test_a_slow_visit_keeps_its_claim_beyond_the_lease(

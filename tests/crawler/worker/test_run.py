@@ -1,28 +1,43 @@
 """The claim loop over real PostgreSQL; only the browser is played."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
+import dataclasses
 import threading
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.browser.browser import Browser
+from crawler.browser.identity import Identity
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
-from crawler.worker.browser_record import BrowserDiffers
 from crawler.worker.limits import Limits
-from crawler.worker.run import DIED, MEMORY, PAGES, QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from crawler.worker.run import (
+    DIED,
+    MEMORY,
+    PAGES,
+    QUEUE_EMPTY,
+    STOPPED,
+    TIME_OVER,
+    BrowserDiffers,
+    Tally,
+    record_browser,
+)
+from storage.crawls import crawls
 from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, time_passes, visits
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import BEGAN, observation, planned
 
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
+IDENTITY = Identity(
+    product="Chromium 156.0",
+    built_on=BEGAN,
+    user_agent="UA",
+    flags=("--disable-quic", "--host-resolver-rules=a"),
+    client_hints="Sec-CH-UA-Mobile: ?0",
+)
 
 
 def test_a_crawl_runs_until_its_queue_is_empty(database: Engine) -> None:
@@ -276,3 +291,23 @@ def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) 
     with pytest.raises(BrowserDiffers, match=r"Chromium 157\.0"):
         run(database_18, crawl, newer)
     assert newer.visited == []
+
+
+def test_a_browser_is_recorded_once_and_another_build_is_refused(database: Engine) -> None:
+    crawl = planned(database)
+    record_browser(database, crawl, IDENTITY)
+    elsewhere = dataclasses.replace(IDENTITY, flags=("--host-resolver-rules=b", "--disable-quic"))
+    record_browser(database, crawl, elsewhere)
+    for other in (
+        dataclasses.replace(IDENTITY, product="Chromium 157.0"),
+        dataclasses.replace(IDENTITY, user_agent="another"),
+        dataclasses.replace(IDENTITY, client_hints="another"),
+        dataclasses.replace(IDENTITY, flags=("--host-resolver-rules=a",)),
+    ):
+        with pytest.raises(BrowserDiffers, match="this crawl began with"):
+            record_browser(database, crawl, other)
+    with database.connect() as connection:
+        (stored,) = crawls(connection)
+    assert (stored.browser, stored.browser_built_on, stored.user_agent) == ("Chromium 156.0", BEGAN, "UA")
+    assert stored.client_hints == "Sec-CH-UA-Mobile: ?0"
+    assert stored.browser_flags == "--disable-quic\n--host-resolver-rules=a"

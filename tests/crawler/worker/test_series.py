@@ -1,7 +1,5 @@
 """Repeat loads and inner pages: which are made, in which order, and what they are stored as."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import functools
@@ -25,7 +23,7 @@ HOSTILE = """
 <a href="http://b.test/">other site</a><a href="/paper.PDF">file</a><a href="/#top">home</a>
 <a href="http://a.test:81/port">port</a><a href="http://x@a.test/user">user</a><a href="javascript:0">js</a>
 <a href="http://sub.a.test/below">below</a><svg><a href="/svg"><text>s</text></a></svg>
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.browser

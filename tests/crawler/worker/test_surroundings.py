@@ -1,7 +1,5 @@
 """A mistake in the blocked networks ends a run before anything is changed on the machine."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

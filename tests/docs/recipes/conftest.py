@@ -1,7 +1,5 @@
 """The recipes of docs/recipes.md, a service, and the S3 store that its releases are published to."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json
@@ -57,7 +55,8 @@ class Served:
 
 
 def items(*, smaller: int) -> pa.Table:
-    """The items of `item_table`, more that fit, some of unknown size, and those of inner pages, which count nowhere."""
+    """The items of `item_table`, more that fit, some of unknown size, and those of inner pages,
+    which count nowhere."""
     response = {"measure": "responses", "rank": 1, "page_kind": "home", "protocol": "h2"}
     more = [
         *[{**response, "size_bytes": 14_300}] * smaller,
@@ -83,7 +82,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def python_with(packages: str, *, option: str) -> Path:
-    """The Python of the environment that scripts/setup makes of the locked list `packages` beside this file."""
+    """The Python of the environment that scripts/setup makes of the locked
+    list `packages` beside this file."""
     locked = Path(__file__).with_name(f"{packages}.txt").read_bytes()
     folder = from_environment().cache_dir / f"{packages}-{hashlib.sha256(locked).hexdigest()[:12]}"
     if not (folder / "installed").exists():
@@ -154,7 +154,8 @@ with duckdb.connect(config={"extension_directory": asked["extensions"]}) as data
         database.execute(statement)
     json.dump(database.sql(asked["statement"]).fetchall(), sys.stdout)
 """
-"""Installs the extension from its package, where a reader's DuckDB takes it from its makers' host, and runs a statement."""
+"""Installs the extension from its package, where a reader's DuckDB takes it from its makers' host,
+and runs a statement."""
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The recipes of docs/recipes.md, taken from the page, give the share that the service gives."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from releases.build import write_distribution
+from releases.build import write_computed
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release_with_items
 from tests.docs.recipes.conftest import (
@@ -98,7 +96,8 @@ def test_the_recipe_of_pyarrow_leaves_out_a_copy_that_is_not_complete(tmp_path: 
 
 
 def write_raw_rows(releases: Path, crawl: CrawlName, *, smaller: int) -> None:
-    """A release of raw rows with their distributions: sizes about windows, unknown, incomplete, and of no home page."""
+    """A release of raw rows with their distributions: sizes about windows, unknown, incomplete,
+    and of no home page."""
     tables = MadeUp()
     for outcome, is_final in (("ok", True), ("timeout", True), ("ok", False), ("ok", True)):
         tables.add_visit(outcome=outcome, is_final=is_final)
@@ -111,8 +110,8 @@ def write_raw_rows(releases: Path, crawl: CrawlName, *, smaller: int) -> None:
         tables.add_response(7, is_complete=False)
     folder = crawl.path(releases, version=1)
     write_tables(folder, tables)
-    write_distribution(folder)
-    make_release(folder, crawl, rows={name: len(found) for name, found in tables.rows().items()})
+    rows = {name: len(found) for name, found in tables.rows().items()} | write_computed(folder, crawl.kind)
+    make_release(folder, crawl, rows=rows)
 
 
 def test_the_recipe_over_raw_rows_gives_the_shares_of_the_service_at_every_window(tmp_path: Path) -> None:

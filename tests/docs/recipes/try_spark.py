@@ -3,8 +3,6 @@
 Only `scripts/test --spark` runs this file, as its name does not begin with `test`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,9 +1,8 @@
-"""Opens many connections at once, sends half a request on each, and waits until all were closed by the other side.
+"""Opens many connections at once, sends half a request on each,
+and waits until all were closed by the other side.
 
 python -m tests.firstflight.commands.besiege NUMBER http://127.0.0.1:PORT/
 """
-
-from __future__ import annotations
 
 import contextlib
 import resource

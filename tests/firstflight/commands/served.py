@@ -1,7 +1,5 @@
 """`firstflight serve` as a process of its own, for tests that talk to it over sockets."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -21,7 +19,8 @@ WITHIN_S = 120
 def served(
     environment: Mapping[str, str], *arguments: str, log: Path | None = None, **options: Any
 ) -> Iterator[str]:
-    """The address of a service that runs for as long as the block, and then ends well; `log` gets what it says."""
+    """The address of a service that runs for as long as the block, and then ends well;
+    `log` gets what it says."""
     call = [sys.executable, "-m", "firstflight", "serve", "--port", "0", *arguments]
     with contextlib.ExitStack() as stack:
         if log is None:

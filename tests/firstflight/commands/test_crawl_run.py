@@ -1,6 +1,5 @@
-"""`crawl run` as an operator starts it: a process of its own, Chromium, PostgreSQL, and servers that misbehave."""
-
-from __future__ import annotations
+"""`crawl run` as an operator starts it: a process of its own, Chromium, PostgreSQL,
+and servers that misbehave."""
 
 import contextlib
 import json
@@ -13,16 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from crawler.capture.ring import open_socket
 from storage.progress import read_progress
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 pytestmark = pytest.mark.browser
 
@@ -113,7 +108,10 @@ def test_packets_carried_what_the_log_says(tmp_path: Path, database_18: Engine) 
     assert json.loads(output)["ended"] == "queue empty", errors
     sizes = "SELECT wire_bytes, header_bytes, body_bytes FROM response WHERE scheme = 'http'"
     assert set(operator.ask(sizes)) == {(62, 57, 5)}
-    columns = "packet_bytes, first_flight_bytes, first_flight_packets, initial_window_segments, initial_window_unknown"
+    columns = (
+        "packet_bytes, first_flight_bytes, first_flight_packets, "
+        "initial_window_segments, initial_window_unknown"
+    )
     packets = set(operator.ask(f"SELECT {columns} FROM connection WHERE received_bytes = 62"))
     seen = (62, 62, 1, 1, "response_ended") if may_capture() else (None, None, None, None, "not_captured")
     assert packets == {seen}
@@ -139,7 +137,8 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
         "received_bytes",
     )
     assert sorted(tuple(one[column] for column in columns) for one in told) == operator.ask(
-        "SELECT id, owner, rank, host, attempt, outcome, is_final, error, received_bytes FROM visit ORDER BY id"
+        "SELECT id, owner, rank, host, attempt, outcome, is_final, error, "
+        "received_bytes FROM visit ORDER BY id"
     )
     assert {one["event"] for one in told} == {"visit"}
     assert {one["crawl"] for one in told} == {json.loads(output)["crawl"]}

@@ -1,6 +1,5 @@
-"""The whole line in one command: real Chromium, PostgreSQL and kernel TCP, over a few of the bundled pages."""
-
-from __future__ import annotations
+"""The whole line in one command: real Chromium, PostgreSQL and kernel TCP,
+over a few of the bundled pages."""
 
 import contextlib
 import datetime

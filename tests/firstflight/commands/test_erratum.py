@@ -1,7 +1,5 @@
 """An operator records errata of releases, lists them, and has them verified and signed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -56,7 +54,7 @@ def test_a_changed_erratum_and_one_of_another_release_are_damaged(data: Path) ->
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    smallest_release(data / "releases", CRAWL, schema_version=7)
+    smallest_release(data / "releases", CRAWL, commit="c0ffee")
     assert f"about another {CRAWL} version 1 than the one that is there" in run("verify", "--offline").stdout
 
 

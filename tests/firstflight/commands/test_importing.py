@@ -1,7 +1,5 @@
 """`firstflight import har` and `import cdp` as an operator runs them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -137,7 +135,11 @@ def test_a_release_has_the_operators_authors_and_keeps_them(
     assert f"{citation} is no CITATION.cff that can be used: No such file or directory" in refused.stderr
     assert not releases(tmp_path).exists()
     citation.write_text(
-        "cff-version: 1.2.0\nmessage: Cite it.\ntitle: Sizes\nauthors:\n  - {family-names: Lovelace, given-names: Ada}\n"
+        "cff-version: 1.2.0\n"
+        "message: Cite it.\n"
+        "title: Sizes\n"
+        "authors:\n"
+        "  - {family-names: Lovelace, given-names: Ada}\n"
     )
     assert import_har(har).exit_code == 0
     release = find_release(releases(tmp_path), CRAWL)

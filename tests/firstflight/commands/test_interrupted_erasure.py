@@ -1,22 +1,17 @@
 """Erasures that are killed at any step, and continued by the same command."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import Engine
 
 from firstflight.main import main
 from tests.factories.withdrawn import CRAWL, HOST, World, make
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
 
 
 @pytest.fixture

@@ -1,20 +1,16 @@
 """`firstflight population` as an operator runs it."""
 
-from __future__ import annotations
-
 import json
-import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from firstflight.commands.population import line
 from firstflight.commands.report import check_population
 from firstflight.main import main
 from firstflight.settings import from_environment
 from firstflight.verification import checks
-from replay.networks.stored_populations import BUNDLED, facts_of, find_population, stored
+from replay.networks.stored_populations import find_population
 from storage.year import NotReady
 
 MONTHS = Path(__file__).parents[2] / "replay/networks/mlab"
@@ -143,20 +139,3 @@ def test_a_stale_population_is_not_ready() -> None:
         check_population(settings, "mlab-2025-10", "2027-11")
     with pytest.raises(NotReady, match="2024-12"):
         check_population(settings, "mlab-2025-10-crux", "2027-01")
-
-
-def test_the_documented_table_is_that_of_the_stored_populations() -> None:
-    text = (DOCS / "populations.md").read_text(encoding="utf-8")
-    for one in stored(BUNDLED):
-        assert line(one) in text
-        for name in ("bandwidth_mbps", "rtt_ms"):
-            values = " | ".join(
-                f"{value:g}" for value in facts_of(BUNDLED, one.id).percentiles[name]["source"]
-            )
-            assert re.search(rf"^\| `{one.id}` .* \| {re.escape(values)} \|$", text, re.MULTILINE), (
-                one.id,
-                name,
-                values,
-            )
-        assert (DOCS / f"images/population-{one.id}.svg").exists()
-        assert f"images/population-{one.id}.svg" in text

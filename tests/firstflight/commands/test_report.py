@@ -1,7 +1,5 @@
 """`firstflight report build` as an operator runs it."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json
@@ -20,8 +18,10 @@ from firstflight.settings import Settings
 from reports.document.report import build_report
 from reports.recommendation.rule import RULE
 from reports.recomputation.recompute import Recomputed, recompute_items
+from storage.report_versions import Publication
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import crawl, data_folder, read_data_folder, write_release
+from tests.factories.published_report import write_version
 
 pytestmark = pytest.mark.process
 
@@ -69,7 +69,7 @@ def test_items_that_differ_are_named_with_their_lines_and_fail(
         Recomputed(id="cdf", again="a,b\n", differences=()),
         Recomputed(id="shares", again="c,d\n", differences=("-c,e", "+c,d")),
     ]
-    monkeypatch.setattr(report_recompute, "folder_of", lambda *_: tmp_path)
+    write_version(tmp_path / "reports" / "2026", Publication(date="2027-01-15"))
     monkeypatch.setattr(
         report_recompute, "recompute_items", lambda _, wanted, **__: found[-1:] if wanted else found
     )

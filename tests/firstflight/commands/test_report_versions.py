@@ -1,7 +1,5 @@
 """Versions of a report as an operator makes, lists, checks and withdraws them, over real files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -11,9 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.main import main
-from storage.report_versions import adopt
-from storage.sums import manifest_of, seal
-from tests.factories.made_up_report import crawl, crawl_with_another_page, write_release
+from storage.sums import manifest_of
+from tests.factories.made_up_report import crawl, crawl_with_another_page, write_whole_release
 
 pytestmark = pytest.mark.process
 
@@ -25,7 +22,7 @@ WHY = ("--reason", "a page was added", "--corrects", "shares by up to 3 %")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a release of 2026 and the first version of its report."""
     data = tmp_path_factory.mktemp("first")
-    write_release(data, crawl())
+    write_whole_release(data, crawl())
     built = CliRunner().invoke(
         main, [*BUILD, "--date", "2027-01-15"], env={"FIRSTFLIGHT_DATA_DIR": str(data)}
     )
@@ -50,7 +47,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def change_inputs(data: Path) -> None:
-    write_release(data, crawl_with_another_page(), version=2)
+    write_whole_release(data, crawl_with_another_page(), version=2)
 
 
 def one_line(result: Result) -> str:
@@ -208,24 +205,3 @@ def test_a_version_in_the_place_of_another_is_damaged(data: Path) -> None:
     found = run("report", "verify", "--year", "2026")
     assert found.exit_code == 1
     assert "it is the report of 2026 v1" in found.stdout
-
-
-def test_a_report_of_an_earlier_firstflight_is_version_1_and_a_rerun_keeps_it(data: Path) -> None:
-    """Built as before there were versions: in the folder of the year, without a publication in it."""
-    year = data / "reports/2026"
-    content = json.loads((year / "v1/report.json").read_text())
-    del content["publication"]
-    for path in (year / "v1").iterdir():
-        path.rename(year / path.name)
-    (year / "v1").rmdir()
-    (year / "report.json").write_text(json.dumps(content))
-    facts = {name: value for name, value in manifest_of(year).items() if name not in ("files", "publication")}
-    seal(year, facts)
-    before = contents(year)
-    assert run("report", "verify", "--year", "2026").exit_code == 0
-    assert run("report", "versions").stdout == "2026 v1: newest\n"
-    again = run(*BUILD)
-    assert (again.exit_code, again.stdout) == (0, f"{year}/v1/index.html\n"), again.output
-    assert contents(year / "v1") == before
-    assert not adopt(year)
-    assert run("report", "verify", "--year", "2026").exit_code == 0

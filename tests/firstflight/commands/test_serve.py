@@ -23,7 +23,8 @@ WITHIN_S = 120
 
 @contextlib.contextmanager
 def serve(data_dir: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
-    """A service that is killed at the end of the block if it still runs, so that a test that fails does not wait for it."""
+    """A service that is killed at the end of the block if it still runs,
+    so that a test that fails does not wait for it."""
     with subprocess.Popen(
         [sys.executable, "-m", "firstflight", "serve", *arguments],
         env={**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data_dir)},
@@ -129,7 +130,7 @@ def test_with_a_base_url_requests_for_other_names_are_refused(tmp_path: Path) ->
 
 
 def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
-    host = f"127.24.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"  # of this process alone: so its ports stay free
+    host = f"127.24.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"  # of this process alone: so its ports stay free  # noqa: E501
     with socket.create_server((host, 0)) as free:
         port = free.getsockname()[1]
     with served(settings_of(tmp_path), "--host", host, "--metrics-port", str(port)) as address:

@@ -1,19 +1,23 @@
-"""Attacks on the service over real sockets: clients with partial, missing or oversized requests are dropped, and others are answered."""
+"""Attacks on the service over real sockets: clients with partial,
+missing or oversized requests are dropped, and others are answered."""
 
 import contextlib
 import functools
+import http.client
 import json
 import resource
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from firstflight.listening import STALLED_MS
+from tests.factories.made_up_crawl import NAME
+from tests.factories.made_up_release import make_release
 from tests.firstflight.commands.served import served
 
 pytestmark = pytest.mark.process
@@ -50,10 +54,16 @@ def ask(port: int, raw: bytes) -> bytes:
         return found
 
 
-def answer(port: int) -> int:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/crawls", timeout=WITHIN_S) as found:
+def answer(port: int, path: str = "/v1/crawls") -> int:
+    """Status of the answer to a client at another address than that of the attackers."""
+    connection = http.client.HTTPConnection(
+        "127.0.0.1", port, timeout=WITHIN_S, source_address=("127.0.0.2", 0)
+    )
+    with contextlib.closing(connection):
+        connection.request("GET", path)
+        found = connection.getresponse()
         found.read()
-        return int(found.status)
+        return found.status
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
@@ -149,3 +159,41 @@ def test_clients_are_answered_while_more_requests_are_half_sent_than_there_are_d
         finally:
             besieger.kill()
     assert log.stat().st_size < 10_000
+
+
+def slow_reader(port: int, path: str, *, headers: str = "") -> socket.socket:
+    """A connection that asks for a file and reads nothing of it."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+    return connection
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> str:
+    """The address of a file of a release that fills every buffer on the way."""
+    folder = NAME.path(tmp_path / "releases", version=1)
+    folder.mkdir(parents=True)
+    (folder / "visit.parquet").write_bytes(bytes(8_000_000))
+    make_release(folder, NAME, rows={"visit": 0})
+    return f"/releases/{NAME}/v1/visit.parquet"
+
+
+@pytest.mark.parametrize("forwarded", ["", "X-Forwarded-For: 198.51.100.1, 203.0.113.7\r\n"])
+def test_a_client_that_reads_nothing_takes_its_share_of_connections_alone(
+    tmp_path: Path, published: str, forwarded: str
+) -> None:
+    """One client takes more connections than there are; behind a proxy others have the proxy's address
+    too."""
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
+    log = tmp_path / "log"
+    limited = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+    with served(environment, log=log, preexec_fn=limited) as address, contextlib.ExitStack() as stack:
+        port = int(address.rstrip("/").rpartition(":")[2])
+        for _ in range(600):
+            stack.enter_context(slow_reader(port, published, headers=forwarded))
+        began = time.monotonic()
+        assert [answer(port, path) for path in (published, "/v1/crawls") * 3] == [200] * 6
+        assert time.monotonic() - began < STALLED_MS / 1000  # before the kernel ends the slow ones
+    assert log.stat().st_size < 10_000, log.read_text()

@@ -1,17 +1,16 @@
-"""`firstflight verify` and `firstflight sign` as an operator runs them, over one of everything that is stored."""
-
-from __future__ import annotations
+"""`firstflight verify` and `firstflight sign` as an operator runs them,
+over one of everything that is stored."""
 
 import json
 import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from sqlalchemy import text
+from click.testing import CliRunner, Result
+from sqlalchemy import Engine, text
 
 from firstflight.main import main
 from releases.build import build
@@ -24,10 +23,6 @@ from tests.factories import stored_crawl
 from tests.factories.made_up_report import FEW_CELLS, read_data_folder, write_replay
 from tests.factories.recommendations import QUICK
 from tests.factories.signing import make_signer
-
-if TYPE_CHECKING:
-    from click.testing import Result
-    from sqlalchemy import Engine
 
 NAME = "2026-11.desktop.here.tcp.localweb"
 
@@ -141,6 +136,19 @@ def test_a_database_that_cannot_be_reached_keeps_no_file_from_being_checked(
     ]
 
 
+def test_a_crawl_that_cannot_be_read_is_its_own_damage_alone(data: Path, crawled: Engine) -> None:
+    with crawled.begin() as connection:
+        connection.execute(text("ALTER TABLE site RENAME TO site_away"))
+    try:
+        found = items()
+    finally:
+        with crawled.begin() as connection:
+            connection.execute(text("ALTER TABLE site_away RENAME TO site"))
+    assert found["database"]["state"] == "damaged"
+    assert 'relation "site" does not exist' in found["database"]["said"]
+    assert {found[kind]["state"] for kind in ("replay", "chunk", "report")} == {"ok"}
+
+
 def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(data: Path) -> None:
     other = data / "releases" / "month=2025-01" / "device=desktop" / "vantage=here" / "arm=tcp" / "kind=web"
     (other / "version=1").mkdir(parents=True)
@@ -227,7 +235,8 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     assert {one["state"] for one in found.values()} == {"ok"}
     assert "signed by releases@example.org" in run("release", "list").stdout
     (data / "reports" / "2026" / "v1" / "summary.txt").write_text("IW 100")
-    seal(data / "reports" / "2026" / "v1", {"kind": "report", "year": 2026})
+    facts = {"kind": "report", "year": 2026, "publication": {"version": 1}}
+    seal(data / "reports" / "2026" / "v1", facts)
     forged = items("--offline")["report"]
     listed = files_in(data / "reports" / "2026" / "v1") - 2  # SHA256SUMS and its signature
     assert (forged["state"], forged["said"]) == ("damaged", f"{listed} files are as in SHA256SUMS")

@@ -1,7 +1,5 @@
 """HTTP/1.1 of the server, by clients that count every byte themselves."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,10 +1,10 @@
-"""Sizes of real entries of HAR files, of which numbers alone are kept: what producers wrote, and what it means.
+"""Sizes of real entries of HAR files, of which numbers alone are kept: what producers wrote,
+and what it means.
 
-facts.csv was written by `python -m scripts.recordings.sizes`, which compares every entry with another reader's; its column `reason` is a key
-of that script's table. The files are from sitespeedio's pagexray, coach-core and compare (docs/sources.md).
+facts.csv was written by `python -m studies.recorded_sizes`, which compares every entry with another reader's;
+its column `reason` is a column of that study's table. The files are from sitespeedio's pagexray, coach-core
+and compare (docs/sources.md).
 """
-
-from __future__ import annotations
 
 import csv
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recordings import har
-from recordings.files.sizes import sizes_of, wire_bytes
+from recordings.files.rows import sizes_of, wire_bytes
 
 FACTS = Path(__file__).with_name("facts.csv")
 
@@ -80,7 +80,7 @@ def test_the_facts_hold_every_way_in_which_sizes_differ_between_readers() -> Non
 
 def playwright(protocol: str, **sizes: int) -> dict[str, Any]:
     fact = dict.fromkeys(facts()[0], "") | {
-        "status": "200", "method": "GET", "protocol": protocol, "content_length": "38920", "content_size": "120000",
+        "status": "200", "method": "GET", "protocol": protocol, "content_length": "38920", "content_size": "120000",  # noqa: E501
         "is_encoded": "1",
     }  # fmt: skip
     one = entry_of(fact)

@@ -1,7 +1,5 @@
 """What Playwright writes into a HAR file while it loads a page is, repaired, what the server sent."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import json
@@ -17,7 +15,7 @@ from localweb.modes import Mode
 from localweb.server import LocalWeb
 from localweb.serving.log import SentResponse
 from recordings.files.reading import HAR, read_file
-from recordings.files.sizes import sizes_of
+from recordings.files.rows import sizes_of
 
 pytestmark = pytest.mark.browser
 

@@ -1,7 +1,5 @@
 """Files from outside are hostile: what is no recording, or cannot be true, is one error."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from recordings.errors import RecordingError
-from recordings.files import plausible, reading
+from recordings.files import reading
 from recordings.files.reading import CDP, HAR, read_file
 from tests.factories.made_up_recording import DOCUMENT, STYLE
 
@@ -93,7 +91,7 @@ def test_no_more_than_the_limit_of_a_bomb_is_decompressed(
 
 
 def test_a_page_of_too_many_requests_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plausible, "MOST_EXCHANGES", 1)
+    monkeypatch.setattr(reading, "MOST_EXCHANGES", 1)
     file = tmp_path / "x.har"
     file.write_bytes(text(DOCUMENT, STYLE))
     with pytest.raises(RecordingError, match="more than 1 requests"):

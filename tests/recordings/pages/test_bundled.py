@@ -1,7 +1,5 @@
 """The 591 bundled pages: what their README measured, and what the import makes of them."""
 
-from __future__ import annotations
-
 import collections
 from pathlib import Path
 

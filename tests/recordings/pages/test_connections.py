@@ -1,7 +1,5 @@
 """Rebuilt connections: who opened them, who shares them, and what times follow."""
 
-from __future__ import annotations
-
 from recordings.pages.connections import COALESCED, OPENED, REUSED, UNSEEN, rebuild
 from tests.factories.recorded_pages import document, requests, row
 

@@ -1,7 +1,5 @@
 """What made the browser ask: recorded, or inferred from Referer, type and order."""
 
-from __future__ import annotations
-
 import pytest
 
 from recordings.pages import initiators

@@ -1,7 +1,5 @@
 """Errata are recorded whole or not at all, beside releases that stay as they are."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -15,7 +13,7 @@ from schema.crawls import CrawlName
 from storage.sums import MANIFEST, broken_sums, manifest_of
 from tests.factories.made_up_release import smallest_release
 
-STORED = Path(__file__).parents[1] / "stored" / "schema-6"
+STORED = Path(__file__).parents[1] / "stored" / "schema-1"
 OTHER = CrawlName(month="2026-10", kind="localweb")
 
 

@@ -1,7 +1,5 @@
 """What others counted: its published values, its breaks, and files that are none."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
@@ -16,7 +14,7 @@ from releases.outside.lines import lines
 from releases.outside.points import OutsideError, Point, from_text, load, to_text
 from releases.outside.series import BREAKS, KINDS
 
-REPORT = {"date": "2023_01_01", "timestamp": "1", "client": "desktop", "p10": "1", "p25": "2", "p50": "3", "p75": "4", "p90": "5"}  # fmt: skip
+REPORT = {"date": "2023_01_01", "timestamp": "1", "client": "desktop", "p10": "1", "p25": "2", "p50": "3", "p75": "4", "p90": "5"}  # fmt: skip  # noqa: E501
 
 
 @pytest.fixture(scope="module")

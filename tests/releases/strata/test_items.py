@@ -27,7 +27,8 @@ def of(rows: list[dict[str, Any]], measure: str, *names: str) -> list[tuple[Any,
 
 
 def two_parties() -> MadeUp:
-    """A page with its document over H2, and an image of its own domain, one of another, and one by an address."""
+    """A page with its document over H2, and an image of its own domain, one of another,
+    and one by an address."""
     made_up = MadeUp()
     made_up.add_visit(host="www.shop.co.uk")
     made_up.add_connection(tls_handshake_bytes=3000)
@@ -104,13 +105,6 @@ def test_an_inner_page_is_a_stratum_that_the_distribution_leaves_out(tmp_path: P
     folder = tmp_path / "month=2026-11" / "version=1"
     counted = [row["size_bytes"] for row in compute(folder).to_pylist() if row["measure"] == "responses"]
     assert counted == [7000, 8000, 9000, 20_000]
-
-
-def test_the_distribution_from_items_is_that_from_observations(tmp_path: Path) -> None:
-    write_tables(tmp_path, two_parties())
-    before = compute(tmp_path)
-    write_items(tmp_path, is_ranked=True)
-    assert compute(tmp_path).equals(before)
 
 
 def test_items_that_were_changed_are_found_but_not_in_columns_left_out(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Samples of a stratum: exact shares, quantiles and means, and intervals that hold the truth as often as they say."""
+"""Samples of a stratum: exact shares, quantiles and means,
+and intervals that hold the truth as often as they say."""
 
 from pathlib import Path
 
@@ -138,7 +139,8 @@ def test_intervals_hold_the_truth_nearly_as_often_as_they_say() -> None:
         for statistic in held:
             lower, upper = statistic.interval(found)
             held[statistic] += lower <= statistic.of(world) <= upper
-    # Of 300 intervals that hold it with 95 %, 271 to 296 do in 99.9 % of cases. Means of a long tail are known to be held less often.
+    # Of 300 intervals that hold it with 95 %, 271 to 296 do in 99.9 % of cases.
+    # Means of a long tail are known to be held less often.
     assert 271 <= held[FITS] <= 296
     assert 271 <= held[MEDIAN] <= 296
     assert 255 <= held[MEAN] <= 296

@@ -1,7 +1,5 @@
 """The experiment of the back-cast: its pages of production, and round trips beyond Linux's first timer."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -86,7 +84,8 @@ def test_a_share_of_the_networks_has_a_shallow_queue_at_any_rate() -> None:
 
 @pytest.mark.lab
 def test_the_longest_round_trip_leaves_a_server_its_initial_window(lab: Lab) -> None:
-    """Linux sends a SYN-ACK again after a second; that it need not have must not cost the window (RFC 6298 §5.7)."""
+    """Linux sends a SYN-ACK again after a second; that it need not have must not
+    cost the window (RFC 6298 §5.7)."""
     far = dataclasses.replace(FAST, id="far", rtt_us=round(1000 * LONGEST_RTT_MS))
     (page,) = pages("search", Shape(1, 1), 1)
     ten = dataclasses.replace(page, objects=(dataclasses.replace(page.objects[0], response_bytes=10 * 1448),))

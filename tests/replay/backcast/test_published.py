@@ -1,7 +1,5 @@
 """The published figures of the back-cast, and the pages and networks that stand for their services."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Guests of separate processes run on different CPUs while there are free ones."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -11,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from replay.lab import cpu_claims
-from replay.lab.cpu_claims import claimed_cpu
-from replay.lab.guest_process import usable_cpus
+from replay.lab import guest_process
+from replay.lab.guest_process import claimed_cpu, usable_cpus
 from tests.replay.lab.test_failing_guests import STARTER
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of claims of the test's own: other runs on this machine hold CPUs too."""
-    monkeypatch.setattr(cpu_claims, "claims_folder", lambda: tmp_path)
+    monkeypatch.setattr(guest_process, "claims_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -35,7 +32,7 @@ def test_guests_share_cpus_evenly_once_each_has_one(folder: Path) -> None:
 def test_without_a_folder_for_claims_a_guest_takes_the_cpu_it_prefers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cpu_claims, "claims_folder", lambda: tmp_path / "none")
+    monkeypatch.setattr(guest_process, "claims_folder", lambda: tmp_path / "none")
     with claimed_cpu([1, 0]) as one, claimed_cpu([1, 0]) as other:
         assert (one, other) == (1, 1)
 
@@ -50,7 +47,11 @@ def test_a_link_that_another_user_left_in_place_of_a_claim_is_not_followed(folde
 @contextlib.contextmanager
 def replaying(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A process with a long replay, and the CPU of its guest, which has finished a load."""
-    claims = f"from pathlib import Path\nfrom replay.lab import cpu_claims\ncpu_claims.claims_folder = lambda: Path({str(folder)!r})\n"
+    claims = (
+        "from pathlib import Path\n"
+        "from replay.lab import guest_process\n"
+        f"guest_process.claims_folder = lambda: Path({str(folder)!r})\n"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", claims + STARTER], stdout=subprocess.PIPE, text=True
     ) as process:

@@ -1,6 +1,7 @@
-"""Queueing disciplines of the bottleneck: what a probe and a page see of a bulk flow. These boot the guest's kernel."""
+"""Queueing disciplines of the bottleneck: what a probe and a page see of a bulk flow.
 
-from __future__ import annotations
+These boot the guest's kernel.
+"""
 
 from typing import Any
 

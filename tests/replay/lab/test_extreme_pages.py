@@ -1,6 +1,7 @@
-"""Pages and runs beyond the ordinary: many pages, origins, windows or levels, and recipes that are not valid. These boot the guest's kernel."""
+"""Pages and runs beyond the ordinary: many pages, origins, windows or levels, and recipes that are not valid.
 
-from __future__ import annotations
+These boot the guest's kernel.
+"""
 
 import dataclasses
 from collections.abc import Sequence

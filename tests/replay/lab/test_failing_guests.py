@@ -1,6 +1,7 @@
-"""Guests that die, hang or exceed their virtual time: each costs the cell in progress. These tests boot the kernel."""
+"""Guests that die, hang or exceed their virtual time: each costs the cell in progress.
 
-from __future__ import annotations
+These tests boot the kernel.
+"""
 
 import fcntl
 import os

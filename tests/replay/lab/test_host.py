@@ -1,6 +1,5 @@
-"""The lab on a host: what it refuses, what it makes without netem, and its transfers on a kernel that has it."""
-
-from __future__ import annotations
+"""The lab on a host: what it refuses, what it makes without netem,
+and its transfers on a kernel that has it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +61,8 @@ def host_lab(lab: Lab) -> Lab:
 def test_on_a_kernel_with_netem_its_transfers_are_those_of_the_guest(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The guest's kernel is a host with root and netem: there, in virtual time, the host's lab runs inside it."""
+    """The guest's kernel is a host with root and netem: there, in virtual time,
+    the host's lab runs inside it."""
     mid = profile("avgdc-2010-mid")
     wanted = [
         Transfer(profile=mid, iw=iw, request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS) for iw in (3, 10)

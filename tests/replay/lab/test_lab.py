@@ -49,7 +49,8 @@ def page(
     after: int = 0,
     parents: list[int] | None = None,
 ) -> Recipe:
-    """A page whose objects go round its origins; all hang off the document unless `parents` says otherwise."""
+    """A page whose objects go round its origins; all hang off the document
+    unless `parents` says otherwise."""
     kind = Origin(host="a.test", port=443 if tls else 80, h2=h2, tls_flight_bytes=tls, tls_after_bytes=after)
     return Recipe(
         page=f"{visit_id}.test",
@@ -144,11 +145,12 @@ def test_a_page_is_its_bytes_its_round_trips_and_its_connections(lab: Lab, h2: b
     sizes = [5_000, *[1_400] * 8, 20_000]
     recipe = page(sizes, origins=2, h2=h2, tls=tls, after=600)
     (row,) = run(lab, [recipe], [FAST]).rows
-    # Over H1 an object goes to whichever connection is free first: the document's answers before others are open.
+    # Over H1 an object goes to whichever connection is free first:
+    # the document's answers before others are open.
     connections = row["connections"]
     assert connections == 2 if h2 else 2 < connections <= len(sizes) - 1
     records = 0
-    if tls:  # of 16 kB, each response its own; over H2 those share one whose requests came in one packet of the two
+    if tls:  # of 16 kB, each response its own; over H2 those share one whose requests came in one packet of the two  # noqa: E501
         records = 1 + 2 + 3 if h2 else len(sizes) + 1
     assert row["payload_bytes"] == sum(sizes) + connections * (tls + 600) + records * RECORD_OVERHEAD_BYTES
     assert row["responses"] == len(sizes)

@@ -1,6 +1,7 @@
-"""Effects of a page on other traffic at its bottleneck, by queue. One guest loads one page under all conditions."""
+"""Effects of a page on other traffic at its bottleneck, by queue.
 
-from __future__ import annotations
+One guest loads one page under all conditions.
+"""
 
 import dataclasses
 import math

@@ -1,6 +1,5 @@
-"""Responses of whose own bytes something was sent again, told from those whose connection sent anything again."""
-
-from __future__ import annotations
+"""Responses of whose own bytes something was sent again,
+told from those whose connection sent anything again."""
 
 import dataclasses
 from typing import Any
@@ -28,7 +27,8 @@ MANY, SIZE = 30, 5_000
 
 
 def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recipe:
-    """A document of one segment, and responses of these sizes from its host; each is more urgent than the next."""
+    """A document of one segment, and responses of these sizes from its host;
+    each is more urgent than the next."""
     origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
     document = Object(response_id=1, origin=0, parent=-1, response_bytes=1_000, is_document=True)
     others = tuple(

@@ -1,6 +1,7 @@
-"""Concurrent flows by direction, congestion control, pacing and kernel. These tests boot the guest's kernel."""
+"""Concurrent flows by direction, congestion control, pacing and kernel.
 
-from __future__ import annotations
+These tests boot the guest's kernel.
+"""
 
 import dataclasses
 import math

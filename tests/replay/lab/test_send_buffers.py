@@ -1,7 +1,5 @@
 """What servers give TCP ahead of what it sends, from one guest."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
@@ -25,7 +23,8 @@ pytestmark = pytest.mark.lab
 WIDE_QUEUE = dataclasses.replace(FAST, id="wide-queue", down_bps=4_000_000, up_bps=4_000_000, rtt_us=40_000)
 LARGE, SMALL = 1_500_000, 1_000
 LATER_US = [1_000_000 + 60_000 * step for step in range(8)]
-"""Times of the urgent request: servers refill their buffers now and then, so that it finds more or less in them."""
+"""Times of the urgent request: servers refill their buffers now and then,
+so that it finds more or less in them."""
 FIRST: dict[str, Any] = {"response_id": 1, "origin": 0, "parent": -1, "is_document": True}
 MS_A_BYTE = 8e3 * FRAME_BYTES / MSS_TIMESTAMPS / WIDE_QUEUE.down_bps
 
@@ -86,7 +85,8 @@ def test_an_urgent_response_waits_behind_what_tcp_was_given_before(rows: list[di
 def test_linux_s_send_buffer_holds_about_a_window_beyond_the_one_on_its_way(
     rows: list[dict[str, Any]],
 ) -> None:
-    # It has room for twice the congestion window or somewhat more, and is filled again when a third of it is empty.
+    # It has room for twice the congestion window or somewhat more,
+    # and is filled again when a third of it is empty.
     least_ms = waits_ms(rows, "16k")
     given_ms = SEND_BUFFERS["16k"].most_unsent * MS_A_BYTE
     on_its_way_ms = least_ms - given_ms - WIDE_QUEUE.rtt_us / 1e3

@@ -1,7 +1,5 @@
 """A population from a file: what it becomes, and one line for each way of getting it wrong."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -79,7 +79,8 @@ def test_a_quantile_at_a_point_of_the_curve_is_that_point() -> None:
 
 
 def test_the_conditional_median_agrees_with_sampling_the_copula() -> None:
-    # Physics of the copula: among pairs whose bandwidth lies near the quantile, the RTT's median is where we say.
+    # Physics of the copula: among pairs whose bandwidth lies near the quantile,
+    # the RTT's median is where we say.
     import random
 
     generator, rho, share = random.Random(6928), -0.6, 1 / 6

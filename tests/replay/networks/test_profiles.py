@@ -1,7 +1,5 @@
 """A network that the lab cannot be is refused where it is described."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

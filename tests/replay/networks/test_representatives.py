@@ -1,7 +1,5 @@
 """A few networks that stand for a population."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,8 +1,9 @@
 """Stored populations: the bundled ones are what the code makes, and a changed file is refused."""
 
-from __future__ import annotations
-
+import dataclasses
+import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from replay.networks.mlab.populations import populations_of
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import (
     BUNDLED,
+    CHECKSUM,
     CURRENT,
     NewPopulation,
+    check_population,
     facts_of,
     find_population,
     store,
@@ -88,6 +91,36 @@ def test_a_torn_file_is_told_as_damage_and_not_by_its_bad_line(tmp_path: Path) -
         file.write(b"\xff")
     with pytest.raises(PopulationError, match=r"is damaged, .* make the population again"):
         find_population(tmp_path, "own-2026-05")
+
+
+def test_a_bit_that_flips_in_the_facts_is_found(tmp_path: Path) -> None:
+    store(tmp_path, new())
+    path = tmp_path / "own-2026-05.json"
+    content = path.read_bytes()
+    for place in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        with pytest.raises(PopulationError, match="make the population again"):
+            find_population(tmp_path, "own-2026-05")
+
+
+def test_a_file_with_the_id_of_a_bundled_population_is_read_and_compared_with_it(tmp_path: Path) -> None:
+    with pytest.raises(PopulationError, match="with other networks: it is bundled"):
+        store(tmp_path, dataclasses.replace(new(), id=CURRENT))
+    for suffix in ("csv", "json"):
+        shutil.copy(BUNDLED / f"{CURRENT}.{suffix}", tmp_path)
+    assert len(check_population(tmp_path, CURRENT).profiles) == 64
+    (tmp_path / f"{CURRENT}.csv").write_text(ROWS, encoding="utf-8")
+    with pytest.raises(PopulationError, match="is damaged, since its SHA-256"):
+        check_population(tmp_path, CURRENT)
+    store(tmp_path, new())
+    described = json.loads((tmp_path / "own-2026-05.json").read_text(encoding="utf-8")) | {"id": CURRENT}
+    described.pop(CHECKSUM)
+    checksum = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+    (tmp_path / f"{CURRENT}.json").write_text(json.dumps({**described, CHECKSUM: checksum}), encoding="utf-8")
+    with pytest.raises(PopulationError, match="never read, since the bundled population"):
+        check_population(tmp_path, CURRENT)
 
 
 def test_an_id_is_no_path(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The rerun's cells, and the effects that explain single ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.published import cs244

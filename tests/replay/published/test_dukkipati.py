@@ -1,7 +1,5 @@
 """The population that is drawn, against the shares that the paper prints."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

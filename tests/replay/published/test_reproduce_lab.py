@@ -1,7 +1,5 @@
 """The small reproductions, for real: these boot the guest's kernel."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS

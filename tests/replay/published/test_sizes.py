@@ -1,7 +1,5 @@
 """Sizes and intervals of published effects, by arithmetic over made-up outcomes."""
 
-from __future__ import annotations
-
 import json
 import random
 
@@ -112,6 +110,6 @@ def test_sizes_of_the_talk_are_held_to_a_factor_of_two() -> None:
 
 
 def test_a_value_of_the_other_sign_is_beyond_any_factor() -> None:
-    assert [beyond_factor([pair]) for pair in ((5, 5), (10, 5), (2.5, 5), (11, 5), (2, 5), (-5, 5), (0, 5))] == [
+    assert [beyond_factor([pair]) for pair in ((5, 5), (10, 5), (2.5, 5), (11, 5), (2, 5), (-5, 5), (0, 5))] == [  # noqa: E501
         0, 0, 0, 1, 1, 1, 1,
     ]  # fmt: skip

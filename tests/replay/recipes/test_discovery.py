@@ -1,7 +1,5 @@
 """Where in its parent each response is found, and the browser's own delay, from made-up rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

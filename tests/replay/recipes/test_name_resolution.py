@@ -1,10 +1,8 @@
 """The resolver's time for the hosts of a page, from times of connections and responses."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from replay.recipes.name_resolution import resolver_delays
+from replay.recipes.page_recipe import resolver_delays
 
 TRIP_US = 164_000
 

@@ -15,9 +15,9 @@ from replay.recipes.page_recipe import (
     REQUEST_BYTES,
     Object,
     Origin,
+    find_parents,
     read_recipes,
 )
-from replay.recipes.parents import find_parents
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
@@ -123,7 +123,7 @@ def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease)
             "origin h1 0 0 0 1 0 -",
             "origin h2 1 0 3000 1 540 40x1369,16384",
             "object 0 -1 450 2000 1 0 1 -1 0 3 1 0 0",
-            "object 1 0 450 40000 0 0 1000 -1 0 3 1 0 0",  # in the middle of the document, as the only one that it leads to
+            "object 1 0 450 40000 0 0 1000 -1 0 3 1 0 0",  # in the middle of the document, as the only one that it leads to  # noqa: E501
             "object 0 1 450 700 0 0 40000 -1 0 3 1 0 0",  # the end of what is no HTML
         ]
     )

@@ -1,7 +1,5 @@
 """Recipes of a made-up HAR file and a made-up log of DevTools events."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -66,8 +64,8 @@ def test_a_har_tells_where_and_when_the_browser_found_what(har: Path) -> None:
 
 def test_a_har_tells_think_times_less_round_trips_of_tcp_and_of_the_first_record(har: Path) -> None:
     told = [(one.kind, one.server_delay_us) for one in read_one(har).recipe.objects]
-    # The browser waited for 120 ms. TCP's round trip took 20 of them (60 to connect, 40 of them TLS), and the rest of a
-    # record of 16 kB as much again.
+    # The browser waited for 120 ms. TCP's round trip took 20 of them (60 to connect, 40 of them TLS), and the
+    # rest of a record of 16 kB as much again.
     assert told == [("page", 80_000), ("file", 0), ("page", 100_000), ("page", 0)]
 
 

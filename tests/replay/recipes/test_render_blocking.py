@@ -1,11 +1,9 @@
 """Responses that block rendering, as the browser said or as their types tell."""
 
-from __future__ import annotations
-
 import pytest
 
-from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.recipes.render_blocking import Row, blocks_rendering
+from replay.recipes.page_recipe import Object, Origin, Recipe, blocks_rendering
+from replay.recipes.release_rows import Row
 
 DOCUMENT = 1
 

@@ -1,7 +1,5 @@
 """Recipes of a second visit, from made-up HAR files."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

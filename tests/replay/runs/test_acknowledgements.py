@@ -1,7 +1,5 @@
 """Acknowledgements of clients by system, and servers that count them, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
@@ -29,7 +27,8 @@ THIN = Profile(
     queue_bytes=4_000_000,
     source="tests",
 )
-"""A network whose uplink needs 21 ms for an acknowledgement of 66 bytes, so that their number decides how long a response takes."""
+"""A network whose uplink needs 21 ms for an acknowledgement of 66 bytes,
+so that their number decides how long a response takes."""
 
 LONG = 300
 

@@ -1,7 +1,5 @@
 """A window by a second route, in another guest and another order. These boot the guest's kernel."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,16 +1,13 @@
 """Answers and rows of many cells, and the memory that they take."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 from typing import Any
 
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.answers import Answers
 from replay.runs.cells import Cell, plan
-from replay.runs.guests import Guest, NetworkJob
+from replay.runs.guests import Answers, Guest, NetworkJob
 from replay.runs.run import Result, result_of
 
 MEASURED = {f"value_{number}_ns": 10**9 + number for number in range(12)} | {

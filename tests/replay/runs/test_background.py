@@ -1,7 +1,5 @@
 """Flows of other people: as much as their share says, in numbers that do not grow with the rate."""
 
-from __future__ import annotations
-
 import random
 import statistics
 

@@ -1,6 +1,5 @@
-"""Second visits: when a replayed browser asks for what hangs off responses that it has in its cache, from one guest."""
-
-from __future__ import annotations
+"""Second visits: when a replayed browser asks for what hangs off responses that it has in its cache,
+from one guest."""
 
 import pytest
 
@@ -44,8 +43,8 @@ PAGE = Recipe(
     ),
     left_out=0,
 )
-"""A document that leads to a script in the cache, an image that waits for the script, what the script leads to, an image that
-waits for nothing, and a cached image that the browser needs long after everything else."""
+"""A document that leads to a script in the cache, an image that waits for the script, what the script leads
+to, an image that waits for nothing, and a cached image that the browser needs long after everything else."""
 
 
 @pytest.fixture(scope="module")
@@ -90,5 +89,6 @@ def test_cached_responses_are_none_of_the_loads(result: Result, wanted: dict[str
     assert list(wanted["recorded"]) == [DOCUMENT, WAITER, CHILD, DIRECT]
     assert {row["responses"] for row in result.rows} == {4}
     (row,) = (row for row in result.rows if row["discovery"] == "recorded")
-    # The child is the last to come, two round trips after it was wanted; the redundant image comes a minute later.
+    # The child is the last to come, two round trips after it was wanted;
+    # the redundant image comes a minute later.
     assert row["page_ms"] == pytest.approx(wanted["recorded"][CHILD] + 2 * RTT_MS, abs=6)

@@ -1,7 +1,5 @@
 """Chunks of a replay and their merge; the lab's answers are made up."""
 
-from __future__ import annotations
-
 import functools
 import json
 import random

@@ -1,6 +1,7 @@
-"""Congestion control, pacing, loss and competition of page loads. One guest loads one page under all of them."""
+"""Congestion control, pacing, loss and competition of page loads.
 
-from __future__ import annotations
+One guest loads one page under all of them.
+"""
 
 import dataclasses
 from typing import Any
@@ -163,7 +164,8 @@ def test_what_is_lost_at_random_is_sent_again(found: list[dict[str, Any]], arm: 
     lossy = [row for row in found if row["profile"] == DEEP.id and row["loss_burst"] == arm.loss.burst]
     assert [row["bottleneck_drops"] for row in lossy] == [0, 0, 0]
     share = sum(row["segments_retransmitted"] for row in lossy) / sum(row["segments_sent"] for row in lossy)
-    # Of 6,000 segments 120, give or take 11 where each is lost by itself; about thirty runs of four, give or take 8.
+    # Of 6,000 segments 120, give or take 11 where each is lost by itself; about thirty runs of four,
+    # give or take 8.
     assert share == pytest.approx(arm.loss.share, rel=0.25 * arm.loss.burst**0.5)
     assert len({row["page_ms"] for row in lossy}) == 3
 

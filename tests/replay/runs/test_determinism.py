@@ -1,7 +1,5 @@
 """The same cells twice, to the microsecond. These boot the guest's kernel."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import subprocess
@@ -90,7 +88,8 @@ def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_gu
 
 
 def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> None:
-    """Linux draws a random time for every neighbour table at each 300 s of its age, which shifted when BBR probes."""
+    """Linux draws a random time for every neighbour table at each 300 s of its age,
+    which shifted when BBR probes."""
     one = page(1, h2=False, origins=4)
     long = tuple(dataclasses.replace(object_, response_bytes=8_000_000) for object_ in one.objects[:4])
     large = dataclasses.replace(one, objects=long)
@@ -118,7 +117,8 @@ def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
 
 @pytest.mark.parametrize("discipline", get_args(Discipline)[1:])
 def test_which_flows_meet_in_a_queue_does_not_hang_on_earlier_loads(lab: Lab, discipline: Discipline) -> None:
-    """The key by which the kernel hashes flows into queues must not come from what the first load in a guest has drawn."""
+    """The key by which the kernel hashes flows into queues must not come from what the
+    first load in a guest has drawn."""
     line = dataclasses.replace(MID, id="line", down_bps=2_000_000, rtt_us=300_000)
     cells = plan(
         [page(number, h2=False, origins=12) for number in range(2)],

@@ -1,7 +1,5 @@
 """When a replayed browser asks for what a document leads to, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
@@ -19,7 +17,10 @@ pytestmark = pytest.mark.lab
 IW = 10
 DOCUMENT_BYTES = 90_000
 PLACES = (1, 14_480, 14_481, 40_000, 40_000, 60_000, None)
-"""Bytes of the document that each child waits for; None: all. The first two are within ten segments, the third is a byte behind them."""
+"""Bytes of the document that each child waits for; None: all.
+
+The first two are within ten segments, the third is a byte behind them.
+"""
 DELAY_US = 37_000
 CLEAR, SECURE, NESTED, PLACELESS = 1, 2, 3, 4
 
@@ -29,7 +30,8 @@ Wanted = dict[tuple[int, str], list[float]]
 def page(
     visit_id: int, places: tuple[int | None, ...], *, tls_flight_bytes: int = 0, chain: bool = False
 ) -> Recipe:
-    """A document and what it leads to, each on a host of its own; in a chain, what each leads to, after a delay."""
+    """A document and what it leads to, each on a host of its own; in a chain, what each leads to,
+    after a delay."""
     kind = {"port": 443, "tls_after_bytes": 0, "tls_flight_bytes": tls_flight_bytes, "h2": True}
     children = [
         Object(
@@ -74,7 +76,8 @@ def wanted(result: Result) -> Wanted:
 
 
 def arrival_ms(payload_bytes: int, handshakes: int) -> int:
-    """Time at which so many bytes of the document have arrived, where the window doubles and the rate does not matter."""
+    """Time at which so many bytes of the document have arrived,
+    where the window doubles and the rate does not matter."""
     sent, window, trips = 0, IW, handshakes
     while sent * MSS_TIMESTAMPS < payload_bytes:
         sent, window, trips = sent + window, 2 * window, trips + 1

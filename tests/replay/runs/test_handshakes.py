@@ -1,7 +1,5 @@
 """Round trips and bytes of TLS handshakes, from one guest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,6 +1,5 @@
-"""Requests that a replayed browser holds back: until another response is there, or until fewer are on their way."""
-
-from __future__ import annotations
+"""Requests that a replayed browser holds back: until another response is there,
+or until fewer are on their way."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -65,7 +64,8 @@ def recipe(visit_id: int, objects: Sequence[Object], *, origins: int, h2: bool =
 
 
 def waiting() -> Recipe:
-    """A document that leads to a script, slow to come, and to an image for which the browser waits for the script."""
+    """A document that leads to a script, slow to come,
+    and to an image for which the browser waits for the script."""
     script = Object(response_id=2, origin=0, parent=0, response_bytes=200_000, is_document=False)
     image = dataclasses.replace(
         script, response_id=3, response_bytes=500, waits_for=1, browser_delay_us=DELAY_MS * 1000
@@ -74,7 +74,8 @@ def waiting() -> Recipe:
 
 
 def beside() -> Recipe:
-    """A document that leads to an urgent response that takes long, and to images, each on a host of its own."""
+    """A document that leads to an urgent response that takes long, and to images,
+    each on a host of its own."""
     urgent = Object(response_id=2, origin=1, parent=0, response_bytes=2_000_000, is_document=False)
     images = [
         dataclasses.replace(
@@ -87,7 +88,8 @@ def beside() -> Recipe:
 
 @pytest.fixture(scope="module")
 def result(lab: Lab) -> Result:
-    """Images on hosts of their own, on one host, on the document's over HTTP/2, of high priority; and a page that waits."""
+    """Images on hosts of their own, on one host, on the document's over HTTP/2, of high priority;
+    and a page that waits."""
     pages = [
         page(SCATTERED, range(1, IMAGES + 1)),
         page(TOGETHER, [1] * IMAGES),

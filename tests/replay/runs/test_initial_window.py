@@ -1,6 +1,5 @@
-"""Paced windows are candidates of their own: never equal to a burst, in an order of their own, and never lost in JSON."""
-
-from __future__ import annotations
+"""Paced windows are candidates of their own: never equal to a burst, in an order of their own,
+and never lost in JSON."""
 
 import itertools
 import json

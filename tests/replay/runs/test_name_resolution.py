@@ -1,7 +1,5 @@
 """Page loads of a browser that has to ask for the addresses of hosts, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.lab.guest_process import Lab
@@ -46,7 +44,8 @@ PAGE = Recipe(
     ),
     left_out=0,
 )
-"""A document, and what it leads to: on its own connection, on another port of its host, and on two other hosts."""
+"""A document, and what it leads to: on its own connection, on another port of its host,
+and on two other hosts."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The price of a load as it is planned: it grows with the page and its background, and not with the rate."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """The order of a server's answers over HTTP/2, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from replay.lab.guest_process import Lab
@@ -57,7 +55,8 @@ def ends(lab: Lab) -> Ends:
 
 
 def test_in_turns_all_end_together(ends: Ends) -> None:
-    # But for the last round of frames of 16 kB, and for the first batch, which went out before all requests were read.
+    # But for the last round of frames of 16 kB, and for the first batch,
+    # which went out before all requests were read.
     apart_bytes = len(PRIORITIES) * 16_384 + 65_536
     assert max(ends["turns"]) - min(ends["turns"]) < 8e3 * apart_bytes / SLOW.down_bps * 1.2
 

@@ -1,7 +1,5 @@
 """First receive windows of clients, from one guest."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS

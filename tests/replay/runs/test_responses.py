@@ -1,7 +1,5 @@
 """Times and flights of each response, from one guest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -146,12 +146,12 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
     assert set(Conditions().columns()) <= set(CELL.names)
 
 
-def test_pages_of_an_older_release_have_no_warm_cache_and_say_what_is_missing() -> None:
-    older = dataclasses.replace(
+def test_pages_without_caching_headers_have_no_warm_cache_and_say_what_is_missing() -> None:
+    unknown = dataclasses.replace(
         recipe(1), objects=tuple(dataclasses.replace(one, fresh_s=None) for one in recipe(1).objects)
     )
-    with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* from schema version 3 on"):
-        plan([older], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])
+    with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* of which none is known"):
+        plan([unknown], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])
 
 
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:

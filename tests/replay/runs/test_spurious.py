@@ -1,7 +1,5 @@
 """Retransmissions that answer a loss, and those that answer none, from one guest."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -49,7 +47,8 @@ def page(hosts: int) -> Recipe:
 def rows(lab: Lab) -> Rows:
     """One load over each network, with nobody else at the bottleneck: each drop is the page's.
 
-    On one host all is sent over a connection that is there when the large responses begin, so no SYN-ACK is lost.
+    On one host all is sent over a connection that is there when the large responses begin,
+    so no SYN-ACK is lost.
     """
     alone = [Conditions(neighbours=Neighbours())]
     cells = plan([page(1)], [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)

@@ -1,6 +1,5 @@
-"""What TLS records do to a page load: when a browser can use the first byte, and what they add to the bytes."""
-
-from __future__ import annotations
+"""What TLS records do to a page load: when a browser can use the first byte,
+and what they add to the bytes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +28,10 @@ Rows = dict[tuple[int, str, int], dict[str, Any]]
 
 
 def page(visit_id: int, sizes: Sequence[int], *, tls: bool = True, records: tuple[Run, ...] = ()) -> Recipe:
-    """A chain of responses on one connection. The server delays the second by two seconds if it is told to."""
+    """A chain of responses on one connection.
+
+    The server delays the second by two seconds if it is told to.
+    """
     flight = TLS_FLIGHT_BYTES if tls else 0
     origin = Origin(
         host="a.test", port=443, h2=False, tls_flight_bytes=flight, tls_after_bytes=0, tls_records=records

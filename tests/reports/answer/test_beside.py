@@ -1,7 +1,5 @@
 """Harm to others that loads beside the decision measured, in the verdict matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reports.answer.beside import MARK, NOTE, with_harm_beside

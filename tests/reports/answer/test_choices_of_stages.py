@@ -1,7 +1,5 @@
 """The rule's choices in the ledger of a replay in stages, over a made-up world whose gain is known."""
 
-from __future__ import annotations
-
 import pytest
 
 from reports.answer.choices_of_stages import choices_of

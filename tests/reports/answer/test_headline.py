@@ -1,7 +1,5 @@
 """The headline: one of four, and nothing is claimed by an instrument that is not valid."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -106,13 +104,14 @@ def test_the_first_line_is_one_plain_sentence_on_the_instrument() -> None:
     )
     admitting = dataclasses.replace(INVALID, content={**MISSED, "admission": {"is_admitted": True}})
     assert said(findings(), instrument=admitting).first_line == (
-        "The instrument is not valid for this: the same method, asked about 2010, misses 1 of 2 effects that were measured then."
+        "The instrument is not valid for this: the same method, asked about 2010, "
+        "misses 1 of 2 effects that were measured then."
     )
     met = [{**one, "is_met": True} for one in MISSED["figures"]]
     rejecting = dataclasses.replace(INVALID, content={**MISSED, "figures": met})
     assert said(findings(), instrument=rejecting).first_line == (
-        "The instrument is not valid for this: asked about 2010, the replay shows the effects that were measured then, "
-        "but the rule would have rejected IW 10, today\u2019s initial window."
+        "The instrument is not valid for this: asked about 2010, the replay shows the effects that were "
+        "measured then, but the rule would have rejected IW 10, today\u2019s initial window."
     )
     line = said(findings(), instrument=Standing(is_valid=False, sentence="There is no back-cast.")).first_line
     assert line is not None

@@ -1,7 +1,5 @@
 """A replay in stages as a verdict matrix: its marks and numbers are those of the world that was replayed."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from pathlib import Path

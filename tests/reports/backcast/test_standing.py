@@ -1,7 +1,5 @@
 """The judgement of a back-cast, and what its stored result says."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -100,8 +98,8 @@ def test_what_is_missed_is_named_of_figures_and_of_required_bounds() -> None:
     refused["admission"] = {**refused["admission"], "is_admitted": False, "bounds": bounds}
     assert stored.missed_sentence(refused) == (
         "Figures that decide and are missed: none of 1; bounds of the rule that IW 10 is not shown to keep: "
-        "responses with any retransmission, average population, 1.29\u202fpp (0.98\u20131.59) against a limit of 0.2\u202fpp; "
-        "mean page time, slow population, not measured against a limit of 0.2\u202fpp."
+        "responses with any retransmission, average population, 1.29\u202fpp (0.98\u20131.59) against a "
+        "limit of 0.2\u202fpp; mean page time, slow population, not measured against a limit of 0.2\u202fpp."
     )
     assert stored.missed_sentence(content(figure(1), figure(9))) == (
         "Figures that decide and are missed: 1 of 2 (gain); no required bound of the rule is missed."

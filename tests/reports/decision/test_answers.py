@@ -1,7 +1,5 @@
 """Answers that are possible while statements are open: exactly those that some way to end them gives."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random
@@ -9,8 +7,8 @@ import random
 import pytest
 
 from replay.runs.initial_window import Paced
-from reports.decision.answers import possible_answers
-from reports.recommendation.choice import choose
+from reports.decision.standing import possible_answers
+from reports.recommendation.candidate_verdicts import choose
 
 Truth = bool | None
 

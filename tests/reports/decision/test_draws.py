@@ -1,7 +1,5 @@
 """Draws are gathered from the rows of loads: each value at its page, network, seed and window."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any

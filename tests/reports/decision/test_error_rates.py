@@ -1,7 +1,5 @@
 """How often a replay in stages settles on a wrong answer: over worlds whose effects lie near their limits."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 
@@ -12,7 +10,7 @@ from reports.decision.spending import increments
 from reports.decision.standing import Look, Standing, stand
 from reports.decision.statements import Statement, statements_of
 from reports.decision.weighted_sample import WeightedSample
-from reports.recommendation.choice import choose
+from reports.recommendation.candidate_verdicts import choose
 from reports.recommendation.rule import Rule
 from reports.statistics.bootstrap import Floats
 from tests.reports.decision.worlds import INCUMBENT, ordinary

@@ -1,6 +1,5 @@
-"""What stages measure: a control variate makes gains more exact and not wrong, and draws go where they tell most."""
-
-from __future__ import annotations
+"""What stages measure: a control variate makes gains more exact and not wrong,
+and draws go where they tell most."""
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ from releases.interval import Interval
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import symmetric
 from reports.decision.design import EVEN_SHARE, allocate
-from reports.decision.expected_time import expected_log_ms
 from reports.decision.measuring import with_control
+from reports.decision.problem import expected_log_ms
 from reports.decision.weighted_sample import WeightedSample
 from reports.statistics.bootstrap import Floats
 from reports.statistics.exact import clopper_pearson
@@ -31,7 +30,8 @@ def drawn(rng: np.random.Generator) -> WeightedSample:
 
 
 def world(rng: np.random.Generator, *, follows: float) -> tuple[Floats, Floats]:
-    """A control of each page and network, and values that follow it as far as told, with chance of their own."""
+    """A control of each page and network, and values that follow it as far as told,
+    with chance of their own."""
     control = rng.gamma(1.5, 2.0, (PAGES, 1)) + rng.normal(size=(PAGES, NETWORKS)) + np.arange(NETWORKS)
     return control, 0.7 + follows * control + rng.normal(size=control.shape)
 
@@ -95,7 +95,8 @@ def test_draws_go_where_errors_are_large_and_loads_are_cheap() -> None:
     even, ones = np.full(2, 0.5), np.ones(2)
     assert allocate(100, np.zeros(2), ones, even).tolist() == [50, 50]
     assert allocate(100, np.zeros(2), ones, np.array([0.8, 0.2])).tolist() == [80, 20]
-    # Four times the squared error is twice the draws, and four times the price half of them, beside the even share.
+    # Four times the squared error is twice the draws, and four times the price half of them,
+    # beside the even share.
     twice, half = (EVEN_SHARE / 2 + (1 - EVEN_SHARE) * part for part in (2 / 3, 1 / 3))
     assert allocate(3_000, np.array([4.0, 1.0]), ones, even).tolist() == [3_000 * twice, 3_000 * half]
     dear = allocate(3_000, ones, np.array([4.0, 1.0]), even)

@@ -1,6 +1,5 @@
-"""The plan of a replay in stages: half-intervals follow from draws and pages, and say which of them is short."""
-
-from __future__ import annotations
+"""The plan of a replay in stages: half-intervals follow from draws and pages,
+and say which of them is short."""
 
 import dataclasses
 

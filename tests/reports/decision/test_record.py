@@ -1,7 +1,5 @@
 """The words of an outcome: effects as readers see them, in percent of page time."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

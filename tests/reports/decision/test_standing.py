@@ -1,7 +1,5 @@
 """What further draws should settle: the statements that can still tell between the answers that are left."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

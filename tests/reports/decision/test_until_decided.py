@@ -1,6 +1,5 @@
-"""A replay in stages over made-up worlds: it finds the true answer, resumes, and does not depend on the order of loads."""
-
-from __future__ import annotations
+"""A replay in stages over made-up worlds: it finds the true answer, resumes,
+and does not depend on the order of loads."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -76,7 +75,8 @@ def test_where_nothing_is_sent_again_as_many_pages_as_a_bound_asks_for_admit_a_w
     found = until_decided(
         asked, (), budget=Budget(amount=BUDGET_S), guests=1, load=nothing.load, keep=lambda *_: None
     )
-    # Two hundred pages without an event show that fewer than some 5 % have one, and not that fewer than 1 % have.
+    # Two hundred pages without an event show that fewer than some 5 % have one,
+    # and not that fewer than 1 % have.
     harm = found.standing.measured["retransmitted_bytes_average/ordinary/16-10"]
     assert (harm.value, harm.pages, harm.limit) == (0.0, 200, limit)
     assert found.is_settled == admits, sentence(found)

@@ -1,7 +1,5 @@
 """Made-up worlds for a replay in stages: pages, networks and loads whose true effects are known."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -56,7 +54,8 @@ def problem(
     margins: tuple[Margin, ...] | None = None,
     run: int = 1,
 ) -> Problem:
-    """A question over made-up pages and networks, with few margins and an A/A tolerance that few draws reach."""
+    """A question over made-up pages and networks, with few margins and an A/A
+    tolerance that few draws reach."""
     told = ordinary("retransmitted_bytes_average", "slow_mean") if margins is None else margins
     profiles = tuple(network(number) for number in range(networks))
     weights = tuple((one.id, 1 / networks) for one in profiles)

@@ -1,6 +1,5 @@
-"""Figures of sections: their numbers are written as in sentences, and no name covers another or is struck through."""
-
-from __future__ import annotations
+"""Figures of sections: their numbers are written as in sentences,
+and no name covers another or is struck through."""
 
 import itertools
 import re

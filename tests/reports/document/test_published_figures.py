@@ -1,7 +1,5 @@
 """Figures of reproduced results."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from replay.published.cs244 import figure_rows, published_cells

@@ -1,7 +1,5 @@
 """The report's files and content."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,6 +1,5 @@
-"""The ledger of a report: a replay with loads at the ends of inputs, under other conditions and over other networks."""
-
-from __future__ import annotations
+"""The ledger of a report: a replay with loads at the ends of inputs,
+under other conditions and over other networks."""
 
 import dataclasses
 import json
@@ -12,7 +11,7 @@ import pytest
 
 from replay.runs.conditions import LAST_BYTE, Conditions
 from reports.document.report import build_report
-from reports.inputs.earlier_ledgers import ledgers_of
+from reports.inputs.report_inputs import ledgers_of
 from reports.recommendation.rule import RULE
 from reports.sections.ledger import ledger_section
 from schema.computed_tables import CELL
@@ -38,7 +37,8 @@ ASKED: dict[str, Any] = {
 
 
 def with_ends() -> pa.Table:
-    """The made-up loads, with larger gains where all is found at the last byte, and smaller ones over networks that are far."""
+    """The made-up loads, with larger gains where all is found at the last byte,
+    and smaller ones over networks that are far."""
     own = replay_cells().to_pylist()
     late = replay_cells(gain_percent={3: -9.0, 10: 0.0, 16: 6.0, 30: 9.0}, seeds=1).to_pylist()
     far = replay_cells(gain_percent={3: -1.0, 10: 0.0, 16: 0.2, 30: 0.3}, seeds=1).to_pylist()

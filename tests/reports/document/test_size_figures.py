@@ -6,21 +6,20 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from releases.build import write_computed
 from releases.catalogue import Release
 from releases.cdf import read_cdfs
-from releases.distributions import compute
 from reports.document.curve_marks import A_CURVE, MARKERS, marked
 from reports.document.size_figures import cdf_figure, curve, thinned
 from reports.document.theme import CURVES, THEMES, Theme, png, svg
 from reports.statistics.size_queries import SLICES
 from schema.computed_tables import MEASURES
-from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
+from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 
 pytestmark = pytest.mark.process
 
@@ -46,7 +45,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
                     is_complete=position < 9,
                 )
     write_tables(folder, made_up)
-    pq.write_table(compute(folder), folder / "distribution.parquet")
+    write_computed(folder, NAME.kind)
     return release_of(folder)
 
 
@@ -173,7 +172,7 @@ def test_a_measure_without_items_is_left_out(tmp_path: Path) -> None:
     made_up.add_connection()
     made_up.add_response(1000)
     write_tables(tmp_path, made_up)
-    pq.write_table(compute(tmp_path), tmp_path / "distribution.parquet")
+    write_computed(tmp_path, NAME.kind)
     drawn = svg(cdf_figure(release_of(tmp_path), measures=["responses", "tls_flights"]))
     assert "all responses" in drawn
     assert "TLS flights" not in drawn
@@ -183,7 +182,7 @@ def test_a_release_without_a_good_visit_still_draws_its_windows(tmp_path: Path) 
     made_up = MadeUp()
     made_up.add_visit(outcome="dns")
     write_tables(tmp_path, made_up)
-    pq.write_table(compute(tmp_path), tmp_path / "distribution.parquet")
+    write_computed(tmp_path, NAME.kind)
     assert ">IW 3<" in svg(cdf_figure(release_of(tmp_path)))
 
 

@@ -1,7 +1,5 @@
 """Drawings without what is not drawn: the same picture, in half its size."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 
@@ -51,7 +49,10 @@ def test_the_picture_is_the_same_to_the_pixel_and_the_drawing_half_as_large(draw
 
 
 def test_what_the_parts_of_a_group_do_not_share_stays_theirs() -> None:
-    mixed = '<svg xmlns="http://www.w3.org/2000/svg"><g fill="red"><path d="M0,0" stroke="blue"/><path d="M1,1"/></g></svg>'
+    mixed = (
+        '<svg xmlns="http://www.w3.org/2000/svg"><g fill="red"><path d="M0,0" '
+        'stroke="blue"/><path d="M1,1"/></g></svg>'
+    )
     assert bare(mixed) == mixed
 
 

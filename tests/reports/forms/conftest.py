@@ -1,7 +1,5 @@
 """A report of made-up pages, built once with all its forms."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

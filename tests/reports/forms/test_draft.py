@@ -1,7 +1,5 @@
 """The skeleton of an Internet-Draft becomes text and HTML by xml2rfc and kramdown-rfc, without a warning."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import os

@@ -1,7 +1,5 @@
 """The forms of a report say what the page says, and each figure has its data, drawings, query and anchor."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import datetime
@@ -25,8 +23,8 @@ from reports.forms.markdown import report_markdown
 from reports.forms.monochrome import BAND, NAMESPACE
 from reports.forms.pdf import packed, pdf
 from reports.forms.printed import printed
-from reports.forms.report_text import report_text
 from reports.forms.typesetting import unbroken
+from reports.forms.write import report_text
 from tests.factories.made_up_crawl import NAME
 
 PROGRAMS = Path(sys.executable).parent

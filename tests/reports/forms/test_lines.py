@@ -1,7 +1,5 @@
 """Lines of plain text, at any width: a number, and a number with its unit, are never on two of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from releases.formatting import MINUS, NARROW, grouped, quantity
@@ -10,8 +8,8 @@ from reports.forms.typesetting import lines_of
 
 WHOLE = ("1 234 567", "52 411", "62.1 %", "-2.45 pp", "(2.20-2.71)", "14.3 kB")
 TEXT = (
-    f"the top {grouped(1_234_567)} sites; {grouped(52_411)} responses of known size, {quantity(62.09, '%')} of which fit, "
-    f"{MINUS}2.45{NARROW}pp (2.20\u20132.71) more, and 14.3{NARROW}kB a window"
+    f"the top {grouped(1_234_567)} sites; {grouped(52_411)} responses of known size, {quantity(62.09, '%')} "
+    f"of which fit, {MINUS}2.45{NARROW}pp (2.20\u20132.71) more, and 14.3{NARROW}kB a window"
 )
 WIDTHS = range(max(map(len, WHOLE)), 100)
 

@@ -1,6 +1,5 @@
-"""Every form of a report prints its numbers in one way: thin spaces, three significant digits, en dashes, signs of SI."""
-
-from __future__ import annotations
+"""Every form of a report prints its numbers in one way: thin spaces, three significant digits,
+en dashes, signs of SI."""
 
 import html
 import re
@@ -26,14 +25,16 @@ UNTYPICAL = {
     "a hyphen for a minus sign": r"(?<![^\s(])-\d",
     "a plain space between thousands": r"(?<![\d.])\d{1,3} \d{3}(?![\d.])",
     "a plain space before a unit": r"\d (?:%|pp|ms|kB|MB|Mbps)(?!\w)",
-    "more than three significant digits of a measured share": r"(?<![\d.])[1-9]\d?\.\d{3,}(?= ?(?:%|pp|ms)(?!\w))",
+    "more than three significant digits of a measured share": r"(?<![\d.])[1-9]\d?\.\d{3,}(?= ?(?:%|pp|ms)(?!\w))",  # noqa: E501
 }
 
 
 def prose(text: str) -> str:
     """The text of a form without its commands, queries, checksums, links and style."""
     text = re.sub(
-        r"(?s)<(style|svg|pre|script|code|dd)\b.*?</\1>|```.*?```|`[^`]*`|\([^()\s]*/[^()\s]*\)", "\n", text
+        r"(?s)<(style|svg|pre|script|code|dd)\b.*?</\1>|```.*?```|`[^`]*`|[0-9a-f]{64}|\([^()\s]*/[^()\s]*\)",
+        "\n",
+        text,
     )
     return html.unescape(re.sub(r"<[^>]*>", "\n", text))
 

@@ -1,6 +1,5 @@
-"""Every form of a report opens with what was recorded, and an undecided one says in each what would decide it."""
-
-from __future__ import annotations
+"""Every form of a report opens with what was recorded,
+and an undecided one says in each what would decide it."""
 
 import html
 import re

@@ -1,7 +1,5 @@
 """The verdict matrix refers to its footnotes by letters, in every form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reports.forms.verdict_matrix import by_sender, footnotes, text_rows

@@ -1,7 +1,5 @@
 """Inputs of a report: which are found, which are refused, and the commands that make them again."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -14,7 +12,7 @@ from replay.runs.conditions import FIRST_BYTE, Conditions, Neighbours
 from reports.backcast.stored import Standing
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
-from reports.document.standing_text import months_limit
+from reports.document.report_content import months_limit
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
@@ -55,8 +53,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     assert inputs.replay
     assert inputs.replay.population_weights["average"] == {PROFILE_IDS[0]: 1.0}
     assert (
-        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 --population-source 'M-Lab'\"'\"'s NDT'"
-        in rebuild_commands(inputs)[1]
+        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 "
+        "--population-source 'M-Lab'\"'\"'s NDT'" in rebuild_commands(inputs)[1]
     )
     for one in content["populations"]:
         one["is_stored"] = True
@@ -88,7 +86,6 @@ def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: P
     made = dataclasses.replace(inputs, instrument=Standing(is_valid=True, sentence="", content={"seeds": 3}))
     commands = rebuild_commands(made)
     assert commands[0].startswith("firstflight import pages ")
-    assert f"--schema-version {inputs.release.manifest.schema_version}" in commands[0]
     assert commands[2] == "firstflight replay backcast --seeds 3"
 
 
@@ -181,10 +178,18 @@ def test_last_years_window_is_the_incumbent_unless_its_report_is_illustrative(
     tmp_path: Path, is_illustrative: bool, expected: int | None
 ) -> None:
     data_folder(tmp_path)
-    last = tmp_path / "reports" / "2025" / "report.json"
+    last = tmp_path / "reports" / "2025" / "v1" / "report.json"
     last.parent.mkdir(parents=True)
-    told = {"year": 2025, "is_illustrative": is_illustrative, "recommendation": {"iw_in_force": 16}}
-    last.write_text(json.dumps({**told, "ledger": [{"input": "dns"}]}))
+    told = {
+        "year": 2025,
+        "is_illustrative": is_illustrative,
+        "recorded_pages": None,
+        "answer": {"kind": "raise"},
+        "recommendation": {"iw_in_force": 16},
+        "ledger": [{"input": "dns"}],
+        "earlier_ledgers": [],
+    }
+    last.write_text(json.dumps(told))
     seal(last.parent, {})
     found = read_data_folder(tmp_path)
     assert found.last_years_iw == expected
@@ -193,7 +198,7 @@ def test_last_years_window_is_the_incumbent_unless_its_report_is_illustrative(
 
 def test_last_years_report_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
     data_folder(tmp_path)
-    last = tmp_path / "reports" / "2025" / "report.json"
+    last = tmp_path / "reports" / "2025" / "v1" / "report.json"
     last.parent.mkdir(parents=True)
     last.write_text("{")
     with pytest.raises(ReportError, match=r"last year's report .* is damaged \(SHA256SUMS\)"):

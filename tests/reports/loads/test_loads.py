@@ -1,6 +1,5 @@
-"""A report's loads are read back as they were replayed, in the columns that the rule reads, and take few bytes."""
-
-from __future__ import annotations
+"""A report's loads are read back as they were replayed, in the columns that the rule reads,
+and take few bytes."""
 
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of the replay that can leave an answer open."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pyarrow as pa
@@ -22,7 +20,8 @@ def test_page_times_that_seeds_alone_move_decide_nothing() -> None:
 
 
 def test_the_aa_check_asks_for_equivalence_within_what_the_gains_are_known_to() -> None:
-    """Noise of 2 % leaves ±0.6 % to chance: too much where gains are known to 0.3 %, enough where pages differ by 10 %."""
+    """Noise of 2 % leaves ±0.6 % to chance: too much where gains are known to 0.3 %,
+    enough where pages differ by 10 %."""
     for spread, passed in ((0.2, False), (10.0, True)):
         table = cells(gain_percent={10: 0, 16: 8}, noise_percent=2.0, spread_percent=spread, seeds=4)
         aa = next(check for check in recommend(table).checks if check.id == "aa")
@@ -53,8 +52,8 @@ def test_the_aa_comparison_needs_loss() -> None:
     found = recommend(cells(gain_percent={10: 0, 16: 4}, retransmitted_percent={10: 0.0, 16: 0.0}))
     assert (found.iw, found.is_decided) == (None, False)
     assert (
-        found.reasons[0]
-        == "The A/A comparison with other seeds could not be made: no page was loaded under loss with two seeds."
+        found.reasons[0] == "The A/A comparison with other seeds could not be made: "
+        "no page was loaded under loss with two seeds."
     )
 
 
@@ -104,7 +103,8 @@ def test_one_seed_of_each_page_is_enough_for_intervals_and_not_for_the_aa_compar
     assert gain is not None
     assert 7.5 < gain.lower < 8 < gain.upper < 8.5
     assert found.reasons == (
-        "The A/A comparison with other seeds could not be made: no page was loaded under loss with two seeds.",
+        "The A/A comparison with other seeds could not be made: "
+        "no page was loaded under loss with two seeds.",
     )
 
 
@@ -128,8 +128,8 @@ def test_refused_cells_are_counted_and_many_of_them_stop_the_answer() -> None:
     found = recommend(cells(gain_percent={10: 0, 16: 4}, refused=many))
     assert (found.iw, found.is_decided) == (None, False)
     assert (
-        "On each network and at each window at least 75.0\u202f% of the cells are done; the rule asks for 95\u202f%."
-        in found.reasons
+        "On each network and at each window at least 75.0\u202f% of the cells are done; "
+        "the rule asks for 95\u202f%." in found.reasons
     )
 
 

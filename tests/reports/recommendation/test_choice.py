@@ -1,10 +1,8 @@
 """Choices of a window from published gains, and among paced windows and bursts."""
 
-from __future__ import annotations
-
 from replay.runs.initial_window import Paced
+from reports.recommendation.candidate_verdicts import choose
 from reports.recommendation.candidates import CANDIDATES
-from reports.recommendation.choice import choose
 from reports.recommendation.rule import RULE
 
 FIG_2_MEANS_MS = {3: 489.8, 6: 474.6, 10: 467.5, 16: 466.1, 26: 466.8, 42: 468.2}

@@ -1,7 +1,5 @@
 """Harm in the rule's harm conditions: the worst decides, and what was not measured has not passed."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
@@ -144,8 +142,8 @@ def test_conditions_that_were_not_replayed_are_not_passed() -> None:
     assert harms["retransmitted_bytes_average"].reason == NOT_REPLAYED.reason
     assert (found.iw, found.is_decided) == (None, False)
     assert (
-        "0 of the 3 harm conditions that decide were replayed; the others need `firstflight replay run --harm core`."
-        in found.reasons
+        "0 of the 3 harm conditions that decide were replayed; "
+        "the others need `firstflight replay run --harm core`." in found.reasons
     )
 
 
@@ -174,7 +172,8 @@ def test_a_probe_may_be_delayed_by_twenty_milliseconds_more(added_ms: float, exp
 
 
 def test_a_bulk_flow_catches_up_after_a_shorter_load() -> None:
-    """The load is 10 % shorter, and the bulk flow lacks the bytes that the rate gives in that time: no harm."""
+    """The load is 10 % shorter, and the bulk flow lacks the bytes that the rate gives in that time:
+    no harm."""
     rows = there(BULK, gain_percent={10: 0, 16: 10}, noise_percent=0, spread_percent=0).to_pylist()
     rate = {one["id"]: one["down_bps"] * 1448 / 1514 / 8e3 for one in NETWORKS}
     for row in rows:

@@ -1,11 +1,9 @@
 """Fewer loads never admit more: what is missing, or known from fewer pages, is never taken for harmless.
 
-Loads that chance takes away may have been those with the harm: no rule can keep its answer then, and intervals bound how often it errs
-(docs/methods.md). What holds without exception is here: evidence that is missing as a whole admits nothing, and a smaller sample with
-the same estimates admits nothing more.
+Loads that chance takes away may have been those with the harm: no rule can keep its answer then, and
+intervals bound how often it errs (docs/methods.md). What holds without exception is here: evidence that is
+missing as a whole admits nothing, and a smaller sample with the same estimates admits nothing more.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from releases.interval import Interval
-from reports.decision.answers import possible_answers
+from reports.decision.standing import possible_answers
 from reports.recommendation.candidate_verdicts import AppliedRule
 from reports.recommendation.effects import QUANTILES, Rare, harms
 from reports.recommendation.estimates import estimates_of
@@ -88,7 +86,8 @@ def test_the_whole_evidence_admits_windows() -> None:
 def test_evidence_that_is_missing_as_a_whole_admits_no_window(
     world: Mapping[str, Any], data: st.DataObject
 ) -> None:
-    """A condition that was not replayed, a network, a window's loads in one condition, or a column that is not known."""
+    """A condition that was not replayed, a network, a window's loads in one condition,
+    or a column that is not known."""
     loads = evidence(world)
     places = st.sampled_from(sorted(loads))
     fewer = dict(loads)
@@ -122,7 +121,8 @@ def test_fewer_pages_with_the_same_estimates_admit_no_more(world: Mapping[str, A
 @settings(max_examples=20, deadline=None)
 @given(loads=st.integers(1, 199))
 def test_a_quantile_of_too_few_loads_is_not_measured(loads: int) -> None:
-    """No smaller sample has the same quantiles: what keeps a quantile of few loads from passing is their least number."""
+    """No smaller sample has the same quantiles: what keeps a quantile of few loads from
+    passing is their least number."""
     made = pair_loads(
         cells(gain_percent={10: 0, 16: 4}, pages=loads, seeds=1, profiles=("cable",)),
         congestion_control="cubic",
@@ -201,7 +201,8 @@ truths = st.sampled_from([True, False, None])
 def test_a_statement_that_is_open_again_excludes_no_further_answer(
     data: st.DataObject, windows: set[int]
 ) -> None:
-    """In a replay in stages, draws that are taken away open statements; an answer that was possible stays possible."""
+    """In a replay in stages, draws that are taken away open statements;
+    an answer that was possible stays possible."""
     candidates: Sequence[int] = sorted(windows)
     pairs = [
         (window, other)

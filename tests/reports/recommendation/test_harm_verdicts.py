@@ -1,7 +1,5 @@
 """Harm verdicts in the ordinary cells."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pyarrow as pa

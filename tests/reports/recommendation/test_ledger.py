@@ -1,7 +1,5 @@
 """The ledger: which inputs turn the answer, by made-up loads at the ends of their ranges."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

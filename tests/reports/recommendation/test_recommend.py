@@ -1,7 +1,5 @@
 """Answers of the rule for made-up cells."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

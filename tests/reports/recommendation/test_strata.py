@@ -1,7 +1,5 @@
 """Gains by strata of ranks, from made-up loads whose gain differs with rank."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 

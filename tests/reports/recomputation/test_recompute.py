@@ -1,7 +1,5 @@
 """Items of a published report are computed again from the inputs that it names, to the last digit."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil
@@ -12,8 +10,7 @@ import pytest
 from reports.document.report import build_report
 from reports.inputs.errors import ReportError
 from reports.recommendation.rule import RULE
-from reports.recomputation.items import items
-from reports.recomputation.recompute import recompute
+from reports.recomputation.recompute import items, recompute
 from storage.sums import seal
 from tests.factories.made_up_report import crawl, data_folder, places, read_data_folder, write_release
 

@@ -1,7 +1,5 @@
 """Items of a report of a replay in stages are computed again from the stored stages, to the last digit."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil
@@ -24,8 +22,7 @@ from reports.loads.carried import FACTS, FULL, STAGES, carry_loads
 from reports.loads.carried import FOLDER as LOADS
 from reports.recommendation.ledger import CHOICES
 from reports.recommendation.rule import RULE
-from reports.recomputation.items import items
-from reports.recomputation.recompute import recompute, recompute_items
+from reports.recomputation.recompute import items, recompute, recompute_items
 from schema.computed_tables import CELL
 from storage.sums import manifest_of, seal
 from tests.factories.made_up_release import make_release
@@ -64,7 +61,8 @@ GUESTS: dict[str, Any] = {
 
 
 def write_stages(data_dir: Path) -> Path:
-    """The release of a crawl, and stages of its pages over made-up networks, as a replay that was stopped leaves them."""
+    """The release of a crawl, and stages of its pages over made-up networks,
+    as a replay that was stopped leaves them."""
     release = write_release(data_dir, crawl())
     asked = dataclasses.replace(
         problem(windows=(10, 16), networks=2), recipes=tuple(read_recipes(release)), rule=QUICK

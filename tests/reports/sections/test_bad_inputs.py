@@ -1,7 +1,5 @@
 """What is wrong with a replay or a release is said in the report, in words that tell what to do."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

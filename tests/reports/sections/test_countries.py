@@ -1,7 +1,5 @@
 """The section by country: a country's gain is that of the networks on which its tests lie."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Harm to others that a full replay measures beside stages, where the stages have no harm conditions."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -22,7 +20,8 @@ ROLES: tuple[Role, ...] = ("average", "slow")
 
 
 def evidence(*, with_harm: bool) -> Evidence:
-    """Loads at four windows; under the harm condition, those at IW 10 and 16 alone, which delay a probe by 6 ms more."""
+    """Loads at four windows; under the harm condition, those at IW 10 and 16 alone,
+    which delay a probe by 6 ms more."""
     delayed = [
         row | {"probe_p95_ms": 60.0 + row["iw"]}
         for row in replay_cells().to_pylist()

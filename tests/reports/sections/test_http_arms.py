@@ -1,7 +1,5 @@
 """The same pages over HTTP/1.1 and over HTTP/2, replayed in the lab and told in a table and a figure."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

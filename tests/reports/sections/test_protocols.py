@@ -1,7 +1,5 @@
 """Pages by what their servers speak."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reports.sections.protocols import KINDS, page_kinds

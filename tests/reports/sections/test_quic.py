@@ -1,7 +1,5 @@
 """The section on QUIC: shares of known sizes within so many rounds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from releases.cdf import EMPTY, Cdf

@@ -1,7 +1,5 @@
 """RFC 9040's step, year by year."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The sections of a report: their numbers are those of the cells and sizes, and what is missing is said."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

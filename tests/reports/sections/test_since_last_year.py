@@ -1,6 +1,5 @@
-"""The comparison with the release of twelve months earlier: which release is taken, and what the change is."""
-
-from __future__ import annotations
+"""The comparison with the release of twelve months earlier: which release is taken,
+and what the change is."""
 
 import dataclasses
 import json
@@ -71,8 +70,8 @@ def test_without_such_a_release_one_sentence_names_it(tmp_path: Path) -> None:
         write_release(tmp_path, crawl(), other)
     section = section_of(tmp_path)
     assert section["missing"] == (
-        "Not measured in this release: there is no release of 2025-11.desktop.here.tcp.web to compare it with. "
-        "A release of that name would fill this section."
+        "Not measured in this release: there is no release of 2025-11.desktop.here.tcp.web to compare it "
+        "with. A release of that name would fill this section."
     )
     assert not section["tables"]
 

@@ -1,6 +1,5 @@
-"""Sizes that are mostly unknown have one sentence, and a report of sizes alone has the sections that need no replay."""
-
-from __future__ import annotations
+"""Sizes that are mostly unknown have one sentence, and a report of sizes alone has
+the sections that need no replay."""
 
 import dataclasses
 from pathlib import Path

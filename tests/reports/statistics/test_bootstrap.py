@@ -1,7 +1,5 @@
 """Ratios of quantiles by a bootstrap over pages, and robust estimates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Exact distributions, held against printed tables and against counting."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -14,7 +12,7 @@ from reports.statistics.exact import clopper_pearson, student_quantile, student_
 
 @pytest.mark.parametrize(
     ("degrees", "of_5", "of_1"),
-    [(1, 12.706, 63.657), (2, 4.303, 9.925), (3, 3.182, 5.841), (10, 2.228, 3.169), (29, 2.045, 2.756), (120, 1.980, 2.617)],
+    [(1, 12.706, 63.657), (2, 4.303, 9.925), (3, 3.182, 5.841), (10, 2.228, 3.169), (29, 2.045, 2.756), (120, 1.980, 2.617)],  # noqa: E501
 )  # fmt: skip
 def test_students_quantiles_are_those_of_the_printed_table(degrees: int, of_5: float, of_1: float) -> None:
     assert student_quantile(0.025, degrees=degrees) == pytest.approx(of_5, abs=6e-4)
@@ -33,7 +31,7 @@ def test_students_tail_is_whole_at_the_ends() -> None:
 
 @pytest.mark.parametrize(
     ("events", "trials", "ends"),
-    [(0, 20, (0, 0.1684)), (1, 20, (0.0013, 0.2487)), (5, 20, (0.0866, 0.4910)), (20, 20, (0.8316, 1)), (3, 60, (0.0104, 0.1392))],
+    [(0, 20, (0, 0.1684)), (1, 20, (0.0013, 0.2487)), (5, 20, (0.0866, 0.4910)), (20, 20, (0.8316, 1)), (3, 60, (0.0104, 0.1392))],  # noqa: E501
 )  # fmt: skip
 def test_bounds_of_a_share_are_those_of_the_printed_table(
     events: int, trials: int, ends: tuple[float, float]

@@ -1,7 +1,5 @@
 """Pairing of replay cells."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest

@@ -1,6 +1,5 @@
-"""Simultaneous intervals: coverage in worlds with a known truth, invariances, and agreement of bounds and p-values."""
-
-from __future__ import annotations
+"""Simultaneous intervals: coverage in worlds with a known truth, invariances,
+and agreement of bounds and p-values."""
 
 import math
 

@@ -1,7 +1,5 @@
 """Generates HTTP/1.1 responses that break rules of RFC 9112, in the ways in which servers break them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -57,7 +55,8 @@ def _of(*choices: bytes, plain: bytes) -> st.SearchStrategy[bytes]:
 
 
 PLAIN = (b"hello world\n", 0)
-"""Body without chunks. As a chunk it is invalid, not cut off, which Chromium takes if a Content-Length agrees."""
+"""Body without chunks. As a chunk it is invalid, not cut off,
+which Chromium takes if a Content-Length agrees."""
 SLOP = _of(
     b"\r\n",
     b"\r\n\r\n",
@@ -120,9 +119,8 @@ LENGTH_VALUE = st.sampled_from(
     ]
 )
 CODING_VALUE = st.sampled_from(
-    b"chunked|chunked|Chunked|CHUNKED |gzip, chunked|chunked, gzip|x-chunked|identity|chunked;q=1||,chunked".split(
-        b"|"
-    )
+    b"chunked|chunked|Chunked|CHUNKED |gzip, chunked|chunked, "
+    b"gzip|x-chunked|identity|chunked;q=1||,chunked".split(b"|")
     + b"""chunked chunked|"chunked"|"a, chunked"|'a, chunked, b'|"a\\", chunked""".split(b"|")
     + b"\r\n chunked|\n\tchunked|gzip,\r\n  chunked|\r\n \r\n chunked|chun\r\n ked".split(b"|")
 )
@@ -130,9 +128,8 @@ COLON = _of(b":", b" : ", b"\t:\t", b":\t", b" :", plain=b": ")
 LINE_END = _of(b"\n", b"\r", b"\r\r\n", b"\n\r", plain=b"\r\n")
 LAST_LINE_END = _of(b"\n", b"\r\r\n", plain=b"\r\n")
 OTHER_LINE = st.sampled_from(
-    b"X-Odd: 1|no colon|: no name| Folded: 1|\tchunked|X Odd: chunked|X-Odd: \xff\xfe|a:|Connection: close".split(
-        b"|"
-    )
+    b"X-Odd: 1|no colon|: no name| Folded: 1|\tchunked|X Odd: chunked|X-Odd: "
+    b"\xff\xfe|a:|Connection: close".split(b"|")
     + b"X-Odd: Transfer-Encoding: chunked| Content-Length: 3|Content-Length 3".split(b"|")
 )
 
@@ -158,7 +155,8 @@ def _chunks(draw: st.DrawFn) -> tuple[bytes, int]:
     """Chunks, with their data's size."""
     wire, size = b"", 0
     ends = _of(b"\n", plain=b"\r\n")
-    # The first chunk is longer than any Content-Length, so that the browser's count says how it read the body.
+    # The first chunk is longer than any Content-Length,
+    # so that the browser's count says how it read the body.
     for data in (b"x" * 26, *draw(st.lists(st.sampled_from((b"hello", b"0\r\n\r\n", b"\n")), max_size=2))):
         digits = draw(st.sampled_from((b"%x", b"%X", b"000%x", b"%016x", b"%x  ")))
         extension = draw(_of(b";a", b";a=b", b" ;a", b";" + b"a" * 300, plain=b""))

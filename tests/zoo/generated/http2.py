@@ -1,7 +1,5 @@
 """Generates HTTP/2 responses amid frames that RFC 9113 does not allow, or that nobody expects."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from typing import TypeAlias

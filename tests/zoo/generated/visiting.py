@@ -1,6 +1,5 @@
-"""Visits a page that loads generated responses, and returns what the browser's page and the crawler saw of them."""
-
-from __future__ import annotations
+"""Visits a page that loads generated responses, and returns what the browser's
+page and the crawler saw of them."""
 
 import asyncio
 import dataclasses
@@ -40,7 +39,7 @@ const see = async (n, method) => {
   await Promise.all([...Array(AT_ONCE)].map(work));
   await fetch('/saw', {method: 'POST', body: JSON.stringify(saw)});
 })();
-</script>"""
+</script>"""  # noqa: E501
 
 
 BATCH = 8

@@ -1,7 +1,5 @@
 """Hostile pages: requests, downloads and permissions."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 
@@ -25,7 +23,7 @@ SERVICE_WORKER = b"""
 self.addEventListener('install', event => skipWaiting());
 self.addEventListener('activate', event => clients.claim());
 self.addEventListener('fetch', event => event.respondWith(new Response('<p>mine</p>', {headers: {'Content-Type': 'text/html'}})));
-"""
+"""  # noqa: E501
 ASK_FOR_ALL = """
 navigator.geolocation.getCurrentPosition(() => 0, () => 0);
 navigator.geolocation.watchPosition(() => 0);
@@ -43,7 +41,7 @@ const tries = [
   () => Object.assign(document.createElement('input'), {type: 'file'}).click(),
 ];
 for (const one of tries) { try { Promise.resolve(one()).catch(() => 0); } catch (_) { } }
-"""
+"""  # noqa: E501
 
 
 async def websocket(request: Request, reply: Reply) -> None:
@@ -61,7 +59,8 @@ async def websocket(request: Request, reply: Reply) -> None:
 PAGES: dict[str, Handler] = {
     "requests": script("for (let n = 0; n < 10000; n++) fetch('/' + n).catch(() => 0)"),
     "hosts": script(
-        "for (let n = 0; n < 1000; n++) fetch('http://h' + n + '.plain.test/', {mode: 'no-cors'}).catch(() => 0)"
+        "for (let n = 0; n < 1000; n++) fetch('http://h' + n + '.plain.test/', {mode: "
+        "'no-cors'}).catch(() => 0)"
     ),
     "websocket": by_path(root=script("new WebSocket('ws://websocket.test/socket')"), socket=websocket),
     "event-source": by_path(
@@ -69,7 +68,8 @@ PAGES: dict[str, Handler] = {
     ),
     "download": raw(ATTACHMENT),
     "downloads": script(
-        "for (let n = 0; n < 100; n++) Object.assign(document.createElement('a'), {href: '/file' + n, download: n}).click()"
+        "for (let n = 0; n < 100; n++) Object.assign(document.createElement('a'), {href: "
+        "'/file' + n, download: n}).click()"
     ),
     "attachments": html("".join(f"<iframe src=/file/{n}></iframe>" for n in range(50)), file=ATTACHMENT),
     "download-later": script("location.href = '/file'", file=ATTACHMENT),

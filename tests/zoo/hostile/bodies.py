@@ -1,7 +1,5 @@
 """Hostile pages: bodies and headers."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler
 from tests.zoo.hostile.bombs import BROTLI_BOMB, bomb, gzip_bomb, zstd_bomb
 from tests.zoo.hostile.handlers import (

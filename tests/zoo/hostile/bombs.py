@@ -1,7 +1,5 @@
 """Bodies that are small until they are decoded."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import zlib

@@ -1,7 +1,5 @@
 """Handlers that hostile pages are made of."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 

@@ -1,7 +1,5 @@
 """Hostile pages: redirects and navigations."""
 
-from __future__ import annotations
-
 import json
 
 from localweb.serving.handler import Handler
@@ -49,8 +47,8 @@ PAGES: dict[str, Handler] = {
         stalled=stalled,
     ),
     "document-write": script(
-        "document.open(); document.write('<p>new</p><img src=/a>'); document.close();"
-        "const f = document.body.appendChild(document.createElement('iframe')).contentDocument;"
-        "f.open(); f.write('<img src=/b>'); f.close(); const w = open('about:blank'); w.document.write('<img src=/c>')"
+        "document.open(); document.write('<p>new</p><img src=/a>'); document.close();const f = "
+        "document.body.appendChild(document.createElement('iframe')).contentDocument;f.open(); f.write('<img "
+        "src=/b>'); f.close(); const w = open('about:blank'); w.document.write('<img src=/c>')"
     ),
 }

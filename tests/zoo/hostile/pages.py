@@ -1,7 +1,5 @@
 """All hostile pages. A page is the host that it is asked for: `busy.test` is PAGES["busy"]."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler
 from tests.zoo.hostile import asking, bodies, navigation, scripts, windows
 

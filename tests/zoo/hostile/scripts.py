@@ -1,7 +1,5 @@
 """Hostile pages: scripts that keep the processor or take memory."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler
 from tests.zoo.hostile.handlers import (
     document,
@@ -22,7 +20,8 @@ PAGES: dict[str, Handler] = {
         "const x = 'x'.repeat(1e5); setInterval(() => { for (let n = 0; n < 100; n++) console.log(x, {n}) })"
     ),
     "exceptions": script(
-        "setInterval(() => { for (let n = 0; n < 100; n++) setTimeout(() => { throw new Error('x'.repeat(1e4)) }) })"
+        "setInterval(() => { for (let n = 0; n < 100; n++) setTimeout(() => { throw new "
+        "Error('x'.repeat(1e4)) }) })"
     ),
     "print": script("for (let n = 0; n < 50; n++) print()"),
     "debugger": script("setInterval(() => { debugger })"),
@@ -33,8 +32,9 @@ PAGES: dict[str, Handler] = {
     "nodes": script("for (let n = 0; n < 1e5; n++) document.body.append(document.createElement('p'))"),
     "deep": html("<b>" * 100_000),
     "data-url": script(
-        "const u = 'data:image/svg+xml,' + 'x'.repeat(1e7); new Image().src = u; fetch(u).catch(() => 0);"
-        "document.body.appendChild(document.createElement('iframe')).src = 'data:text/html,' + 'x'.repeat(1e7)"
+        "const u = 'data:image/svg+xml,' + 'x'.repeat(1e7); new Image().src = u; fetch(u).catch(() => "
+        "0);document.body.appendChild(document.createElement('iframe')).src = "
+        "'data:text/html,' + 'x'.repeat(1e7)"
     ),
     "long-addresses": script("for (let n = 0; n < 40; n++) fetch('/' + 'x'.repeat(2e6)).catch(() => 0)"),
 }

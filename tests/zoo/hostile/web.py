@@ -1,6 +1,5 @@
-"""Server of the hostile pages: `python -m tests.zoo.hostile.web` prints the browser's flags and serves until stdin ends."""
-
-from __future__ import annotations
+"""Server of the hostile pages: `python -m tests.zoo.hostile.web` prints the browser's
+flags and serves until stdin ends."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Hostile pages: frames and windows."""
 
-from __future__ import annotations
-
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.hostile.handlers import (
     document,
@@ -41,6 +39,7 @@ PAGES: dict[str, Handler] = {
     "alerts": script("for (;;) alert(1)"),
     "dialogs": script("setInterval(() => { alert(1); confirm(2); prompt(3) })"),
     "before-unload": script(
-        "onbeforeunload = e => { e.preventDefault(); return 'stay' }; setInterval(() => { location.href = '/x' })"
+        "onbeforeunload = e => { e.preventDefault(); return 'stay' }; "
+        "setInterval(() => { location.href = '/x' })"
     ),
 }

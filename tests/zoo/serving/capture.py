@@ -1,7 +1,5 @@
 """Packet capture of loopback: a second truth, independent of the server."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

@@ -1,11 +1,10 @@
 """A path with a delay between a browser and a server of this machine.
 
-All frames of the path go through a TAP device, whose other end is this process. It holds each for the delay, exchanges
-source and destination, and sends it back: so what the browser sends to FAR reaches the server at NEAR as if it came from
-FAR, and the other way round. The sums over the addresses, and so all checksums, stay as they are.
+All frames of the path go through a TAP device, whose other end is this process. It holds each for the delay,
+exchanges source and destination, and sends it back: so what the browser sends to FAR reaches the server at
+NEAR as if it came from FAR, and the other way round. The sums over the addresses, and so all checksums, stay
+as they are.
 """
-
-from __future__ import annotations
 
 import contextlib
 import fcntl
@@ -57,7 +56,8 @@ def path(delay_s: float, *, initial_window: int = 10) -> Iterator[None]:
     fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH", DEVICE.encode(), IFF_TAP_NO_PI))
     for command in (
         ("addr", "add", f"{NEAR}/{NETWORK.prefixlen}", "dev", "lo"),  # which makes all of the network local
-        # An address of IPv6 would come a second later, and Chromium drops its requests when an address appears.
+        # An address of IPv6 would come a second later,
+        # and Chromium drops its requests when an address appears.
         ("link", "set", DEVICE, "addrgenmode", "none"),
         ("link", "set", DEVICE, "up"),
         ("neigh", "add", FAR, "lladdr", FAR_MAC, "dev", DEVICE),

@@ -1,7 +1,5 @@
 """Hosts for the server's own tests, with a reply of each kind."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib
@@ -93,7 +91,7 @@ const loaded = (async () => Object.fromEntries([
   ["/echo", await read("/echo", {method: "POST", body: "x".repeat(40000)})],
   ["/socket", await talk()],
 ]))();
-"""
+"""  # noqa: E501
 ASKED = [
     "/plain",
     "/hinted",

@@ -1,20 +1,20 @@
 """HTTP/3 of the zoo's server, by aioquic.
 
 In the truth log `sent_bytes` is UDP payload, `plaintext_bytes` the data of all streams, each byte once, and
-`frame_bytes` that of control and QPACK streams. `tls_handshake_bytes` is the UDP payload of datagrams with a packet
-of the handshake, `tls_ticket_bytes` CRYPTO data after it.
+`frame_bytes` that of control and QPACK streams, or of all streams of a WebTransport session.
+`tls_handshake_bytes` is the UDP payload of datagrams with a packet of the handshake, `tls_ticket_bytes`
+CRYPTO data after it.
 """
-
-from __future__ import annotations
 
 import asyncio
 import functools
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from aioquic.asyncio.protocol import QuicConnectionProtocol
 from aioquic.buffer import encode_uint_var
 from aioquic.h3.connection import ErrorCode, H3Connection
-from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
+from aioquic.h3.events import DataReceived, H3Event, HeadersReceived, WebTransportStreamDataReceived
+from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import (
     ConnectionTerminated,
     HandshakeCompleted,
@@ -28,11 +28,11 @@ from localweb.serving.handler import Fields, Reply, Request, Site
 from localweb.serving.log import SentConnection, SentResponse, now_us
 from tests.zoo.serving.packets import CountedSocket, Counter, HostSocket, Path
 
-if TYPE_CHECKING:
-    from aioquic.quic.connection import QuicConnection
-
 PIECE = 65_536
 """Bytes of a DATA frame, and of the body that is in memory twice."""
+
+PUSHED, ECHOED = b"U" * 9000, b"E" * 4000
+"""What a WebTransport session sends on a stream of its own, and on each stream that the client opens."""
 
 
 class Connection(QuicConnectionProtocol):
@@ -54,6 +54,7 @@ class Connection(QuicConnectionProtocol):
         self._site = site
         self._path = path
         self._http: H3Connection | None = None
+        self._is_webtransport = False
         self._came_us = 0
         """When the client's last datagram came."""
         self._asking: dict[int, tuple[SentResponse, dict[str, str], bytearray]] = {}
@@ -88,7 +89,9 @@ class Connection(QuicConnectionProtocol):
         """Send what can be sent, and log it."""
         super().transmit()
         counter, entry = self.counter, self.entry
-        entry.plaintext_bytes, entry.frame_bytes = counter.stream_bytes, counter.frame_bytes
+        entry.plaintext_bytes = entry.frame_bytes = counter.stream_bytes
+        if not self._is_webtransport:
+            entry.frame_bytes = counter.frame_bytes
         entry.tls_ticket_bytes = counter.ticket_bytes
         for stream_id in counter.moved & self._entries.keys():
             stream, response = counter.stream(stream_id), self._entries[stream_id]
@@ -100,7 +103,7 @@ class Connection(QuicConnectionProtocol):
     def quic_event_received(self, event: QuicEvent) -> None:
         """Log the event and pass it to HTTP/3."""
         if isinstance(event, ProtocolNegotiated):
-            self._http = H3Connection(self._quic)
+            self._http = H3Connection(self._quic, enable_webtransport=True)
         elif isinstance(event, HandshakeCompleted):
             self.entry.tls_version, self.entry.secured_us = "TLS 1.3", self._came_us
             self.entry.tls_resumed = event.session_resumed
@@ -116,15 +119,32 @@ class Connection(QuicConnectionProtocol):
                 self._http_event(found)
 
     def _http_event(self, event: H3Event) -> None:
+        if isinstance(event, HeadersReceived) and (b":protocol", b"webtransport") in event.headers:
+            self._serve_webtransport(event.stream_id)
+            return
+        if isinstance(event, WebTransportStreamDataReceived):
+            self._quic.send_stream_data(event.stream_id, ECHOED, True)
+            self.transmit()
+            return
         if isinstance(event, HeadersReceived):
             if event.stream_id not in self._asking:  # or it is a trailer
                 self._begin(event)
-        elif isinstance(event, DataReceived):
+        elif isinstance(event, DataReceived) and event.stream_id in self._asking:  # or it is of a session
             self._asking[event.stream_id][2].extend(event.data or b"")
         else:
             return
         if event.stream_ended:
             self._answer(event.stream_id)
+
+    def _serve_webtransport(self, session_id: int) -> None:
+        """Accept a session (draft-ietf-webtrans-http3), and send on a stream of its own."""
+        self._is_webtransport = True
+        self.http.send_headers(
+            session_id, [(b":status", b"200"), (b"sec-webtransport-http3-draft", b"draft02")]
+        )
+        pushed = self.http.create_webtransport_stream(session_id, is_unidirectional=True)
+        self._quic.send_stream_data(pushed, PUSHED, True)
+        self.transmit()
 
     def _begin(self, event: HeadersReceived) -> None:
         fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}

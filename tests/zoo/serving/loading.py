@@ -1,6 +1,5 @@
-"""Loads the examples with Chromium in the current network namespace, and returns what server, capture and page saw."""
-
-from __future__ import annotations
+"""Loads the examples with Chromium in the current network namespace, and returns what server,
+capture and page saw."""
 
 import asyncio
 import dataclasses
@@ -9,9 +8,9 @@ import struct
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
@@ -23,14 +22,12 @@ from tests.zoo.serving.process import playing
 from tests.zoo.serving.security import Security
 from tests.zoo.serving.server import Spoken, ZooWeb
 
-if TYPE_CHECKING:
-    from playwright.async_api import Playwright
-
 LOAD_MS = 30_000
 
 
 def load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return, by protocol and security, the server's log, the bytes in the capture, and the sizes that the page read."""
+    """Return, by protocol and security, the server's log, the bytes in the capture,
+    and the sizes that the page read."""
     return asyncio.run(_load(webs))
 
 

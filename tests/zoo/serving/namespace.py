@@ -3,8 +3,6 @@
 Only loopback is in it, 127.0.0.0/8 whole. User namespaces must be allowed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json
@@ -19,14 +17,16 @@ from typing import IO, Any
 
 MODULE = "tests.zoo.serving.namespace"
 USER = ("--map-user=1000", "--map-group=1000", "--keep-caps")
-"""Not root: tcpdump would change to a user that the namespace does not have, and Chromium would refuse its sandbox."""
+"""Not root: tcpdump would change to a user that the namespace does not have,
+and Chromium would refuse its sandbox."""
 NEEDS = "network namespaces need user namespaces: sysctl user.max_user_namespaces, or run as root"
 
 
 def in_namespace(function: str, *arguments: Any, timeout_s: float = 300.0) -> Any:  # JSON
     """Call `module:function` in a process in a namespace of its own; arguments and result go as JSON.
 
-    Raises AssertionError with the process's output if it fails or is late; none of its processes outlives the call.
+    Raises AssertionError with the process's output if it fails or is late;
+    none of its processes outlives the call.
     """
     unshare = shutil.which("unshare")
     assert unshare, "unshare is missing: apt-get install util-linux"

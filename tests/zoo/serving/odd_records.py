@@ -1,6 +1,5 @@
-"""A TLS 1.3 server that writes its own records after the handshake, in all the odd ways that RFC 8446 §5 allows."""
-
-from __future__ import annotations
+"""A TLS 1.3 server that writes its own records after the handshake,
+in all the odd ways that RFC 8446 §5 allows."""
 
 import ctypes
 import itertools

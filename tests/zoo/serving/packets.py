@@ -1,22 +1,18 @@
 """Counts each stream's bytes when aioquic builds a packet with them, each byte once."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aioquic.buffer import encode_uint_var
 from aioquic.quic.congestion.base import QuicCongestionControl, register_congestion_control
 from aioquic.quic.connection import stream_is_unidirectional
 from aioquic.quic.logger import QuicLogger, QuicLoggerTrace
+from aioquic.quic.packet_builder import QuicSentPacket
 
 from localweb.serving.log import SentConnection, now_us
-
-if TYPE_CHECKING:
-    from aioquic.quic.packet_builder import QuicSentPacket
 
 LONG_HEADER = 0x80
 """Bit of a datagram's first byte that marks a packet of the handshake (RFC 9000 §17.2)."""
@@ -26,7 +22,8 @@ WINDOW = 400_000
 
 
 LATE_S = 0.15
-"""Delay of a late datagram in seconds: others overtake it, so the server takes it for lost and repeats its data."""
+"""Delay of a late datagram in seconds: others overtake it,
+so the server takes it for lost and repeats its data."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +91,8 @@ class SentStream:
 
 
 class Counter(QuicLoggerTrace):
-    """Counts the frames of the packets that aioquic says it has built for one connection, and keeps nothing else."""
+    """Counts the frames of the packets that aioquic says it has built for one connection,
+    and keeps nothing else."""
 
     def __init__(self, *, is_client: bool, odcid: bytes) -> None:
         super().__init__(is_client=is_client, odcid=odcid)
@@ -177,7 +175,8 @@ class HostSocket(asyncio.DatagramTransport):
 
 
 class CountedSocket(asyncio.DatagramTransport):
-    """The UDP socket of a host as one of its connections uses it: what is sent is what the path lets through."""
+    """The UDP socket of a host as one of its connections uses it:
+    what is sent is what the path lets through."""
 
     def __init__(self, socket: HostSocket, entry: SentConnection, path: Path) -> None:
         super().__init__()
@@ -195,7 +194,8 @@ class CountedSocket(asyncio.DatagramTransport):
         self._entry.tls_handshake_bytes += before
 
     def end(self) -> None:
-        """Send the next datagram exactly once: it ends the connection, and the client reads nothing after it."""
+        """Send the next datagram exactly once: it ends the connection,
+        and the client reads nothing after it."""
         self._path = CLEAN
         for late in self._late:
             late.cancel()

@@ -1,7 +1,7 @@
 """A capture file's TCP and UDP payload, by direction (draft-ietf-opsawg-pcap; RFC 791, 768, 9293). No I/O.
 
-Ethernet and IPv4 only, as tcpdump writes them on loopback. Lengths come from the headers, so packets may be cut short
-after them.
+Ethernet and IPv4 only, as tcpdump writes them on loopback. Lengths come from the headers,
+so packets may be cut short after them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,10 @@ class Carried:
 
 
 def carried(capture: bytes) -> Carried:
-    """Return the payload in a capture file. A TCP connection without its beginning is an error, as is a port used twice."""
+    """Return the payload in a capture file.
+
+    A TCP connection without its beginning is an error, as is a port used twice.
+    """
     streams: dict[Ends, Stream] = {}
     udp: dict[Ends, list[tuple[int, int]]] = {}
     for datagram in datagrams(capture):

@@ -1,6 +1,5 @@
-"""The zoo's server in a separate process, so that neither the browser's driver nor the test disturbs its times."""
-
-from __future__ import annotations
+"""The zoo's server in a separate process, so that neither the browser's driver
+nor the test disturbs its times."""
 
 import asyncio
 import contextlib
@@ -40,9 +39,9 @@ class Playing:
 def playing(
     hosts: str, *, protocol: Spoken, folder: Path, security: Security | None = None
 ) -> Iterator[Playing]:
-    """Serve the hosts that `module:name` names: a mapping of host to Handler. `truth` is filled in after the block.
+    """Serve the hosts that `module:name` names: a mapping of host to Handler.
 
-    Raises AssertionError if a handler failed.
+    `truth` is filled in after the block. Raises AssertionError if a handler failed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     state, log = folder / "web.json", folder / "sent.jsonl"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from aioquic.asyncio.server import QuicServer
 from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.connection import QuicConnection
 from aioquic.quic.packet import QuicFrameType
+from aioquic.quic.packet_builder import QuicPacketBuilder
+from aioquic.tls import SessionTicket
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificates
 
@@ -15,12 +18,6 @@ from localweb.serving.certificates import Authority
 from localweb.serving.handler import Site
 from tests.zoo.serving.h3 import Connection
 from tests.zoo.serving.packets import CLEAN, Counters, HostSocket, Path
-
-if TYPE_CHECKING:
-    from aioquic.quic.connection import QuicConnection
-    from aioquic.quic.packet_builder import QuicPacketBuilder
-    from aioquic.tls import SessionTicket
-
 
 TOKEN = bytes(range(200)) * 2
 """Token for the client's next connection, as servers of the web send it (RFC 9000 §8.1.3)."""
@@ -74,6 +71,7 @@ class QuicListener:
             quic_logger=Counters(),
             congestion_control_algorithm="constant",
             max_datagram_size=self._path.datagram_bytes,
+            max_datagram_frame_size=65_536,  # without which there is no WebTransport
         )
         chain, key = self._authority.files(self._site.host)
         configuration.certificate, *configuration.certificate_chain = load_pem_x509_certificates(chain)

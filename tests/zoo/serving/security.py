@@ -1,7 +1,5 @@
 """TLS settings of the zoo's server: version, chain, tickets, cipher."""
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import functools

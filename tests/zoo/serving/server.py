@@ -1,7 +1,5 @@
 """The zoo's web: every host over one protocol, HTTP/3 among them."""
 
-from __future__ import annotations
-
 import functools
 import ipaddress
 from collections.abc import Mapping
@@ -22,11 +20,13 @@ ALPN: dict[Spoken, tuple[str, ...]] = {
     "h2": (ALPN_H2, ALPN_HTTP1),
     "h3": (ALPN_H2, ALPN_HTTP1),
 }
-"""Offered over TLS and TCP. A WebSocket uses HTTP/1.1, unless the browser has an HTTP/2 connection to its host."""
+"""Offered over TLS and TCP. A WebSocket uses HTTP/1.1,
+unless the browser has an HTTP/2 connection to its host."""
 
 
 class ZooWeb(Web):
-    """Hosts on loopback while the block runs: `async with ZooWeb({"zoo.test": handler}, protocol="h2") as web`."""
+    """Hosts on loopback while the block runs:
+    `async with ZooWeb({"zoo.test": handler}, protocol="h2") as web`."""
 
     network = ipaddress.IPv4Network("127.21.0.0/16")
 

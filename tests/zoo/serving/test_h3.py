@@ -1,7 +1,5 @@
 """HTTP/3 of the server by a client that counts too: many streams, resets, a path that loses and delays."""
 
-from __future__ import annotations
-
 import asyncio
 import collections
 import contextlib
@@ -81,7 +79,8 @@ class Client(QuicConnectionProtocol):
             await self.heard.wait()
 
     async def receive_all(self, connection: SentConnection) -> None:
-        """Wait until acknowledgements and late datagrams are sent, and until all that was sent has arrived."""
+        """Wait until acknowledgements and late datagrams are sent,
+        and until all that was sent has arrived."""
         await asyncio.sleep(2 * LATE_S)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LIMIT_S / 2):

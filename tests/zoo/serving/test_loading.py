@@ -1,7 +1,5 @@
 """Chromium, the server and a packet capture in a network namespace saw the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

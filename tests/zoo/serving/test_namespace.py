@@ -1,7 +1,5 @@
 """Calls into network namespaces: what comes back, and what does not outlive them."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Capture files made by hand, and the payload that their headers state."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from random import Random

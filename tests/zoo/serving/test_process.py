@@ -1,7 +1,5 @@
 """The server's count, held against what another client says it received."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -8,7 +8,6 @@
 #include "page/holding_back.h"
 #include "page/later.h"
 #include "page/name_resolution.h"
-#include "page/responses.h"
 #include "page/retransmissions.h"
 #include "transport/packet_log.h"
 #include "transport/retransmission_log.h"
@@ -32,7 +31,15 @@ static struct origin_state {
     int connection_count;
 } *origins;
 
-static struct object_state *objects;
+/* What is known of each response. */
+static struct object_state {
+    int next_waiting;
+    bool retransmitted, own_retransmitted;
+    uint32_t retransmitted_before;
+    nanoseconds wanted, sent, last_byte;
+    nanoseconds first_byte, last_packet; /* from the packet log, as are the flights */
+    int flights;
+} *objects;
 
 struct http_connection {
     struct connection tcp;
@@ -264,9 +271,23 @@ static const struct application http_application = {
     .size = sizeof(struct http_connection), .established = established, .accepted = accepted, .asked = asked,
     .received = received, .reached = reached, .arrived = arrived, .sent_again = sent_again, .failed = failed};
 
+/* Print for each response from a server when it was wanted, asked for, and its first and last byte arrived, since the load began;
+ * its flights; whether its connection sent anything again meanwhile. */
+static void print_responses(void) {
+    const char *separator = "@{\"each\": [";
+    for (int i = 0; i < page->object_count; i++) {
+        const struct object_state *object = &objects[i];
+        if (is_cached(i)) continue;
+        printf("%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d]", separator, object->wanted - began, object->sent - began,
+               object->first_byte - began, object->last_byte - began, object->flights, object->retransmitted);
+        separator = ",";
+    }
+    printf("]}\n");
+}
+
 /* Print the load's line without its end, which the short flows and the probe print. */
 void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
-    if (logging_packets) print_responses(page, objects, began);
+    if (logging_packets) print_responses();
     struct totals totals = {0};
     int responses_retransmitted = 0, own_retransmitted = 0;
     nanoseconds latencies = 0, render_blocking = document_first;

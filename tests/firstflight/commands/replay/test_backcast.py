@@ -1,7 +1,5 @@
 """The command of the back-cast."""
 
-from __future__ import annotations
-
 from click.testing import CliRunner
 
 from firstflight.main import main

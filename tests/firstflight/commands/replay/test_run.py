@@ -1,7 +1,5 @@
 """`firstflight replay run` with a population of its own and the harm conditions, over a few made-up pages."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -10,11 +8,10 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from firstflight.main import main
 from replay.lab.guest_process import usable_cpus
@@ -25,9 +22,6 @@ from reports.recommendation.inputs import ENDS
 from reports.statistics.paired_loads import pair_loads
 from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
-
-if TYPE_CHECKING:
-    from click.testing import Result
 
 FILE = "bandwidth_kbps,rtt_ms,loss,weight\n2000,60,0,3\n800,120,0.01,1\n"
 TOLD = ("--population-measured", "2026-05", "--population-source", "tests")

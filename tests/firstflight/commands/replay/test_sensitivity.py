@@ -1,12 +1,10 @@
 """Loads at the ends of the inputs of a report's ledger, as they are planned."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
 
-from firstflight.commands.replay.sensitivity import sensitivity_replay
+from firstflight.commands.replay.options import sensitivity_replay
 from firstflight.settings import from_environment
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe

@@ -1,7 +1,5 @@
 """`firstflight replay run` on a release or on recordings."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,9 +16,9 @@ ROUND_TRIP_MS = 66
 THINK_MS = 78 + 2 * ROUND_TRIP_MS + 100 - (178 + ROUND_TRIP_MS)
 """How much later the page ends by think times after the document.
 
-The script leads to a response after 78 ms, over a new connection and with 100 ms of think time. Another waits for the
-script, is asked for 178 ms later over a connection that is there, and ends the page where servers answer at once. So it is, too,
-where the script comes from the cache.
+The script leads to a response after 78 ms, over a new connection and with 100 ms of think time. Another waits
+for the script, is asked for 178 ms later over a connection that is there, and ends the page where servers
+answer at once. So it is, too, where the script comes from the cache.
 """
 
 

@@ -1,6 +1,5 @@
-"""`firstflight replay run --until decided`: a run that is killed goes on to the answer of one that was not."""
-
-from __future__ import annotations
+"""`firstflight replay run --until decided`: a run that is killed goes on to
+the answer of one that was not."""
 
 import json
 import subprocess
@@ -8,24 +7,20 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from firstflight.commands.replay import stage_loads
 from firstflight.main import main
 from replay.runs.cells import Cell
 from replay.runs.parts import replay_part
+from replay.runs.run import Result as Replayed
 from reports.decision.stored_stages import all_stages_folders
 from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
-
-if TYPE_CHECKING:
-    from click.testing import Result
-
-    from replay.runs.run import Result as Replayed
 
 OPTIONS = (
     *("--crawl", "2026-11", "--until", "decided", "--budget", "18loads", "--iw", "10,16", "--guests", "1"),

@@ -1,6 +1,5 @@
-"""Countries among the strata of a population: together they are the world, and each alone has its own share of slow networks."""
-
-from __future__ import annotations
+"""Countries among the strata of a population: together they are the world,
+and each alone has its own share of slow networks."""
 
 import numpy as np
 import pytest

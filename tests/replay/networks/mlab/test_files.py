@@ -1,6 +1,5 @@
-"""M-Lab's files: two real months, labels put right, and everything that is not the file of the manifest refused."""
-
-from __future__ import annotations
+"""M-Lab's files: two real months, labels put right,
+and everything that is not the file of the manifest refused."""
 
 import functools
 import gzip

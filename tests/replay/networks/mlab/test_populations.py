@@ -1,7 +1,5 @@
 """Populations of M-Lab's October 2025 against the file they are made of."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from statistics import NormalDist
@@ -232,7 +230,8 @@ def test_a_bad_table_of_users_is_one_line(tmp_path: Path, content: str) -> None:
 
 
 MISSED = {("BW", 95): 0.089, ("BS", 5): 0.056, ("JE", 5): 0.055}
-"""Bounds of the three percentiles of round trips that miss a twentieth; the neighbour of each is 3.7 to 17 times as long or as short."""
+"""Bounds of the three percentiles of round trips that miss a twentieth;
+the neighbour of each is 3.7 to 17 times as long or as short."""
 
 
 def test_percentiles_of_every_country_with_enough_tests_are_within_a_twentieth_but_for_three() -> None:

@@ -1,1 +1,0 @@
-"""Caches of bounded size, in memory and on disk, and work that is shared between simultaneous requests."""

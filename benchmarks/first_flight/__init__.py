@@ -1,1 +1,0 @@
-"""The estimate of servers' initial windows, held against windows that are known: a real TCP stack in the lab."""

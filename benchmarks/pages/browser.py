@@ -1,0 +1,68 @@
+"""The service's pages in Chromium, without a socket:
+the application answers the browser's requests in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+from benchmarks.pages.addresses import AS_A_BROWSER
+from firstflight.settings import from_environment
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+ORIGIN = "http://firstflight.test"
+"""Where the browser believes the service to be."""
+
+SIZES: dict[int, Any] = {
+    1280: {"width": 1280, "height": 900},
+    390: {"width": 390, "height": 844},
+}
+"""Viewports by their width in CSS pixels: of a desk and of a phone."""
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+
+
+class Outside(Exception):
+    """A page asked for something that the service does not have."""
+
+
+@contextlib.contextmanager
+def launched() -> Iterator[Browser]:
+    """The browser of the settings, for as long as the block."""
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=from_environment().chromium, args=arguments)
+        with contextlib.closing(browser):
+            yield browser
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, client: TestClient, path: str) -> Iterator[Page]:
+    """A page of the service; raises Outside if it asked for anything elsewhere."""
+    outside: list[str] = []
+
+    def answer(route: Route) -> None:
+        url = route.request.url
+        if not url.startswith(ORIGIN):
+            outside.append(url)
+            route.abort()
+            return
+        found = client.get(url.removeprefix(ORIGIN), headers=AS_A_BROWSER)
+        route.fulfill(status=found.status_code, headers=dict(found.headers), body=found.content)
+
+    page = browser.new_page()
+    page.route(lambda url: not url.startswith("data:"), answer)
+    try:
+        page.goto(f"{ORIGIN}{path}", wait_until="load")
+        yield page
+    finally:
+        page.close()
+    if outside:
+        raise Outside(f"{path} asked for {', '.join(outside)}")

@@ -1,0 +1,190 @@
+"""Measures what each page of the service weighs in Chromium, and when the page is first painted.
+
+python -m benchmarks.pages [--loads 5]
+"""
+
+import argparse
+import dataclasses
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
+
+from api.app import create_app
+from api.documents.shelved import sources, text
+from benchmarks import results
+from benchmarks.markdown import measured, table
+from benchmarks.pages.addresses import addresses
+from benchmarks.pages.browser import launched
+from benchmarks.service.servers import free_port, process, until_it_answers
+from firstflight.recorded_pages import bundled_release
+from firstflight.settings import from_environment
+from recordings.pages.rows import page_host
+
+FIRSTFLIGHT = (sys.executable, "-m", "firstflight")
+
+MOST_BYTES = 150_000
+"""Bound of a page without its data, in bytes as transferred."""
+
+MOST_MS = 500.0
+"""Bound of the first paint on two cores."""
+
+LONGEST = 3
+"""Documents that are loaded beside the pages of the routes."""
+
+YEAR = "2026"
+"""Year of the report that is built of the recorded pages."""
+
+PAGE = 488
+"""Page of the bundled recording whose site and waterfall are loaded: some thirty responses."""
+
+DATA = frozenset({"img", "image", "fetch", "xmlhttprequest"})
+"""Initiators (Resource Timing) of data: figures and pictures, and what scripts ask for."""
+
+TRANSFERS = """() => ["navigation", "resource"].flatMap(type => performance.getEntriesByType(type))
+    .map(entry => [entry.initiatorType, entry.transferSize])"""
+
+PAINTED = """() => new Promise(resolve => new PerformanceObserver(list => {
+    const found = list.getEntriesByName("first-contentful-paint");
+    if (found.length) resolve(found[0].startTime);
+}).observe({type: "paint", buffered: true}))"""
+
+HEAD = """## Pages of the service
+
+`scripts/bench pages`: every page of the service over the recorded pages and a report of them, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
+from a service on loopback that had answered before. Bytes are those of Resource Timing's `transferSize`: as transferred, with
+300 for header fields. Data are figures and pictures; rows of tables
+count as the page. The first paint is the median of the loads, from the start of the navigation to the first content.
+Bounds: {most_kb:.0f} kB without data, and the first paint within {most_ms:.0f} ms.
+"""  # noqa: E501
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """One load of a page with an empty cache."""
+
+    page_bytes: int
+    """Bytes of the document, its styles and its scripts: as transferred, with 300 each for header fields."""
+    data_bytes: int
+    """The same of figures, pictures and what scripts asked for."""
+    first_paint_ms: float
+    """From the start of the navigation to the first content."""
+
+
+def load(browser: Browser, url: str) -> Load:
+    """Load a page with an empty cache, until its load event and its first paint."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(url, wait_until="load")
+        first_paint_ms = float(page.evaluate(PAINTED))
+        transfers = page.evaluate(TRANSFERS)
+    data_bytes = sum(int(size_bytes) for initiator, size_bytes in transfers if initiator in DATA)
+    whole = sum(int(size_bytes) for _, size_bytes in transfers)
+    return Load(page_bytes=whole - data_bytes, data_bytes=data_bytes, first_paint_ms=first_paint_ms)
+
+
+def documents() -> list[str]:
+    """Paths of the pages of the longest documents."""
+    longest = sorted(sources(), key=lambda name: -len(text(name)))
+    return [f"/documents/{name}" for name in longest[:LONGEST]]
+
+
+def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Write the recorded pages and a report of them to `folder`;
+    the paths of the service's pages over these."""
+    settings = dataclasses.replace(from_environment(), data_dir=folder)
+    release = bundled_release(settings)
+    crawl = str(release.crawl)
+    build = ("report", "build", "--year", YEAR, "--crawl", crawl, "--without-replay")
+    subprocess.run([*FIRSTFLIGHT, *build], env={**os.environ, **environment}, check=True)
+    page = f"/releases/{crawl}/v{release.manifest.version}"
+    examples = {
+        "crawl": crawl,
+        "year": YEAR,
+        "version": "1",
+        "/releases/{crawl}/v{version}": page,
+        "name": "index",
+        "path": "style.css",
+        "host": page_host(PAGE),
+        "/releases/{crawl}/v{version}/pages/{visit}": f"{page}/pages/{PAGE}",
+        "/releases/{crawl}/v{version}/measures/{measure}": f"{page}/measures/responses",
+        "figure": "cdf",
+        "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
+        "/documents/{name:path}": "/documents/forms",
+    }
+    app = create_app(settings.releases, settings.reports)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        return addresses(app, client, examples=examples, others=documents())
+
+
+def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
+    """The median load of every page, over a service with its data in `folder`."""
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    paths = pages_of(folder, environment)
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    call = [*FIRSTFLIGHT, "serve", "--port", str(port)]
+    found = []
+    with process(call, folder / "log", **environment), launched() as browser:
+        until_it_answers(f"{address}/")
+        for path in paths:
+            load(browser, address + path)  # the service has the answer in memory from here on
+            done = [load(browser, address + path) for _ in range(loads)]
+            medians = {
+                field.name: statistics.median(getattr(one, field.name) for one in done)
+                for field in dataclasses.fields(Load)
+            }
+            found.append({"path": path, **medians})
+            print(
+                f"{path}: {medians['page_bytes'] / 1000:.0f} kB, {medians['first_paint_ms']:.0f} ms",
+                flush=True,
+            )
+    return found
+
+
+def section(facts: dict[str, Any]) -> str:
+    """Section from pages.json."""
+    rows = [
+        [
+            f"`{page['path']}`",
+            f"{page['page_bytes'] / 1000:.1f}",
+            f"{page['data_bytes'] / 1000:.1f}",
+            f"{page['first_paint_ms']:.0f}",
+        ]
+        for page in facts["pages"]
+    ]
+    heavy = [page["path"] for page in facts["pages"] if page["page_bytes"] > MOST_BYTES]
+    slow = [page["path"] for page in facts["pages"] if page["first_paint_ms"] > MOST_MS]
+    told = [f"{name}: {verdict(missed)}" for name, missed in (("Weight", heavy), ("First paint", slow))]
+    head = HEAD.format(loads=facts["loads"], width=1280, most_kb=MOST_BYTES / 1000, most_ms=MOST_MS)
+    shown = table(["page", "kB without data", "kB of data", "first paint, ms"], rows)
+    return "\n".join([head, shown, f"{'; '.join(told)}.\n", measured(facts)])
+
+
+def verdict(missed: list[str]) -> str:
+    """Whether a bound held, and where not.
+
+    >>> verdict([]), verdict(["/docs"])
+    ('held by every page', 'missed by /docs')
+    """
+    return f"missed by {', '.join(missed)}" if missed else "held by every page"
+
+
+def main() -> int:
+    """Measure, and write build/bench/pages.json."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="scripts/bench pages")
+    parser.add_argument("--loads", type=int, default=5, help="measured loads of each page [default: 5]")
+    asked = parser.parse_args()
+    facts = results.provenance() | {"loads": asked.loads}
+    with tempfile.TemporaryDirectory() as folder:
+        facts["pages"] = measure(Path(folder), loads=asked.loads)
+    print(section(facts))
+    print(results.write("pages", facts))
+    return 0

@@ -1,1 +1,0 @@
-"""Simulated worlds with a known truth: coverage of the intervals, and operating characteristics of the rule."""

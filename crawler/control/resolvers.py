@@ -1,0 +1,119 @@
+"""
+Second resolvers: public nameservers of independent operators, which are asked whether a name has an address.
+
+* ResolverError   FIRSTFLIGHT_RESOLVERS cannot be read
+"""
+
+import asyncio
+import dataclasses
+import ipaddress
+from collections.abc import Sequence
+from typing import Literal
+
+import dns.asyncquery
+import dns.exception
+import dns.message
+import dns.rcode
+import dns.rdatatype
+from dns.message import Message
+
+from crawler.errors import CrawlerError
+
+WITHIN_S = 2.0
+"""Time limit of one resolver's answer, in seconds."""
+
+NONE = "none"
+"""Value of FIRSTFLIGHT_RESOLVERS for no second resolver."""
+
+Opinion = Literal["exists", "absent", "unknown"]
+"""Whether a name has an address: `absent` if a resolver says no or cannot find out either, `unknown` if
+none answers."""
+
+
+class ResolverError(CrawlerError):
+    """The operator's list of second resolvers cannot be read."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Resolver:
+    """A nameserver that answers everybody, and blocks no names."""
+
+    # Stable: operators name them in FIRSTFLIGHT_RESOLVERS.
+    id: str
+    address: str
+    port: int = 53
+    source: str
+
+
+RESOLVERS = [
+    Resolver(id="quad9", address="9.9.9.10", source="Quad9: service addresses and features, unsecured"),
+    Resolver(id="cloudflare", address="1.1.1.1", source="Cloudflare: 1.1.1.1, IP addresses"),
+    Resolver(id="google", address="8.8.8.8", source="Google: Public DNS, Get Started"),
+]
+"""Second resolvers by default."""
+
+
+def chosen(text: str | None) -> list[Resolver]:
+    """Parse a comma-separated list of ids and addresses, each perhaps with a port; RESOLVERS for None.
+
+    >>> [(one.address, one.port) for one in chosen("google, 192.0.2.1#5353")], chosen("none")
+    ([('8.8.8.8', 53), ('192.0.2.1', 5353)], [])
+    """
+    if text is None:
+        return list(RESOLVERS)
+    return [] if text.strip() == NONE else [_named(part.strip()) for part in text.split(",")]
+
+
+def _named(text: str) -> Resolver:
+    for one in RESOLVERS:
+        if one.id == text:
+            return one
+    address, _, port = text.partition("#")
+    try:
+        return Resolver(
+            id=text,
+            address=str(ipaddress.ip_address(address)),
+            port=int(port or 53),
+            source="FIRSTFLIGHT_RESOLVERS",
+        )
+    except ValueError as exc:
+        raise ResolverError(
+            f"FIRSTFLIGHT_RESOLVERS: {text!r} is no resolver: name {', '.join(one.id for one in RESOLVERS)}, "
+            f"or addresses such as 192.0.2.1 or 192.0.2.1#5353, separated by commas; or {NONE}"
+        ) from exc
+
+
+async def opinion(resolvers: Sequence[Resolver], name: str) -> Opinion:
+    """Ask one resolver after the other until one says whether a name has an address, be it one that no
+    page may reach."""
+    found: Opinion = "unknown"
+    for one in resolvers:
+        answers = await asyncio.gather(*(_ask(one, name, kind) for kind in ("A", "AAAA")))
+        if any(answer is not None and _has_address(answer) for answer in answers):
+            return "exists"
+        if any(answer is not None for answer in answers):
+            found = "absent"
+        if all(answer is not None and answer.rcode() in DEFINITE for answer in answers):
+            break
+    return found
+
+
+DEFINITE = (dns.rcode.NOERROR, dns.rcode.NXDOMAIN)
+"""Codes of answers about the name; others are about the resolver or the name's own servers, and the next
+resolver is asked."""
+
+
+async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:
+    """A resolver's answer; None if there is none in time."""
+    try:
+        question = dns.message.make_query(name, kind)
+        found, _ = await dns.asyncquery.udp_with_fallback(
+            question, resolver.address, timeout=WITHIN_S, port=resolver.port
+        )
+    except (dns.exception.DNSException, OSError, EOFError):
+        return None
+    return found
+
+
+def _has_address(answer: Message) -> bool:
+    return any(records.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA) for records in answer.answer)

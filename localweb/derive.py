@@ -1,0 +1,136 @@
+"""`python -m localweb.derive DATA_DIR`: write the bundled recipes from a folder of recordings.
+
+DATA_DIR holds har/CORPUS/*.har.gz and cdp/CORPUS/*.json.gz, named by their path in the corpus' repository
+with `__` for `/`, and best30.json, which lists the recordings to take.
+"""
+
+import gzip
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from localweb import recipes
+from localweb.recipes import Page, RecipeError, Source, WebObject
+from recordings import cdp, har
+from recordings.exchange import RecordedExchange
+from recordings.order import find_parents, first_load, kind_of
+
+OUTPUT = Path(recipes.__file__).with_name("recipes.json")
+
+
+class Corpus(NamedTuple):
+    """A public collection of recordings."""
+
+    repository: str
+    commit: str
+    licence: str
+
+
+CORPORA = {
+    "http_samples": Corpus(
+        "http2/http_samples", "073b1c70852e7d75fedafbc610106fd05f0b606f", "IETF Contribution (RFC 5378)"
+    ),
+    "pagexray": Corpus("sitespeedio/pagexray", "c9f22741d20bdb171b695de66fe2614d43fdb961", "MIT"),
+    "coach-core": Corpus("sitespeedio/coach-core", "a70c06aec83b6d45d14d594db4f2f4254d4f52ce", "MIT"),
+    "compare": Corpus("sitespeedio/compare", "3e782ee1c515aab131bb555026828c8450839cba", "MIT"),
+    "chrome-har-perflogs": Corpus(
+        "sitespeedio/chrome-har", "bb599c6d78715ac752bee17dc642173b38caf1d1", "MIT"
+    ),
+}
+
+
+def source(path: Path, *, tool: str, date: str) -> Source:
+    """Return where one recording was published."""
+    return Source(
+        **CORPORA[path.parent.name]._asdict(),
+        file=path.name.removesuffix(".gz").replace("__", "/"),
+        tool=tool,
+        date=date,
+    )
+
+
+def derive(path: Path, *, number: int) -> Page:
+    """Return the page of one recording."""
+    document: Any = json.loads(gzip.decompress(path.read_bytes()))
+    if path.parent.parent.name == "cdp":
+        fold = cdp.read(document)
+        origin = source(path, tool="Chrome DevTools Protocol", date=fold.date)
+        return page(fold.exchanges, number=number, source=origin)
+    log = document["log"]
+    creator = log["creator"]
+    origin = source(
+        path,
+        tool=f"{creator['name']} {creator['version']}",
+        date=log["entries"][0]["startedDateTime"][:10],
+    )
+    return page(har.read(log), number=number, source=origin, splits_loads=creator["name"] == "hdrgrab")
+
+
+def main(data_dir: Path) -> None:
+    """Derive the pages and write the recipe file of the package."""
+    names = json.loads((data_dir / "best30.json").read_text(encoding="utf-8"))
+    pages = [derive(next(data_dir.glob(f"*/*/{name}")), number=n) for n, name in enumerate(names, start=1)]
+    text = recipes.dump(pages)
+    recipes.load(text)
+    OUTPUT.write_text(text, encoding="ascii")
+    print(f"{OUTPUT}: {len(pages)} pages, {sum(len(page.objects) for page in pages)} objects")
+
+
+def page(
+    exchanges: Sequence[RecordedExchange], *, number: int, source: Source, splits_loads: bool = False
+) -> Page:
+    """Return the recipe of one load.
+
+    `splits_loads` splits a recording of several loads where it was quiet.
+    """
+    kept, repairs = first_load(exchanges, by_silence=splits_loads)
+    if not kept:
+        raise RecipeError(f"{source.file}: nothing in it that crossed the network")
+    repairs.update(repair for one in kept for repair in one.repairs)
+    repairs.update(url_asked_again=len(kept) - len({one.url for one in kept}))
+    repairs.update(size_unknown=sum(one.body_bytes is None for one in kept))
+    repairs.update(method_played_as_get=sum(one.method != "GET" for one in kept))
+    parents = find_parents(kept)
+    kinds = settle_kinds(kept, parents)
+    objects = tuple(
+        web_object(one, kind, parent, how)
+        for one, kind, (parent, how) in zip(kept, kinds, parents, strict=True)
+    )
+    return Page(
+        number=number, objects=objects, source=source, repairs={k: v for k, v in sorted(repairs.items()) if v}
+    )
+
+
+def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
+    """Return the kind of each exchange; a redirect has the kind of its target,
+    whatever its own media type."""
+    kinds = [kind_of(one) for one in kept]
+    for index in reversed(range(len(kept))):
+        above, how = parents[index]
+        if how == "redirect" and above is not None:
+            kinds[above] = kinds[index]
+    return kinds
+
+
+def web_object(one: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
+    """Return what the recipe keeps of an exchange: names and sizes, no content."""
+    url = urlsplit(one.url)
+    return WebObject(
+        scheme=url.scheme,
+        host=(url.hostname or "").lower(),
+        kind=kind,
+        mime_type=one.mime_type,
+        status=one.status,
+        body_bytes=one.body_bytes,
+        protocol=one.protocol,
+        method=one.method,
+        parent=parent,
+        found_by=how,
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,2 @@
+"""The estimate of servers' initial windows, held against windows that are known:
+a real TCP stack in the lab."""

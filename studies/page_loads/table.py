@@ -1,0 +1,115 @@
+"""The comparison as tables, errors.csv and gains.csv, with the bounds that are met and missed."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from studies.csv_table import write_table
+from studies.page_loads.comparing import PAIRS, Comparison, Gain
+
+MOST_ERROR, LEAST_CORRELATION, LEAST_SIGNS, MOST_DIFFERENCE = 0.10, 0.9, 0.9, 0.03
+"""Bounds: median error, rank correlation, share of pages whose gain has the same sign,
+difference of the mean gains."""
+ERRORS, GAINS = (Path(__file__).with_name(name) for name in ("errors.csv", "gains.csv"))
+ERROR_FIELDS = ("network", "time", "pages", "median_error", "median_bias", "rank_correlation", "missed")
+GAIN_FIELDS = (
+    *("network", "time", "iw", "to_iw", "gain_chromium", "gain_replay"),
+    *("pages", "same_sign", "sure_pages", "sure_same_sign", "missed"),
+)
+
+
+def write(found: Sequence[Comparison]) -> None:
+    """Write both tables."""
+    write_table(ERRORS, ERROR_FIELDS, map(time_row, found))
+    write_table(GAINS, GAIN_FIELDS, (gain_row(one, pair) for one in found for pair in PAIRS))
+
+
+def findings(found: Sequence[Comparison]) -> str:
+    """Which bounds are missed and how often, and on which pages signs disagree."""
+    gains = [one.gains[pair] for one in found for pair in PAIRS]
+    missing = [some for some in gains if misses_sign(some)]
+    apart = [gain for some in missing for gain in some if not gain.has_same_sign]
+    alike = [gain for some in missing for gain in some if gain.has_same_sign]
+    sentences = [
+        f"Of {len(found)} rows of times the median error is under 10 % in "
+        f"{all_but(map(misses_error, found))}, and the rank correlation above 0.9 in "
+        f"{all_but(map(misses_correlation, found))}.",
+        f"Of {len(gains)} rows of gains the signs agree on 90 % of the pages in "
+        f"{all_but(map(misses_sign, gains))}, and the mean gains within 3 percentage points in "
+        f"{all_but(map(misses_size, gains))}.",
+    ]
+    if apart:
+        sentences.append(
+            f"In the rows that miss it, signs disagree on {len(apart)} of {len(apart) + len(alike)} gains of "
+            f"pages; for {sum(not gain.is_sure for gain in apart)} of these, Chromium's own loads do not "
+            "agree which window is quicker."
+        )
+    if apart and alike:
+        ours, others = (statistics.median(abs(gain.real) for gain in some) for some in (apart, alike))
+        sentences.append(
+            f"There the gain is {ours:.1%} in the median, up or down, against {others:.1%} where signs agree."
+        )
+    return " ".join(sentences)
+
+
+def all_but(missed: Iterable[bool]) -> str:
+    """How many rows meet a bound.
+
+    >>> all_but([False, False]), all_but([False, True])
+    ('all', 'all but 1')
+    """
+    count = sum(missed)
+    return f"all but {count}" if count else "all"
+
+
+def misses_error(one: Comparison) -> bool:
+    """Return whether the median error is too large."""
+    return one.median_error >= MOST_ERROR
+
+
+def misses_correlation(one: Comparison) -> bool:
+    """Return whether the rank correlation is too small."""
+    return one.rank_correlation <= LEAST_CORRELATION
+
+
+def misses_sign(gains: Sequence[Gain]) -> bool:
+    """Return whether signs agree on too few pages."""
+    return agreeing(gains) < LEAST_SIGNS * len(gains)
+
+
+def misses_size(gains: Sequence[Gain]) -> bool:
+    """Return whether the mean gains are too far apart."""
+    return abs(mean(gains, "replayed") - mean(gains, "real")) > MOST_DIFFERENCE
+
+
+def mean(gains: Sequence[Gain], side: Literal["real", "replayed"]) -> float:
+    """The mean gain over pages."""
+    return statistics.fmean(getattr(gain, side) for gain in gains)
+
+
+def time_row(one: Comparison) -> tuple[object, ...]:
+    """Errors of one time over one network."""
+    missed = {"error": misses_error(one), "correlation": misses_correlation(one)}
+    errors = (f"{value:.4f}" for value in (one.median_error, one.median_bias, one.rank_correlation))
+    return (one.network, one.measure, one.pages, *errors, named(missed))
+
+
+def gain_row(one: Comparison, pair: tuple[int, int]) -> tuple[object, ...]:
+    """Gains of one time over one network, from one window to another."""
+    gains = one.gains[pair]
+    missed = {"sign": misses_sign(gains), "size": misses_size(gains)}
+    sure = [gain for gain in gains if gain.is_sure]
+    means = (f"{mean(gains, 'real'):.4f}", f"{mean(gains, 'replayed'):.4f}")
+    agreements = (len(gains), agreeing(gains), len(sure), agreeing(sure))
+    return (one.network, one.measure, *pair, *means, *agreements, named(missed))
+
+
+def agreeing(gains: Sequence[Gain]) -> int:
+    """Number of pages whose gain has the same sign in both."""
+    return sum(gain.has_same_sign for gain in gains)
+
+
+def named(missed: dict[str, bool]) -> str:
+    """Names of the bounds that are missed."""
+    return ", ".join(name for name, is_missed in missed.items() if is_missed)

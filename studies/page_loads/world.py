@@ -1,0 +1,126 @@
+"""A server of pages behind the shaped path, the loads over it,
+and the crawl that tells the replay of its pages.
+
+The server has a network namespace of its own; this process must be in one that
+nothing else uses (`unshare --net`).
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crawler.browser.browser import Browser
+from firstflight.settings import from_environment
+from localweb import recipes
+from localweb.recipes import Page
+from replay.networks.profiles import Profile
+from studies.page_loads.loading import left, load_all, read_loads, steps
+from studies.page_loads.networks import CRAWLERS
+from studies.page_loads.shaped_path import ShapedPath, shaped_path
+
+STARTS_WITHIN_S = 180.0
+MONTH = "2026-11"
+DATABASE = "data"
+"""Folder of the crawl and its release, in the folder of the pages."""
+
+
+class World(NamedTuple):
+    """A server that serves, and the path to it."""
+
+    path: ShapedPath
+    sites: list[str]
+    flags: list[str]
+
+
+@contextlib.contextmanager
+def world(pages: Sequence[Page], folder: Path) -> Iterator[World]:
+    """Serve the pages behind a path while the block runs;
+    `folder` holds their recipes and the server's state."""
+    folder.mkdir(parents=True, exist_ok=True)
+    given, state = folder / f"recipes-{os.getpid()}.json", folder / f"web-{os.getpid()}.json"
+    given.write_text(recipes.dump(pages), encoding="ascii")
+    command = [
+        "unshare",
+        "--net",
+        sys.executable,
+        "-m",
+        "studies.page_loads.serving",
+        str(given),
+        str(state),
+    ]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as server:  # type: ignore[call-overload]  # of **
+        try:
+            server.stdout.readline()
+            with shaped_path(server.pid) as path:
+                server.stdin.write("\n")
+                server.stdin.flush()
+                facts = _state(server, state)
+                yield World(path=path, sites=facts["sites"], flags=facts["browser_flags"])
+        finally:
+            server.stdin.close()
+            for file in (given, state):
+                file.unlink(missing_ok=True)
+    if server.returncode:
+        sys.exit(f"the server ended with exit code {server.returncode}")
+
+
+def _state(server: subprocess.Popen[str], state: Path) -> dict[str, Any]:
+    deadline = time.monotonic() + STARTS_WITHIN_S
+    while not state.exists():
+        if server.poll() is not None or time.monotonic() > deadline:
+            sys.exit("the server of the pages does not start")
+        time.sleep(0.05)
+    facts: dict[str, Any] = json.loads(state.read_text(encoding="utf-8"))
+    return facts
+
+
+async def make_loads(made: World, networks: Sequence[Profile], loads: int, folder: Path) -> None:
+    """Make the loads that are left over each network, and keep them in a file of the network."""
+    for network in networks:
+        kept = loads_file(folder, network)
+        wanted = left(steps(network, made.sites, loads), read_loads(kept))
+        if wanted:
+            async with Browser.launch(from_environment().chromium, flags=made.flags) as browser:
+                await load_all(made.path, network, wanted, browser, kept)
+
+
+def loads_file(folder: Path, network: Profile) -> Path:
+    """File of the loads over a network."""
+    return folder / f"loads at {network.id}.jsonl"
+
+
+def crawl(made: World, folder: Path) -> None:
+    """Crawl the pages over the crawler's path by firstflight's own commands, and make a release of them."""
+    if (folder / DATABASE / "releases").exists():
+        return
+    made.path.be(CRAWLERS)
+    made.path.use(10)
+    sites, state = folder / "sites.txt", folder / "crawled.json"
+    sites.write_text("\n".join(made.sites) + "\n", encoding="utf-8")
+    state.write_text(json.dumps({"browser_flags": made.flags}), encoding="utf-8")
+    for arguments in (
+        ("list", "fetch", str(sites)),
+        ("crawl", "plan", "--crawl", MONTH, "--list", str(sites), "--kind", "localweb"),
+        ("crawl", "run", "--crawl", MONTH, "--browsers", "1", "--local-web", str(state)),
+        ("crawl", "seal", "--crawl", MONTH),
+        ("release", "build", "--crawl", MONTH),
+        ("database", "stop"),
+    ):
+        _firstflight(folder, *arguments)
+
+
+def _firstflight(folder: Path, *arguments: str) -> None:
+    environment = {
+        **os.environ,
+        "FIRSTFLIGHT_DATA_DIR": str((folder / DATABASE).resolve()),
+        "FIRSTFLIGHT_DATABASE_URL": "",
+        "FIRSTFLIGHT_SIGNING_KEY": "",
+    }
+    subprocess.run([sys.executable, "-m", "firstflight", *arguments], env=environment, check=True)

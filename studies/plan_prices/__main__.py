@@ -1,0 +1,139 @@
+"""Hold the plan of a replay against its runs: core-time of page loads, planned and taken,
+by rate and condition.
+
+python -m studies.plan_prices [--runs 3]
+"""
+
+import argparse
+import dataclasses
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.replay import PAGES, measured, real_page
+from firstflight.recorded_pages import bundled_release
+from firstflight.settings import from_environment
+from replay.lab import kernel, player
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile, symmetric
+from replay.recipes.page_recipe import Recipe, read_recipes
+from replay.runs.cells import plan, sample
+from replay.runs.chunks import core_seconds
+from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
+from replay.runs.run import replay
+from studies.csv_table import write_table
+
+ROUND_TRIPS_MS: Mapping[float, int] = {2.7: 151, 12: 100, 49: 60, 158: 40, 375: 25, 1000: 15}
+"""Round trip in ms by rate in Mbps; the queue holds one bandwidth-delay product."""
+
+CONDITIONS: Mapping[str, Conditions] = {
+    "ordinary": Conditions(),
+    "half of the rate asked for by others": Conditions(queue=Queue(bdp=1), neighbours=Neighbours(load=0.5)),
+    "beside a bulk flow": Conditions(
+        queue=Queue(bdp=1), competition=Competition(flows=1, congestion_control="cubic", iw=10)
+    ),
+}
+RECORDED_PAGES = 6
+WINDOWS = (10, 30)
+TOLERANCE = 0.2
+ORDINARY_MS, HARM_MS = 60.0, 150.0
+"""Bounds of a load's CPU time in the ordinary cells and under harm conditions."""
+
+TABLE = Path(__file__).with_name("loads.csv")
+
+
+def network(mbps: float) -> Profile:
+    """The network of a rate."""
+    made = symmetric(
+        f"{mbps:g}mbps".replace(".", "-"),
+        bps=round(mbps * 1e6),
+        rtt_us=ROUND_TRIPS_MS[mbps] * 1000,
+        source="studies",
+    )
+    return dataclasses.replace(made, queue_bytes=max(65_536, made.bdp_bytes))
+
+
+def pages() -> list[Recipe]:
+    """The pages: bundled ones of ordinary size, and a sample of the recorded ones."""
+    every = read_recipes(bundled_release(from_environment()))
+    ordinary = [one for one in every if 20 <= len(one.objects) <= 150 and one.response_bytes <= 6_000_000]
+    return [*map(real_page, PAGES), *sample(ordinary, RECORDED_PAGES)]
+
+
+def held(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
+    """Planned and measured CPU time in ms of a load at one rate under one condition."""
+    cells = plan(recipes, [network(mbps)], windows=WINDOWS, seeds=1, conditions=[CONDITIONS[name]])
+    with measured() as first:
+        replay(lab, cells[:1], guests=1)
+    with measured() as all_of_them:
+        result = replay(lab, cells, guests=1)
+    loads = len(cells) - 1
+    return {
+        "mbps": mbps,
+        "condition": name,
+        "planned_ms": 1e3 * core_seconds(cells[1:]) / loads,
+        "taken_ms": 1e3 * (all_of_them.cpu_s - first.cpu_s) / loads,
+        "not_done": sum(row["state"] != "done" for row in result.rows),
+    }
+
+
+def medians(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The runs of each rate and condition as one: the median of the time taken."""
+    found = []
+    for mbps in ROUND_TRIPS_MS:
+        for name in CONDITIONS:
+            alike = [run for run in runs if (run["mbps"], run["condition"]) == (mbps, name)]
+            taken = statistics.median(run["taken_ms"] for run in alike)
+            found.append({**alike[0], "taken_ms": taken, "ratio": alike[0]["planned_ms"] / taken})
+    return found
+
+
+def misses(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The missed bounds in words.
+
+    >>> one = {"mbps": 12, "condition": "ordinary", "planned_ms": 90.0, "taken_ms": 70.0, "ratio": 1.29}
+    >>> list(misses([one]))
+    ['12 Mbps, ordinary: the plan is 1.29 times the run', '12 Mbps, ordinary: a load takes 70 ms']
+    """
+    for one in found:
+        what = f"{one['mbps']:g} Mbps, {one['condition']}"
+        if abs(one["ratio"] - 1) > TOLERANCE:
+            yield f"{what}: the plan is {one['ratio']:.2f} times the run"
+        if one["taken_ms"] > (ORDINARY_MS if one["condition"] == "ordinary" else HARM_MS):
+            yield f"{what}: a load takes {one['taken_ms']:.0f} ms"
+
+
+def main() -> int:
+    """Measure, write loads.csv and print; returns 1 if a bound is missed or a load failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.plan_prices", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--runs", type=int, default=3, choices=range(1, 101), metavar="N")
+    runs = parser.parse_args().runs
+    cache = from_environment().cache_dir
+    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    recipes = pages()
+    every = [
+        held(lab, recipes, mbps, name) for _ in range(runs) for mbps in ROUND_TRIPS_MS for name in CONDITIONS
+    ]
+    found = medians(every)
+    for one in found:
+        print(
+            f"{one['mbps']:>6g} Mbps  {one['condition']:<38} {one['planned_ms']:6.1f} / "
+            f"{one['taken_ms']:6.1f} ms  {one['ratio']:.2f}"
+        )
+    columns = ("planned_ms", "taken_ms", "ratio")
+    rows = (
+        (f"{one['mbps']:g}", one["condition"], *(f"{one[name]:.2f}" for name in columns)) for one in found
+    )
+    write_table(TABLE, ("mbps", "condition", *columns), rows)
+    missed = [*misses(found), *(f"{one['not_done']} loads not done" for one in every if one["not_done"])]
+    for line in missed:
+        print(f"missed: {line}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""A login is two responses, also where both come on one connection,
+and the document behind it is the page's."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from crawler.browser.browser import Browser
+from crawler.visit.observation import Observation
+from crawler.visit.visit import visit
+from localweb.serving.handler import Handler, Reply, Request
+from tests.zoo.replies import answer, moved, page
+from tests.zoo.serving.server import ZooWeb
+
+pytestmark = pytest.mark.browser
+
+REFUSED = answer(b"n" * 3000, 'www-authenticate: Basic realm="r"', status=401)
+ASKING = "<script>const x = new XMLHttpRequest; x.open('GET', '/in', true, 'user', 'pass'); x.send()</script>"
+
+
+def locked(then: Handler) -> Handler:
+    async def handle(request: Request, reply: Reply) -> None:
+        await (then if "authorization" in request.headers else REFUSED)(request, reply)
+
+    return handle
+
+
+PLACES: dict[tuple[str, str], Handler] = {
+    ("asking.test", "/"): page(ASKING),
+    ("asking.test", "/in"): locked(answer(b"y" * 2000)),
+    ("moving.test", "/"): moved("//user:pw@member.test/in"),
+    ("member.test", "/in"): locked(page("member" * 100)),
+}
+
+
+async def serve(request: Request, reply: Reply) -> None:
+    await PLACES[request.host, request.path](request, reply)
+
+
+def visited(chromium: Path, host: str) -> Observation:
+    async def crawl() -> Observation:
+        hosts = dict.fromkeys({place for place, _ in PLACES}, serve)
+        async with (
+            ZooWeb(hosts, protocol="h1") as web,
+            Browser.launch(chromium, flags=web.browser_flags) as browser,
+        ):
+            return await visit(browser, host, budget_s=60)
+
+    return asyncio.run(crawl())
+
+
+def test_a_refusal_and_the_answer_on_one_connection_are_two_responses(chromium: Path) -> None:
+    found = visited(chromium, "asking.test")
+    rows = [
+        (
+            row["path"],
+            row["position"],
+            row["status"],
+            row["wire_bytes"],
+            row["body_bytes"],
+            row["decoded_bytes"],
+        )
+        for row in found.responses
+        if row["path"] == "/in"
+    ]
+    assert rows == [("/in", 2, 401, 3086, 3000, 3000), ("/in", 3, 200, 2041, 2000, 2000)]
+    (connection,) = found.connections
+    assert (connection["response_count"], connection["frame_bytes"], found.visit["coverage"]) == (3, 0, 1)
+
+
+def test_a_document_behind_a_redirect_with_credentials_is_the_pages(chromium: Path) -> None:
+    found = visited(chromium, "moving.test")
+    redirect, refusal, document = found.responses
+    assert [row["status"] for row in found.responses] == [302, 401, 200]
+    assert [row["resource_type"] for row in found.responses] == ["document"] * 3
+    assert (refusal["connection_id"], refusal["position"]) == (document["connection_id"], 1)
+    assert {row["redirected_from_id"] for row in (refusal, document)} == {redirect["id"]}
+    assert found.visit["main_response_id"] == document["id"]
+    assert (found.visit["outcome"], found.visit["status"]) == ("ok", 200)
+    assert {row["host"] for row in found.responses} == {"moving.test", "member.test"}

@@ -1,0 +1,45 @@
+"""A crawl's remaining time, and a watch that ends when nothing is left."""
+
+import dataclasses
+
+import pytest
+from sqlalchemy import Engine
+
+from crawler.campaign.status import Status, status
+from crawler.worker import claims
+from firstflight.commands.crawl.status import time_left, watch
+from tests.factories.made_up_visits import observation, planned
+
+
+def counted(engine: Engine) -> Status:
+    crawl = planned(engine)
+    with engine.connect() as connection:
+        return status(connection, crawl)
+
+
+def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_18: Engine) -> None:
+    one = counted(database_18)
+    assert time_left(one) == ""
+    half = dataclasses.replace(one, planned=2000, final=1000, claimed=2, visits=1200, visits_per_hour=800.0)
+    assert time_left(half) == ", about 1 h 30 min left"
+    assert time_left(dataclasses.replace(half, claimed=0)) == ""
+
+
+def test_a_watch_shows_each_count_and_ends_with_the_last_site(
+    database_18: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = planned(database_18, sites=2)
+    pauses = []
+
+    def visit(seconds: float) -> None:
+        pauses.append(seconds)
+        claim = claims.claim(database_18, crawl, owner="me")
+        assert claim is not None
+        claims.store_visit(database_18, crawl, claim, observation("ok"))
+
+    monkeypatch.setattr("firstflight.commands.crawl.status.time.sleep", visit)
+    watch(database_18, "2026-11", every_s=30)
+    shown = [line for line in capsys.readouterr().out.splitlines() if "sites done" in line]
+    counts = [line.partition(": ")[2].partition(" sites")[0] for line in shown]
+    assert counts == ["0 of 2", "1 of 2", "2 of 2"]
+    assert pauses == [30, 30]

@@ -1,0 +1,240 @@
+"""Recipes from recordings: where they came from, the repairs that both kinds need, and who asked for whom."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localweb import derive
+from localweb.recipes import Page, RecipeError, Source
+from recordings.exchange import RecordedExchange, protocol_name
+
+HAR = {
+    "log": {
+        "creator": {"name": "Firefox", "version": "43.0.4"},
+        "entries": [
+            {
+                "startedDateTime": "2016-01-25T10:00:00.000+01:00",
+                "request": {"url": "https://a.example/", "method": "GET", "headers": []},
+                "response": {
+                    "status": 200,
+                    "httpVersion": "HTTP/1.1",
+                    "headers": [],
+                    "bodySize": 12,
+                    "headersSize": 99,
+                    "content": {"mimeType": "text/html"},
+                },
+            }
+        ],
+    }
+}
+
+CDP = [
+    {
+        "method": "Network.requestWillBeSent",
+        "params": {
+            "requestId": "1",
+            "type": "Document",
+            "wallTime": 1_500_000_000.0,
+            "request": {"url": "https://b.example/", "method": "GET", "headers": {}},
+        },
+    },
+    {
+        "method": "Network.responseReceived",
+        "params": {"requestId": "1", "type": "Document", "response": {"status": 200, "headers": {}}},
+    },
+]
+
+SOURCE = Source(
+    repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"
+)
+ROOT = "http://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("name", "recording", "site", "tool", "date", "repository", "file"),
+    [
+        (
+            "har/pagexray/test__files__a.har.gz",
+            HAR,
+            "a.example",
+            "Firefox 43.0.4",
+            "2016-01-25",
+            "sitespeedio/pagexray",
+            "test/files/a.har",
+        ),
+        (
+            "cdp/chrome-har-perflogs/test__b.json.gz",
+            CDP,
+            "b.example",
+            "Chrome DevTools Protocol",
+            "2017-07-14",
+            "sitespeedio/chrome-har",
+            "test/b.json",
+        ),
+    ],
+)
+def test_a_page_says_which_recording_it_came_from(
+    name: str, recording: Any, site: str, tool: str, date: str, repository: str, file: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(json.dumps(recording).encode()))
+    page = derive.derive(path, number=7)
+
+    assert (page.number, page.site) == (7, site)
+    source = page.source
+    assert (source.tool, source.date, source.repository, source.file) == (tool, date, repository, file)
+    assert len(source.commit) == 40
+    assert source.licence == "MIT"
+
+
+def one(url: str, **other: Any) -> RecordedExchange:
+    values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "body_bytes": 5}
+    return RecordedExchange(url=url, **{**values, **other})
+
+
+def root(**other: Any) -> RecordedExchange:
+    return one(ROOT, **{"mime_type": "text/html", **other})
+
+
+def page(*exchanges: RecordedExchange, **other: Any) -> Page:
+    return derive.page(exchanges, number=1, source=SOURCE, **other)
+
+
+@pytest.mark.parametrize(
+    ("exchange", "repair"),
+    [
+        (one("data:image/png;base64,AA"), "not_http_dropped"),
+        (one("about:blank"), "not_http_dropped"),
+        (one(ROOT + "x", is_cached=True), "cached_dropped"),
+        (one(ROOT + "x", status=0), "no_response_dropped"),
+        (one("https://a.example/ws", status=101), "upgrade_dropped"),
+    ],
+)
+def test_what_cannot_be_played_is_dropped_and_counted(exchange: RecordedExchange, repair: str) -> None:
+    found = page(root(), exchange, one(ROOT + "y"))
+
+    assert [thing.kind for thing in found.objects] == ["document", "image"]
+    assert found.repairs == {repair: 1}
+
+
+def test_a_redirect_that_the_browser_made_up_is_dropped_and_its_target_keeps_who_asked() -> None:
+    made_up = one(
+        ROOT + "x", status=307, is_internal=True, initiator=ROOT + "s.js", location="https://a.example/x"
+    )
+    target = one("https://a.example/x", redirected_from=made_up, initiator=ROOT + "s.js")
+    found = page(root(), one(ROOT + "s.js", mime_type="text/javascript"), made_up, target)
+
+    assert [thing.parent for thing in found.objects] == [None, 0, 1]
+    assert found.objects[2].found_by == "initiator"
+    assert found.repairs == {"internal_redirect_dropped": 1}
+
+
+def test_a_url_asked_twice_is_two_objects() -> None:
+    found = page(root(), one(ROOT + "x"), one(ROOT + "x"))
+
+    assert len(found.objects) == 3
+    assert found.repairs == {"url_asked_again": 1}
+
+
+def test_a_parent_is_the_redirect_then_the_initiator_then_the_referer_then_a_guess() -> None:
+    redirect = one(ROOT + "old", status=302, location=ROOT + "new", initiator=ROOT + "s.js")
+    found = page(
+        root(),
+        one(ROOT + "s.js", mime_type="text/javascript", referer=ROOT),
+        redirect,
+        one(ROOT + "new", initiator=ROOT + "s.js", referer=ROOT),
+        one(ROOT + "i", initiator=ROOT + "s.js", referer=ROOT),
+        one(ROOT + "r", initiator="http://unseen.example/", referer=ROOT + "#here"),
+        one(ROOT + "g"),
+    )
+
+    assert [(thing.parent, thing.found_by) for thing in found.objects] == [
+        (None, "start"),
+        (0, "referer"),
+        (1, "initiator"),
+        (2, "redirect"),
+        (1, "initiator"),
+        (0, "referer"),
+        (0, "guess"),
+    ]
+
+
+def test_an_object_never_has_a_parent_that_comes_after_it() -> None:
+    found = page(root(), one(ROOT + "x", initiator=ROOT + "late.js"), one(ROOT + "late.js"))
+
+    assert found.objects[1].parent == 0
+    assert found.objects[1].found_by == "guess"
+
+
+def test_a_redirect_is_asked_for_as_what_stands_at_its_end() -> None:
+    hop = one(ROOT + "1", status=302, mime_type="text/html", location=ROOT + "2")
+    again = one(ROOT + "2", status=302, mime_type="text/html", location=ROOT + "3")
+    found = page(root(), hop, again, one(ROOT + "3"))
+
+    assert [thing.kind for thing in found.objects] == ["document", "image", "image", "image"]
+
+
+def test_redirects_in_front_lead_to_the_main_document() -> None:
+    found = page(
+        root(status=301, mime_type=""), root(status=302, mime_type=""), root(), one(ROOT + "x", referer=ROOT)
+    )
+
+    assert found.main == 2
+    assert [thing.parent for thing in found.objects] == [None, 0, 1, 2]
+    assert [thing.kind for thing in found.objects] == ["document", "document", "document", "image"]
+
+
+def test_a_second_load_is_cut_off() -> None:
+    begun = page(root(begins_load=True), one(ROOT + "x"), root(begins_load=True), one(ROOT + "x"))
+    later = page(root(), one(ROOT + "x", started_s=3.9), one(ROOT + "x", started_s=8.0), splits_loads=True)
+
+    assert (len(begun.objects), begun.repairs) == (2, {"later_load_dropped": 2})
+    assert (len(later.objects), later.repairs) == (2, {"later_load_dropped": 1})
+
+
+def test_an_unknown_size_stays_unknown() -> None:
+    found = page(root(), one(ROOT + "x", body_bytes=None), one(ROOT + "y", body_bytes=0))
+
+    assert [thing.body_bytes for thing in found.objects] == [5, None, 0]
+    assert found.repairs == {"size_unknown": 1}
+
+
+def test_the_browsers_word_for_a_kind_goes_before_the_media_type() -> None:
+    html = {"mime_type": "text/html"}
+    found = page(
+        root(),
+        one(ROOT + "1", resource_type="xhr", **html),
+        one(ROOT + "2", resource_type="ping", **html),
+        one(ROOT + "3", resource_type="texttrack", **html),
+        one(ROOT + "4", status=204, **html),
+        one(ROOT + "5", **html),
+    )
+
+    assert [thing.kind for thing in found.objects[1:]] == ["fetch", "fetch", "other", "fetch", "document"]
+
+
+def test_a_recording_of_nothing_is_refused() -> None:
+    with pytest.raises(RecipeError, match=r"x\.har"):
+        page(one("data:,"))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ("HTTP/1.1", "http/1.1"),
+        ("http/1.0", "http/1.0"),
+        ("1.1", "http/1.1"),
+        ("h2", "h2"),
+        ("HTTP/2.0", "h2"),
+        ("spdy/3.1", "spdy"),
+        ("h3-29", "h3"),
+        ("http/2+quic/43", "h3"),
+        (None, "http/1.1"),
+    ],
+)
+def test_protocols_have_one_name_each(recorded: str | None, name: str) -> None:
+    assert protocol_name(recorded) == name

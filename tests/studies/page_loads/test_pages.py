@@ -1,0 +1,57 @@
+"""Pages of a release become pages of the local web with the same structure."""
+
+from typing import Any
+
+from localweb import recipes
+from localweb.recipes import Source
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from studies.page_loads.pages import FIRST_NUMBER, page_of
+
+SOURCE = Source(repository="r", commit="c", licence="l", file="f", tool="t", date="2025-08")
+ORIGIN = Origin(host="a.invalid", port=443, h2=True, tls_flight_bytes=4096, tls_after_bytes=0)
+
+
+def recipe(*parents: int, document: int) -> Recipe:
+    objects = tuple(
+        Object(
+            response_id=number, origin=0, parent=parent, response_bytes=1000, is_document=number == document
+        )
+        for number, parent in enumerate(parents, start=1)
+    )
+    return Recipe(page="a.invalid", visit_id=7, origins=(ORIGIN,), objects=objects, left_out=0)
+
+
+def row(kind: str, **more: Any) -> dict[str, Any]:
+    facts = {"host": "a.invalid", "resource_type": kind, "mime_type": None, "status": 200}
+    return {**facts, "wire_bytes": 1000, "body_bytes": 900, "redirected_from_id": None, **more}
+
+
+ROWS = {
+    1: row("document", status=301),
+    2: row("document", redirected_from_id=1),
+    3: row("iframe", body_bytes=None),
+    4: row("manifest"),
+}
+
+
+def test_redirects_documents_frames_and_unknown_kinds_keep_their_parents() -> None:
+    page = page_of(recipe(-1, 0, 1, 2, document=2), ROWS, SOURCE)
+    assert page is not None
+    assert [(one.kind, one.parent, one.found_by) for one in page.objects] == [
+        ("document", None, "start"),
+        ("document", 0, "redirect"),
+        ("document", 1, "initiator"),
+        ("other", 2, "initiator"),
+    ]
+    assert page.number == FIRST_NUMBER + 7
+    assert recipes.load(recipes.dump([page])) == [page]
+
+
+def test_a_body_of_unknown_size_counts_with_its_header() -> None:
+    page = page_of(recipe(-1, 0, 1, 2, document=2), ROWS, SOURCE)
+    assert page is not None
+    assert [one.body_bytes for one in page.objects] == [900, 900, 1000, 900]
+
+
+def test_a_page_that_begins_with_anything_but_redirects_is_left_out() -> None:
+    assert page_of(recipe(-1, -1, document=2), {1: row("image"), 2: row("document")}, SOURCE) is None

@@ -1,0 +1,180 @@
+"""Cases of requests that the browser sends again by itself: logins,
+and requests that a server wants on another connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from localweb.serving.handler import Handler, Reply, Request
+from tests.zoo.case import Case, Page
+from tests.zoo.odd import HTTP2_ALONE, RST_STREAM, frame
+from tests.zoo.replies import CORS, HTML, NO_STORE, TEXT, answer, fields, framing, moved, taking_turns
+
+BASIC = 'www-authenticate: Basic realm="%s"'
+DIGEST = 'www-authenticate: Digest realm="%s", nonce="abc", qop="auth", algorithm=MD5'
+
+HTTP_1_1_REQUIRED = (0x0D).to_bytes(4, "big")
+"""Error code of RFC 9113 §7."""
+
+DROPPED = {"h3": "the browser drops the stream of the 401, and does not tell its header and body apart"}
+HTTP1 = {"h2": "a connection does not end with a response", "h3": "a connection does not end with a response"}
+
+ASK = """const ask = (url, user, password, method = 'GET') => new Promise(done => {
+  const request = new XMLHttpRequest();
+  request.open(method, url, true, user, password);
+  request.onloadend = done;
+  request.send(method === 'GET' ? null : 'x'.repeat(3000));
+});
+"""
+"""A request with credentials, which `fetch` does not take."""
+
+
+def locked(refusal: Handler, then: Handler) -> Handler:
+    """Refuse requests without credentials."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        await (then if "authorization" in request.headers else refusal)(request, reply)
+
+    return handle
+
+
+def login(case_id: str, refusal: Handler, ask: str, apart: dict[str, str] | None = None) -> Case:
+    """Return a case of a refused request that is sent again with credentials, and of a request after it."""
+    return Case(
+        id=case_id,
+        routes={"HERE/x": locked(refusal, answer(TEXT, NO_STORE)), "HERE/after": answer(b"after", NO_STORE)},
+        script=f"{ASK}{ask} await get('HERE/after');",
+        apart=apart or {},
+    )
+
+
+def refused(case_id: str, body: bytes, *lines: str, scheme: str = BASIC) -> Handler:
+    """Ask for credentials."""
+    return answer(body, scheme % case_id, *lines, status=401)
+
+
+def in_chunks(case_id: str) -> Handler:
+    """Ask for credentials in a response of unknown length."""
+
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.head(401, fields(*framing(request), BASIC % case_id))
+        for part in (TEXT, b"x", TEXT):
+            await reply.body(part)
+        await reply.end()
+
+    return handle
+
+
+async def parting(request: Request, reply: Reply) -> None:
+    """Ask for credentials and end the connection, which the browser does not
+    read to the end of a long body."""
+    await refused("closing-login", b"bye", "connection: close")(request, reply)
+    with contextlib.suppress(OSError):  # the client may have gone
+        await reply.close()
+
+
+async def http1_required(request: Request, reply: Reply) -> None:
+    """Refuse a request over HTTP/2, before any of a response."""
+    if request.protocol == "h2":
+        await asyncio.sleep(0.3)  # others on the connection end before
+        await reply.write_frames(frame(RST_STREAM, 0, None, HTTP_1_1_REQUIRED, of=reply.entry.stream_id))
+    else:
+        await answer(TEXT, CORS, NO_STORE)(request, reply)
+
+
+ASKED = "await ask('HERE/x', 'user', 'pass');"
+
+LOGIN = Page(
+    host="login.test",
+    cases=(
+        login("basic-login", refused("basic-login", b"n" * 3000), ASKED),
+        login("empty-login", refused("empty-login", b""), ASKED),
+        login("long-login", refused("long-login", TEXT * 4), ASKED),
+        login("chunked-login", in_chunks("chunked-login"), ASKED, apart=DROPPED),
+        login("digest-login", refused("digest-login", b"n" * 2000, scheme=DIGEST), ASKED),
+        login("posted-login", refused("posted-login", TEXT), "await ask('HERE/x', 'user', 'pass', 'POST');"),
+        login("second-login", refused("second-login", TEXT), f"{ASKED} await ask('HERE/x');"),
+        login("closing-login", parting, ASKED, apart=HTTP1),
+        Case(
+            id="refused-login",
+            routes={"HERE/x": refused("refused-login", TEXT), "HERE/after": answer(b"after", NO_STORE)},
+            script=f"{ASK}{ASKED} await get('HERE/after');",
+        ),
+        Case(
+            id="refused-by-no-proxy",
+            routes={
+                "//proxy.test/refused-by-no-proxy/x": answer(
+                    b"n", "proxy-authenticate: Basic", CORS, status=407
+                )
+            },
+            script="await get('//proxy.test/refused-by-no-proxy/x');",
+        ),
+        Case(
+            id="misdirected",
+            routes={
+                "//misdirected.test/misdirected/before": answer(b"first", CORS),
+                "//misdirected.test/misdirected/x": taking_turns(
+                    answer(b"", CORS, status=421), answer(TEXT, CORS, NO_STORE)
+                ),
+            },
+            script="await get('//misdirected.test/misdirected/before'); await pause(100);"
+            "await get('//misdirected.test/misdirected/x');",
+        ),
+        Case(
+            id="too-late",
+            routes={
+                "//late.test/too-late/before": answer(b"first", CORS),
+                "//late.test/too-late/x": taking_turns(
+                    answer(b"", CORS, status=408), answer(TEXT, CORS, NO_STORE)
+                ),
+            },
+            script="await get('//late.test/too-late/before'); await pause(100);"
+            "await get('//late.test/too-late/x');",
+        ),
+        Case(
+            id="http1-required",
+            routes={
+                "//required.test/http1-required/x": http1_required,
+                "//required.test/http1-required/beside": answer(TEXT, CORS, NO_STORE),
+            },
+            script="await Promise.all(['x', 'beside'].map(name => "
+            "get(`//required.test/http1-required/${name}`)));",
+            apart=HTTP2_ALONE,
+        ),
+    ),
+)
+
+NAMES = {
+    ("http/1.1", "http"): "h1",
+    ("http/1.1", "https"): "h1tls",
+    ("h2", "https"): "h2",
+    ("h3", "https"): "h3",
+}
+"""Names of protocols, by protocol and scheme of a request."""
+
+
+async def behind_credentials(request: Request, reply: Reply) -> None:
+    """Send a redirect to an address with user and password, then ask for them, then send the document."""
+    if "cookie" not in request.headers:
+        await moved("//user:pw@member.test/", "set-cookie: asked=1; path=/", NO_STORE)(request, reply)
+    elif "authorization" not in request.headers:
+        await refused("member", b"n" * 3000)(request, reply)
+    else:
+        markup = MEMBER.markup(NAMES[request.protocol, request.scheme])
+        await answer(markup.encode(), HTML, NO_STORE)(request, reply)
+
+
+MEMBER = Page(
+    host="member.test",
+    document=behind_credentials,
+    cases=(
+        Case(
+            id="document-login",
+            routes={"HERE/x": answer(TEXT, NO_STORE)},
+            script=f"{ASK}await ask('HERE/x');",  # `fetch` takes no address below one with a password
+        ),
+    ),
+)
+
+PAGES = (LOGIN, MEMBER)
