@@ -32,7 +32,7 @@ COPY LICENSES LICENSES
 # The guest's kernel: minutes of compiling, of nothing but Debian's source and our recipe.
 FROM python AS compiled-lab
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends linux-source-6.12 build-essential flex bison bc libelf-dev xz-utils \
+    && apt-get install -y --no-install-recommends linux-source-6.12 build-essential flex bison bc xz-utils \
     && rm -rf /var/lib/apt/lists/* \
     && dpkg-query -W -f '${Version}' linux-source-6.12 > /usr/src/linux-source-6.12.version
 WORKDIR /build

@@ -13,12 +13,9 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define FOLDERS 0755
 
 static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run", "PYTHONDONTWRITEBYTECODE=1",
                                     NULL};
@@ -29,11 +26,7 @@ static void mount_on(const char *type, const char *folder) {
 
 static void mount_all(void) {
     mount_on("proc", "/proc");
-    mount_on("sysfs", "/sys");
     mount_on("tmpfs", "/run");
-    if (mkdir("/dev/pts", FOLDERS) < 0 && errno != EEXIST) die("/dev/pts");
-    mount_on("devpts", "/dev/pts");
-    mount_on("tmpfs", "/sys/fs/cgroup"); /* Mininet wants the folder, not the hierarchy */
 }
 
 /* Load FILE[:PARAMETERS],... one after the other: later modules need earlier ones. */
