@@ -1,4 +1,4 @@
-"""Builds the lab with Debian's Python alone, before there are other packages: `python3 -m replay.lab CACHE`."""
+"""Builds the lab with Debian's Python, before there are other packages: `python3 -m replay.lab CACHE`."""
 
 import sys
 from pathlib import Path
