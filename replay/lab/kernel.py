@@ -26,8 +26,8 @@ NEEDED = [
     *("*/Kconfig*", "*/Makefile*", "*/Kbuild*"),
     *(f"{PACKAGE}/{name}" for name in ("arch/um", "arch/x86", "drivers/base", "drivers/char", "drivers/tty")),
     *(f"{PACKAGE}/drivers/net/{name}.c" for name in ("loopback", "veth")),
-    *(f"{PACKAGE}/{name}" for name in ("fs", "include", "init", "kernel", "lib")),
-    *(f"{PACKAGE}/{name}" for name in ("mm", "net", "scripts", "security")),
+    *(f"{PACKAGE}/{name}" for name in ("block", "crypto", "fs", "include", "init", "io_uring", "ipc")),
+    *(f"{PACKAGE}/{name}" for name in ("kernel", "lib", "mm", "net", "scripts", "security", "usr")),
 ]
 """What the build reads of the archive, a sixth of it, as patterns of tar."""
 
