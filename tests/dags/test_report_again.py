@@ -51,6 +51,7 @@ def run(task: dict[str, Any], data: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.thorough
 def test_the_same_inputs_end_well_without_a_version_and_other_inputs_make_the_next(
     task: dict[str, Any], tmp_path: Path
 ) -> None:

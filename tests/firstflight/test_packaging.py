@@ -7,8 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from firstflight.main import COMMANDS
+from firstflight.main import COMMANDS, main
 
 pytestmark = pytest.mark.process
 
@@ -41,9 +42,9 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_shows_an_example(name: str) -> None:
-    done = run(name, "--help")
-    assert done.returncode == 0, done.stderr
-    assert f"firstflight {name}" in done.stdout
+    done = CliRunner().invoke(main, [name, "--help"])
+    assert done.exit_code == 0, done.output
+    assert f"firstflight {name}" in done.output
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:

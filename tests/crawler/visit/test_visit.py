@@ -65,7 +65,7 @@ FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.outcomes(*(ending[0] for ending in FAULTS.values()))
-@pytest.mark.parametrize("mode", [Mode.H1TLS, Mode.H2])
+@pytest.mark.parametrize("mode", [pytest.param(Mode.H1TLS, marks=pytest.mark.thorough), Mode.H2])
 def test_a_site_at_fault_has_the_outcome_of_its_fault(mode: Mode, chromium: Path) -> None:
     hosts = {f"{fault.value.replace('_', '-')}.test": fault for fault in FAULTS}
     web = LocalWeb([], mode=mode, faults=hosts)

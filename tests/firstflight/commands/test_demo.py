@@ -26,7 +26,7 @@ from storage.sums import broken_sums, checksum_of
 from tests.firstflight.commands.served import WITHIN_S, served
 
 CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
-PAGES, NETWORKS, SEEDS, MONTHS = 4, 3, 2, 3
+PAGES, NETWORKS, SEEDS, MONTHS = 3, 3, 2, 2
 WINDOWS = [3, 10, 16, 30]
 
 
@@ -90,7 +90,7 @@ def started(release: Release) -> list[datetime.datetime]:
 def done(server_folder: Path) -> Iterator[tuple[Path, str]]:
     """The folder of a demo of a few pages, and what the demo printed."""
     folder = server_folder / "line"
-    ended = run(folder, "--pages", str(PAGES), "--seeds", str(SEEDS))
+    ended = run(folder, "--pages", str(PAGES), "--seeds", str(SEEDS), "--months", str(MONTHS))
     assert ended.returncode == 0, ended.stderr
     yield folder / "demo", ended.stdout
     embedded.stop(folder / "demo" / "postgres")

@@ -107,6 +107,7 @@ def in_real_time(lab: Lab) -> Lab:
     return debian.locate(lab.player) if debian.runs_here() else dataclasses.replace(lab, is_virtual=False)
 
 
+@pytest.mark.thorough
 def test_a_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) -> None:
     wanted = [
         cs244.file_transfer(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)
