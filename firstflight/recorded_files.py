@@ -1,43 +1,62 @@
-"""Releases of HAR files and logs of DevTools events: one for each month of their recording."""
+"""Releases of HAR files, logs of DevTools events and NetLogs: one for each month of their recording."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
-from recordings.files.observe import Content, by_month, observe, source_of
-from recordings.files.reading import read_file
+from recordings.release import Content, File, by_month
 from releases.build import Built
 from releases.catalogue import ReleaseError, releases
 from releases.imported import name_in, write_imported
-from schema.recorded_files import FILES
+
+
+def read_files(
+    paths: Sequence[Path],
+    read: Callable[[Path], File],
+    *,
+    strict: bool,
+    progress: Callable[[], object] = lambda: None,
+    refused: Callable[[str], object] = lambda _: None,
+) -> list[File]:
+    """Read the files that have a page; RecordingError if none has, and with `strict` if one has not.
+
+    `progress` is called after each file, and `refused` with the reason for each that is left out.
+    """
+    files = []
+    for path in paths:
+        try:
+            files.append(read(path))
+        except RecordingError as exc:
+            if strict or len(paths) == 1:
+                raise
+            refused(str(exc))
+        progress()
+    if not files:
+        raise RecordingError("none of the files has a page that can be used")
+    return files
 
 
 def import_files(
     settings: Settings,
-    paths: Sequence[Path],
-    kind: str,
+    files: Sequence[File],
+    content_of: Callable[..., Content],
     *,
     stated: Mapping[str, str],
     version: int | None = None,
     reason: str | None = None,
     month: str | None = None,
-    progress: Callable[[], object] = lambda: None,
 ) -> list[Built]:
-    """Make a release of the files of each month, after all of them were read.
+    """Make a release of the files of each month, as `content_of` has it.
 
     Raises RecordingError or ReleaseError. `stated` has id, device, vantage, source and licence of the data
-    set. `month` is that of files that have no date. `progress` is called after each file.
+    set. `month` is that of files that have no date.
     """
-    files = []
-    for path in paths:
-        files.append(read_file(path, kind))
-        progress()
     contents = []
     for found, group in by_month(files).items():
         if not found and month is None:
             raise RecordingError(f"{group[0].name} has no date: give the month of its recording by --month")
-        contents.append(observe(group, source_of(group, stated, month=found or month or "")))
+        contents.append(content_of(group, stated, month=found or month or ""))
     for content in contents:
         refuse_other_data(settings.releases, content)
     return [
@@ -46,7 +65,7 @@ def import_files(
             content.recording,
             settings.releases,
             checksum=content.checksum,
-            notes=FILES,
+            notes=content.notes,
             version=version,
             reason=reason,
             authors=settings.authors,

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from firstflight.settings import Settings
-from recordings.pages.provenance import provenance
 from recordings.pages.recording import BUNDLED, bundled_files, checksum_of, read_recording, read_source
-from recordings.pages.rows import METHOD, observe
+from recordings.pages.rows import METHOD, content_of
 from releases.build import Built
 from releases.catalogue import Release, find_release, releases
 from releases.imported import write_imported
@@ -20,13 +19,12 @@ def import_pages(
     reason: str | None = None,
 ) -> Built:
     """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
-    recording = read_recording(folder)
-    found = observe(recording)
+    found = content_of(read_recording(folder))
     return write_imported(
         found.tables,
-        provenance(recording, found),
+        found.recording,
         settings.releases,
-        checksum=recording.checksum,
+        checksum=found.checksum,
         version=version,
         reason=reason,
         authors=settings.authors,

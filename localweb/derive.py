@@ -4,19 +4,19 @@ DATA_DIR holds har/CORPUS/*.har.gz and cdp/CORPUS/*.json.gz, named by their path
 with `__` for `/`, and best30.json, which lists the recordings to take.
 """
 
-import gzip
+import collections
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from localweb import recipes
 from localweb.recipes import Page, RecipeError, Source, WebObject
-from recordings import cdp, har
 from recordings.exchange import RecordedExchange
-from recordings.order import find_parents, first_load, kind_of
+from recordings.page import PageLoad, find_parents, kind_of
+from recordings.reading import CDP, HAR, read_file
 
 OUTPUT = Path(recipes.__file__).with_name("recipes.json")
 
@@ -54,19 +54,8 @@ def source(path: Path, *, tool: str, date: str) -> Source:
 
 def derive(path: Path, *, number: int) -> Page:
     """Return the page of one recording."""
-    document: Any = json.loads(gzip.decompress(path.read_bytes()))
-    if path.parent.parent.name == "cdp":
-        fold = cdp.read(document)
-        origin = source(path, tool="Chrome DevTools Protocol", date=fold.date)
-        return page(fold.exchanges, number=number, source=origin)
-    log = document["log"]
-    creator = log["creator"]
-    origin = source(
-        path,
-        tool=f"{creator['name']} {creator['version']}",
-        date=log["entries"][0]["startedDateTime"][:10],
-    )
-    return page(har.read(log), number=number, source=origin, splits_loads=creator["name"] == "hdrgrab")
+    file = read_file(path, CDP if path.parent.parent.name == "cdp" else HAR)
+    return page(file.load, number=number, source=source(path, tool=file.tool, date=file.day))
 
 
 def main(data_dir: Path) -> None:
@@ -79,21 +68,16 @@ def main(data_dir: Path) -> None:
     print(f"{OUTPUT}: {len(pages)} pages, {sum(len(page.objects) for page in pages)} objects")
 
 
-def page(
-    exchanges: Sequence[RecordedExchange], *, number: int, source: Source, splits_loads: bool = False
-) -> Page:
-    """Return the recipe of one load.
-
-    `splits_loads` splits a recording of several loads where it was quiet.
-    """
-    kept, repairs = first_load(exchanges, by_silence=splits_loads)
+def page(load: PageLoad, *, number: int, source: Source) -> Page:
+    """Return the recipe of a page load; RecipeError if nothing of it crossed the network."""
+    kept = load.exchanges
     if not kept:
         raise RecipeError(f"{source.file}: nothing in it that crossed the network")
-    repairs.update(repair for one in kept for repair in one.repairs)
+    repairs = collections.Counter(load.left_out)
     repairs.update(url_asked_again=len(kept) - len({one.url for one in kept}))
-    repairs.update(size_unknown=sum(one.body_bytes is None for one in kept))
+    repairs.update(size_unknown=sum(body_bytes(one) is None for one in kept))
     repairs.update(method_played_as_get=sum(one.method != "GET" for one in kept))
-    parents = find_parents(kept)
+    parents = find_parents(kept, load.main)
     kinds = settle_kinds(kept, parents)
     objects = tuple(
         web_object(one, kind, parent, how)
@@ -117,19 +101,26 @@ def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int |
 
 def web_object(one: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
     """Return what the recipe keeps of an exchange: names and sizes, no content."""
-    url = urlsplit(one.url)
     return WebObject(
-        scheme=url.scheme,
-        host=(url.hostname or "").lower(),
+        scheme=urlsplit(one.url).scheme,
+        host=one.host,
         kind=kind,
         mime_type=one.mime_type,
         status=one.status,
-        body_bytes=one.body_bytes,
-        protocol=one.protocol,
+        body_bytes=body_bytes(one),
+        protocol=one.protocol or "http/1.1",
         method=one.method,
         parent=parent,
         found_by=how,
     )
+
+
+def body_bytes(one: RecordedExchange) -> int | None:
+    """Return the size of the body, or that of header and body where they cannot be told apart.
+
+    None if neither is known.
+    """
+    return one.sizes.wire_bytes if one.sizes.body_bytes is None else one.sizes.body_bytes
 
 
 if __name__ == "__main__":

@@ -1,143 +1,348 @@
 """Reads logs of the Chrome DevTools Protocol's Network events.
 
-Their sizes need care: `loadingFinished` has the total of header and body, and the header size of
-`responseReceived` already includes some or all of the body if both arrived close together.
+`loadingFinished` has the total of header and body; the size in `responseReceived` is the header's, with some
+or all of the body if both arrived close together. A redirect is told of with the request that follows it, by
+its header's size.
 """
 
 import dataclasses
 import datetime
 import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
-from recordings.exchange import RecordedExchange, Times, connection_name, protocol_name
-from recordings.har import media_type, stack_url
+import msgspec
 
-Event = dict[str, Any]
+from recordings.exchange import (
+    OddValue,
+    RecordedExchange,
+    Recording,
+    Times,
+    check_url,
+    connection_name,
+    media_type,
+    protocol_name,
+    word,
+)
+from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, stack_url
+from recordings.sizes import HEADER_AT_MOST, Evidence, header_text_bytes, sizes_of
 
-HEADER_AT_MOST = 1200
-"""Maximum plausible size of a header block; a larger one that Chrome reports most
-likely includes some of the body."""
+TOOL = "Chrome DevTools Protocol"
+
+NOT_MODIFIED = 304
+
+MOST_CLOCK_S = 1e10
+"""Latest time on a log's clock that is believed: 300 years."""
 
 
-@dataclasses.dataclass(slots=True)
-class Sizes:
-    """Sizes of one response that the log has reported so far."""
+class Request(msgspec.Struct, rename="camel"):
+    """A request as the page sends it."""
 
-    headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    header_bytes: int = 0
-    decoded_bytes: int = 0
-    received_bytes: int = 0
+    url: str
+    method: str
+    headers: dict[str, str | int | float | None] = {}
+    post_data: str | None = None
+
+
+class Response(msgspec.Struct, rename="camel"):
+    """The header of a response."""
+
+    status: int
+    headers: dict[str, str | int | float | None] = {}
+    headers_text: str | None = None
+    mime_type: str | None = None
+    protocol: str | None = None
+    encoded_data_length: float = -1
+    connection_id: object = None
+    remote_ip: str | None = msgspec.field(default=None, name="remoteIPAddress")
+    from_disk_cache: bool | None = None
+    from_service_worker: bool | None = None
+    from_prefetch_cache: bool | None = None
+    timing: dict[str, float | str | None] | None = None
+
+
+class RequestSent(msgspec.Struct, rename="camel"):
+    """Network.requestWillBeSent."""
+
+    request_id: str
+    request: Request
+    timestamp: float = 0.0
+    wall_time: float | None = None
+    type: str | None = None
+    frame_id: str | None = None
+    initiator: Any = None
+    document_url: str | None = msgspec.field(default=None, name="documentURL")
+    redirect_response: Response | None = None
+
+
+class ResponseReceived(msgspec.Struct, rename="camel"):
+    """Network.responseReceived."""
+
+    request_id: str
+    response: Response
+    type: str | None = None
+
+
+class ExtraInfo(msgspec.Struct, rename="camel"):
+    """Network.responseReceivedExtraInfo: what came over the network, whatever the page sees."""
+
+    request_id: str
+    status_code: int | None = None
+
+
+class DataReceived(msgspec.Struct, rename="camel"):
+    """Network.dataReceived."""
+
+    request_id: str
+    data_length: int = 0
+    encoded_data_length: int = 0
+
+
+class Finished(msgspec.Struct, rename="camel"):
+    """Network.loadingFinished."""
+
+    request_id: str
+    encoded_data_length: float
+    timestamp: float | None = None
+
+
+class OfRequest(msgspec.Struct, rename="camel"):
+    """Network.loadingFailed and Network.requestServedFromCache."""
+
+    request_id: str
+
+
+EVENTS: dict[str, type[msgspec.Struct]] = {
+    "Network.requestWillBeSent": RequestSent,
+    "Network.responseReceived": ResponseReceived,
+    "Network.responseReceivedExtraInfo": ExtraInfo,
+    "Network.dataReceived": DataReceived,
+    "Network.loadingFinished": Finished,
+    "Network.loadingFailed": OfRequest,
+    "Network.requestServedFromCache": OfRequest,
+}
+"""The events that are read."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Progress:
+    """What the log has said of one response so far."""
+
+    exchange: RecordedExchange
+    response: Response | None = None
+    wire_status: int | None = None
+    decoded: int | None = None
+    received: int = 0
+    """Encoded bytes of the body, as far as they were reported while they came."""
+    total: int | None = None
+    is_finished: bool = False
+    from_memory: bool = False
+
+    def evidence(self) -> Evidence:
+        """What the log says of the response's size."""
+        one, response = self.exchange, self.response
+        if response is None:
+            return Evidence(status=0, protocol="")
+        header = round(response.encoded_data_length)
+        total, body = self.total, None
+        is_complete: bool | None = self.is_finished
+        if one.location is not None:  # a redirect, which nothing else tells of
+            total, is_complete = header, None
+        elif not total and one.method == "OPTIONS":
+            total = header
+        elif self.total is None and 0 < header <= HEADER_AT_MOST and (self.received or not self.decoded):
+            total, body = header + self.received, self.received
+        return Evidence(
+            method=one.method,
+            status=NOT_MODIFIED if self.wire_status == NOT_MODIFIED else one.status,
+            protocol=one.protocol,
+            headers=one.headers,
+            is_cached=self.is_cached(response),
+            is_redirect=one.is_redirect,
+            total=total if total and total > 0 else None,
+            header=len(response.headers_text) if response.headers_text else None,
+            body=body,
+            decoded=self.decoded,
+            is_complete=is_complete,
+        )
+
+    def is_cached(self, response: Response) -> bool:
+        """Whether a cache or a service worker answered."""
+        if response.from_service_worker:
+            return True
+        if self.total is not None or self.exchange.location is not None:
+            return self.total == 0 and self.exchange.method != "OPTIONS" and self.exchange.location is None
+        return bool(self.from_memory or response.from_disk_cache or response.from_prefetch_cache)
 
 
 class CdpLog:
     """The exchanges of one log, built up event by event."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: datetime.datetime) -> None:
+        self._now = now
         self.exchanges: list[RecordedExchange] = []
-        self.date = ""
-        """Date of the first request, YYYY-MM-DD."""
-        self._open: dict[str, RecordedExchange] = {}
+        self.odd: list[tuple[int, str]] = []
+        self.epoch_s: float | None = None
+        """Zero of the log's clock, in seconds since the epoch."""
+        self._all: list[Progress] = []
+        self._open: dict[str, Progress] = {}
         self._top_frame: str | None = None
         self._inner_frames: set[str | None] = set()
-        self._sizes: dict[str, Sizes] = {}
 
-    def feed(self, event: Event) -> None:
-        """Process an event; events of other domains are ignored."""
-        method, params = event.get("method", ""), event.get("params", {})
-        if method == "Network.requestWillBeSent":
+    def feed(self, number: int, message: object) -> None:
+        """Process the event in a message; events of other domains are ignored, and odd ones noted."""
+        event = unwrapped(message)
+        method = str(event.get("method"))
+        if method not in EVENTS:
+            return
+        try:
+            self._take(msgspec.convert(event.get("params"), EVENTS[method]), method)
+        except msgspec.ValidationError:
+            self.odd.append((number, f"malformed {method}"))
+        except OddValue as exc:
+            self.odd.append((number, str(exc)))
+
+    def finish(self) -> None:
+        """Settle the sizes at the end of the log."""
+        for one in self._all:
+            one.exchange.sizes = sizes_of(one.evidence())
+
+    def _take(self, params: Any, method: str) -> None:  # noqa: ANN401  # one of EVENTS
+        if isinstance(params, RequestSent):
             self._request(params)
             return
-        key = params.get("requestId")
-        if key not in self._open:
+        found = self._open.get(params.request_id)
+        if found is None:
             return
-        found, sizes = self._open[key], self._sizes[key]
-        if method == "Network.responseReceived":
-            response(found, sizes, params)
-        elif method == "Network.dataReceived":
-            sizes.decoded_bytes += params["dataLength"]
-            sizes.received_bytes += params["encodedDataLength"]
-        elif method == "Network.loadingFinished":
-            total = int(params["encodedDataLength"])
-            found.is_complete = True
-            found.body_bytes = body_bytes(found, sizes, total=total)
-            if 0 <= total - found.body_bytes <= HEADER_AT_MOST:
-                found.header_bytes = total - found.body_bytes
-            elif total > found.body_bytes:
-                found.total_bytes = total
-            found.times = dataclasses.replace(found.times, last_byte=microseconds(params.get("timestamp")))
-        elif method == "Network.loadingFailed":
-            found.is_complete = False
-            found.body_bytes = sizes.received_bytes or None
+        if isinstance(params, ResponseReceived):
+            answer(found, params.response)
+            found.exchange.resource_type = word(params.type, "type").lower() or found.exchange.resource_type
+        elif isinstance(params, ExtraInfo):
+            found.wire_status = params.status_code
+        elif isinstance(params, DataReceived):
+            found.decoded = (found.decoded or 0) + max(0, size(params.data_length))
+            found.received += max(0, size(params.encoded_data_length))
+        elif isinstance(params, Finished):
+            found.is_finished = True
+            found.total = size(params.encoded_data_length) if params.encoded_data_length >= 0 else None
+            ended(found.exchange, params.timestamp)
         elif method == "Network.requestServedFromCache":
-            found.is_cached = True
+            found.from_memory = True
 
-    def _request(self, params: Event) -> None:
+    def _request(self, params: RequestSent) -> None:
+        request = params.request
+        check_url(request.url)
+        if not 0 <= params.timestamp <= MOST_CLOCK_S:
+            raise OddValue("malformed timestamp")
         before = None
-        if "redirectResponse" in params and params["requestId"] in self._open:
-            before = self._open[params["requestId"]]
-            redirected(before, params["redirectResponse"], to=params["request"]["url"])
-            before.times = dataclasses.replace(before.times, last_byte=microseconds(params.get("timestamp")))
-        headers = lower(params["request"].get("headers", {}))
-        kind = (params.get("type") or "").lower()
+        if params.redirect_response is not None and params.request_id in self._open:
+            redirect = self._open[params.request_id]
+            before = redirect.exchange
+            answer(redirect, params.redirect_response)
+            before.location = request.url
+            before.is_internal = "non-authoritative-reason" in before.headers
+            ended(before, params.timestamp)
+        kind = word(params.type, "type").lower()
+        initiator = params.initiator if isinstance(params.initiator, dict) else {}
         found = RecordedExchange(
-            url=params["request"]["url"],
-            method=params["request"]["method"],
-            request_body_bytes=sent_bytes(params["request"]),
+            url=request.url,
+            method=word(request.method, "request.method"),
+            request_body_bytes=None
+            if request.post_data is None
+            else len(request.post_data.encode("utf-8", "replace")),
             resource_type=kind,
-            initiator=stack_url(params.get("initiator") or {}),
-            referer=headers.get("referer") or params.get("documentURL"),
+            initiator=stack_url(initiator),
+            referer=lower(request.headers).get("referer") or params.document_url,
             redirected_from=before,
-            started_s=params.get("timestamp", 0.0),
+            started_s=params.timestamp,
             # A navigation that the page itself starts, in a frame or its own, belongs to the load:
             # the user still waits.
             begins_load=before is None
             and kind == "document"
-            and params.get("frameId") not in self._inner_frames
-            and params.get("initiator", {}).get("type", "other") == "other",
+            and params.frame_id not in self._inner_frames
+            and initiator.get("type", "other") == "other",
         )
-        if self.exchanges and params.get("frameId") != self._top_frame:
-            self._inner_frames.add(params.get("frameId"))
-        self._top_frame = self._top_frame or params.get("frameId")
-        if not self.date and "wallTime" in params:
-            self.date = f"{datetime.datetime.fromtimestamp(params['wallTime'], datetime.UTC):%Y-%m-%d}"
-        self._open[params["requestId"]] = found
-        self._sizes[params["requestId"]] = Sizes()
+        if self.exchanges and params.frame_id != self._top_frame:
+            self._inner_frames.add(params.frame_id)
+        self._top_frame = self._top_frame or params.frame_id
+        if self.epoch_s is None and params.wall_time is not None:
+            epoch_s = params.wall_time - params.timestamp
+            self.epoch_s = epoch_s if is_believable(params.wall_time, self._now) else None
+        self._open[params.request_id] = Progress(exchange=found)
+        self._all.append(self._open[params.request_id])
         self.exchanges.append(found)
 
 
-def response(found: RecordedExchange, sizes: Sizes, params: Event) -> None:
-    """Process the header of a response."""
-    message = params["response"]
-    found.status = message["status"]
-    found.mime_type = media_type(message.get("mimeType"))
-    found.protocol = protocol_name(message.get("protocol"))
-    found.resource_type = (params.get("type") or found.resource_type).lower()
-    caches = ("fromDiskCache", "fromServiceWorker", "fromPrefetchCache")
-    found.is_cached = found.is_cached or any(message.get(name) for name in caches)
-    sizes.headers = lower(message.get("headers", {}))
-    sizes.header_bytes = int(message.get("encodedDataLength", 0))
-    carried(found, message)
+def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
+    """The content of a log, however its recorder wrapped the events."""
+    log = CdpLog(now)
+    for number, message in enumerate(messages):
+        log.feed(number, message)
+    log.finish()
+    return Recording(
+        tool=TOOL,
+        exchanges=log.exchanges,
+        epoch_s=log.epoch_s,
+        odd=tuple(log.odd),
+    )
 
 
-def carried(found: RecordedExchange, message: Event) -> None:
-    """Record the connection, times and header of a response."""
-    found.headers = lower(message.get("headers", {}))
-    found.connection = connection_name(message.get("connectionId"))
-    found.address = message.get("remoteIPAddress") or ""
-    found.times = times(message.get("timing") or {})
+def is_believable(time_s: float, now: datetime.datetime) -> bool:
+    """Whether a time since the epoch lies between the first pages and now."""
+    first = datetime.datetime(FIRST_YEAR, 1, 1, tzinfo=datetime.UTC)
+    return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()
 
 
-def times(timing: dict[str, float]) -> Times:
+def answer(found: Progress, response: Response) -> None:
+    """Take the header of a response."""
+    one = found.exchange
+    if not 0 <= response.status <= 999:
+        raise OddValue("malformed response.status")
+    size(response.encoded_data_length)
+    found.response = response
+    one.status = response.status
+    one.headers = lower(response.headers)
+    one.header_text_bytes = len(response.headers_text or "") or header_text_bytes(
+        one.status, "OK", one.headers.items()
+    )
+    one.mime_type = word(media_type(response.mime_type), "response.mimeType")
+    word(one.headers.get("content-encoding"), "response.headers")
+    one.protocol = protocol_name(response.protocol)
+    one.connection = word(connection_name(response.connection_id), "response.connectionId")
+    one.address = word(response.remote_ip, "response.remoteIPAddress").strip("[]")
+    one.times = times(response.timing or {}, near_s=one.started_s)
+
+
+def ended(one: RecordedExchange, timestamp: float | None) -> None:
+    """Note the end of a response."""
+    if timestamp is not None and 0 <= timestamp - one.started_s <= MOST_TIME_S:
+        one.times = dataclasses.replace(one.times, last_byte=round(1e6 * timestamp))
+
+
+def size(value: float) -> int:
+    """A size as whole bytes, negative where it is unknown; OddValue if no message has it."""
+    if not value <= MOST_SIZE_BYTES:
+        raise OddValue("malformed size")
+    return round(max(-1, value))
+
+
+def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
     """Times from the phases of `timing`, in ms since `requestTime`, which is in s;
-    -1 means that a phase did not occur."""
-    if "requestTime" not in timing:
+    -1 means that a phase did not occur.
+
+    Times that are not of the day of the request, at `near_s`, are unknown.
+    """
+    known = {name: value for name, value in timing.items() if isinstance(value, float | int)}
+    if not abs(known.get("requestTime", math.inf) - near_s) <= MOST_TIME_S or any(
+        value > 1e3 * MOST_TIME_S for name, value in known.items() if name != "requestTime"
+    ):
         return Times()
 
     def at(*phases: str) -> int | None:
         """Time of the first of `phases` that occurred."""
-        found = next((timing[phase] for phase in phases if timing.get(phase, -1) >= 0), None)
-        return None if found is None else microseconds(timing["requestTime"] + found / 1e3)
+        found = next((known[phase] for phase in phases if known.get(phase, -1) >= 0), None)
+        return None if found is None else round(1e6 * (known["requestTime"] + found / 1e3))
 
     return Times(
         sent=at("sendEnd"),
@@ -147,63 +352,20 @@ def times(timing: dict[str, float]) -> Times:
     )
 
 
-def sent_bytes(request: Event) -> int | None:
-    """Size of the request's body; None if the log does not hold the body."""
-    return len(request["postData"].encode("utf-8", "replace")) if "postData" in request else None
-
-
-def microseconds(seconds: float | None) -> int | None:
-    """Convert seconds to microseconds."""
-    return None if seconds is None else round(1e6 * seconds)
-
-
-def body_bytes(found: RecordedExchange, sizes: Sizes, *, total: int) -> int:
-    """Size of the encoded body of a complete response, from the most reliable size in the log."""
-    stated = sizes.headers.get("content-length", "")
-    if stated.isdigit() and found.method != "HEAD" and found.status != 304:
-        found.repairs.add("size_from_content_length")
-        return int(stated)
-    if "content-encoding" not in sizes.headers:
-        return sizes.decoded_bytes
-    if 0 < sizes.header_bytes <= min(total, HEADER_AT_MOST):
-        return total - sizes.header_bytes
-    found.repairs.add("size_includes_header")
-    return total
-
-
-def redirected(found: RecordedExchange, response: Event, *, to: str) -> None:
-    """Complete the exchange of a redirect, which CDP reports only with the following request."""
-    headers = lower(response.get("headers", {}))
-    found.status = response["status"]
-    found.mime_type = media_type(response.get("mimeType"))
-    found.protocol = protocol_name(response.get("protocol"))
-    found.location = to
-    carried(found, response)
-    found.is_internal = "non-authoritative-reason" in headers
-    found.repairs.add("redirect_split")
-    stated = headers.get("content-length", "")
-    if stated.isdigit():  # CDP reports no other size of the body
-        found.body_bytes = int(stated)
-        found.repairs.add("size_from_content_length")
-
-
-def read(messages: Iterable[Any]) -> CdpLog:
-    """Read a log, however its recorder wrapped the events."""
-    log = CdpLog()
-    for message in messages:
-        log.feed(unwrapped(message))
-    return log
-
-
-def unwrapped(message: Any) -> Event:  # noqa: ANN401  # JSON as the recorders wrote it
+def unwrapped(message: object) -> dict[str, Any]:
     """The event in a recorded message: some recorders nest it in `message`, once or twice,
     as an object or as text."""
-    while isinstance(message, str) or "message" in message:
-        message = json.loads(message) if isinstance(message, str) else message["message"]
-    event: Event = message
-    return event
+    for _ in range(4):
+        if isinstance(message, str):
+            try:
+                message = json.loads(message)
+            except (ValueError, RecursionError):
+                break
+        elif isinstance(message, dict) and "method" not in message and "message" in message:
+            message = message["message"]
+    return message if isinstance(message, dict) else {}
 
 
-def lower(headers: dict[str, str]) -> dict[str, str]:
+def lower(headers: dict[str, str | int | float | None]) -> dict[str, str]:
     """Headers with names in lower case."""
-    return {name.lower(): value for name, value in headers.items()}
+    return {name.lower(): "" if value is None else str(value) for name, value in headers.items()}

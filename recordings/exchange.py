@@ -1,15 +1,32 @@
-"""One request and its response as a HAR file or a CDP log records them, and what initiated the request."""
+"""One request and its response as somebody else's recording has them,
+in the terms that all recordings share."""
 
 from __future__ import annotations
 
 import dataclasses
-from urllib.parse import urldefrag, urlsplit
+import re
+from urllib.parse import SplitResult, urldefrag, urlsplit
 
-BODILESS = frozenset({204, 205, 304})
-"""Statuses whose responses have no body (RFC 9110 §15)."""
+from recordings.sizes import Sizes
 
-FRAMED = frozenset({"spdy", "h2", "h3"})
-"""Protocols that compress headers, so that a header's text does not tell its size."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""Statuses that send a browser elsewhere (Fetch standard, "redirect status");
+it shows every other 3xx as a document."""
+
+HTTP = ("http", "https")
+
+MOST_LETTERS = 255
+"""Longest word that is kept: names of programs, methods, media types and hosts are shorter."""
+
+MOST_URL = 2**21
+"""Longest URL that is read; Chrome's limit."""
+
+PORTS = frozenset({"", "0", "-1", "80", "443"})
+"""Values of recorders that write the server's port, or nothing, instead of a connection."""
+
+
+class OddValue(ValueError):
+    """A value that no request or response can have; the message is the reason for leaving it out."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +46,7 @@ class Times:
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)
 class RecordedExchange:
-    """One request and its response in a recording, in the recorder's order."""
+    """One request and its response in a recording."""
 
     url: str
     method: str
@@ -39,20 +56,13 @@ class RecordedExchange:
     resource_type: str = ""
     """The browser's name for the type of resource, in lower case; empty if not recorded."""
     request_body_bytes: int | None = None
-    body_bytes: int | None = None
-    header_bytes: int | None = None
-    """Size of the response's header on the wire; None if not recorded separately."""
-    header_is_text: bool = False
-    """True if `header_bytes` is the size of the header's text, where the protocol sends it compressed."""
-    total_bytes: int | None = None
-    """Size of header and body together, where they cannot be told apart; None otherwise."""
-    decoded_bytes: int | None = None
-    """Size of the body after decompression; None if not recorded."""
-    is_complete: bool | None = None
-    """Whether all of the response arrived; None if not recorded."""
+    sizes: Sizes = dataclasses.field(default_factory=Sizes)
+    header_text_bytes: int | None = None
+    """Size of the header's text, which bounds a compressed one; None if no header was recorded."""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Response headers, names in lower case; repeated ones are joined by commas."""
-    protocol: str = "http/1.1"
+    """Response headers, names in lower case; repeated ones are joined by line feeds."""
+    protocol: str = ""
+    """http/1.0, http/1.1, spdy, h2 or h3; empty if unknown."""
     initiator: str | None = None
     referer: str | None = None
     location: str | None = None
@@ -64,33 +74,117 @@ class RecordedExchange:
     address: str = ""
     """IP address of the server."""
     times: Times = dataclasses.field(default_factory=Times)
-    is_cached: bool = False
     is_internal: bool = False
     """True for a redirect that the browser made itself (HSTS), which never crossed the network."""
     begins_load: bool = False
     """True for a new top-level navigation."""
-    repairs: set[str] = dataclasses.field(default_factory=set)
-    """Names of the repairs that were necessary."""
+    is_document: bool = False
+    """True if the recorder names it as the page's own document."""
+    page: str | None = None
+    """The recorder's name of the page; None if it names none."""
 
     @property
     def is_redirect(self) -> bool:
-        """True if the response sends the browser elsewhere."""
-        return 300 <= self.status < 400 and self.status != 304
+        """True if the response sends the browser elsewhere;
+        without a usable Location the browser shows it."""
+        return self.status in REDIRECTS and (self.location is not None or not self.headers)
+
+    @property
+    def is_cached(self) -> bool:
+        """True if the response came from a cache or a service worker."""
+        return self.sizes.wire_bytes_unknown == "from_cache"
 
     @property
     def host(self) -> str:
-        """Host of the URL in lower case."""
-        return (urlsplit(self.url).hostname or "").lower()
+        """Host of the URL, in the one form of `host_name`."""
+        return host_name(urlsplit(self.url))
 
 
-PORTS = frozenset({"", "0", "-1", "80", "443"})
-"""Values of recorders that write the server's port, or nothing, instead of a connection."""
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page of a recording."""
+
+    id: str
+    title: str
+    """Often the URL."""
+    load_us: int | None
+    """Time of the load event in µs since the page's start; None if not recorded."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Recording:
+    """The content of a recording, whatever its form."""
+
+    tool: str
+    """Name and version of the program that wrote it."""
+    browser: str = ""
+    exchanges: list[RecordedExchange]
+    """In the order of the requests."""
+    pages: tuple[Page, ...] = ()
+    epoch_s: float | None = 0.0
+    """Zero of the exchanges' clock, in seconds since the epoch; None if not recorded."""
+    splits_by_silence: bool = False
+    """True if only a pause separates one page load from the next."""
+    odd: tuple[tuple[int, str], ...] = ()
+    """Number and reason of each entry that is left out since its values cannot be true."""
+
+
+def host_name(url: SplitResult) -> str:
+    """The host of a URL in lower case, as A-labels (RFC 5890) and without a final dot.
+
+    >>> host_name(urlsplit("https://Bücher.example./")), host_name(urlsplit("about:blank"))
+    ('xn--bcher-kva.example', '')
+    """
+    host = (url.hostname or "").lower().removesuffix(".")
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError as exc:
+        raise OddValue("malformed request.url") from exc
+
+
+def port_of(one: RecordedExchange) -> int:
+    """Port of the URL, or that of its scheme."""
+    url = urlsplit(one.url)
+    return url.port or (443 if url.scheme == "https" else 80)
+
+
+def check_url(url: str) -> None:
+    """Raise OddValue for a URL that no browser could ask for."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # ValueError if it is none
+        is_sound = len(url) <= MOST_URL and (parts.scheme not in HTTP or bool(parts.hostname))
+    except ValueError as exc:
+        raise OddValue("malformed request.url") from exc
+    if not is_sound:
+        raise OddValue("malformed request.url")
+    if parts.scheme in HTTP:
+        word(host_name(parts), "request.url")
+
+
+def word(text: str | None, name: str) -> str:
+    """The text if it is short, printable Unicode; OddValue, which names the field, otherwise."""
+    found = text or ""
+    if len(found) > MOST_LETTERS or not found.isprintable():
+        raise OddValue(f"malformed {name}")
+    return found
+
+
+def media_type(value: str | None) -> str:
+    """A media type without parameters, in lower case.
+
+    >>> media_type("Text/HTML; charset=utf-8")
+    'text/html'
+    """
+    return (value or "").partition(";")[0].strip().lower()
 
 
 def connection_name(recorded: object) -> str:
     """The recorded name of a connection; empty if it does not distinguish connections."""
-    word = "" if recorded is None else str(recorded)
-    return "" if word in PORTS else word
+    name = "" if recorded is None else str(recorded)
+    return "" if name in PORTS else name
 
 
 def bare(url: str) -> str:
@@ -98,13 +192,20 @@ def bare(url: str) -> str:
     return urldefrag(url).url
 
 
+PROTOCOLS = (
+    (re.compile(r"h3|http/3|.*quic"), "h3"),
+    (re.compile(r"spdy"), "spdy"),
+    (re.compile(r"h2|http/2|2\.0|2 "), "h2"),
+    (re.compile(r"(http/)?1\.0$"), "http/1.0"),
+    (re.compile(r"(http/)?1\.1$"), "http/1.1"),
+)
+
+
 def protocol_name(recorded: str | None) -> str:
-    """The recorded protocol as one of recipes.PROTOCOLS."""
-    word = (recorded or "").lower()
-    if word.startswith(("h3", "http/3")) or "quic" in word:
-        return "h3"
-    if word.startswith("spdy"):
-        return "spdy"
-    if word.startswith(("h2", "http/2", "2.0", "2 ")):
-        return "h2"
-    return "http/1.0" if word.endswith("1.0") else "http/1.1"
+    """The recorded protocol by one name; empty if it is missing or no version of HTTP.
+
+    >>> protocol_name("HTTP/2.0"), protocol_name("http/2+quic/43"), protocol_name("1.1"), protocol_name("unknown")
+    ('h2', 'h3', 'http/1.1', '')
+    """  # noqa: E501
+    name = (recorded or "").lower()
+    return next((known for pattern, known in PROTOCOLS if pattern.match(name)), "")

@@ -1,140 +1,452 @@
-"""Reads HAR files."""
+"""Reads HAR files: each entry as an exchange, or the reason for which it is left out.
+
+Types are checked entry by entry, so that an odd one does not take the others with it.
+"""
+
+from __future__ import annotations
 
 import datetime
 import json
+import math
+import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from recordings.exchange import RecordedExchange, Times, connection_name, protocol_name
-from recordings.har_sizes import Entry, is_from_playwrights_cache, measure, mend_cumulative_sizes
+import msgspec
+
+from recordings.exchange import (
+    REDIRECTS,
+    OddValue,
+    Page,
+    RecordedExchange,
+    Recording,
+    Times,
+    bare,
+    check_url,
+    connection_name,
+    media_type,
+    protocol_name,
+    word,
+)
+from recordings.producers import Producer, producer_of
+from recordings.sizes import TEXTUAL, Evidence, content_length, header_text_bytes, sizes_of
+
+MOST_SIZE_BYTES = 2**40
+"""Largest size of a message that is believed: 1 TiB."""
+
+MOST_TIME_S = 86_400
+"""Longest phase of a request that is believed: a day."""
+
+FIRST_YEAR = 1990
+"""Year before which no page was loaded by HTTP."""
+
+STATUS_LINE = len("HTTP/1.1 200 OK\r\n")
+"""Value of `headersSize` in old DevTools where no header is known."""
+
+NETWORK_LOAD = "Network Load"
+"""Value of Safari's `_fetchType` for what came over the network."""
 
 
-def read(log: dict[str, Any]) -> list[RecordedExchange]:
-    """The exchanges of a HAR's first page in the order of the requests, with repaired sizes."""
-    creator = log["creator"]
-    entries = first_page(log)
-    exchanges = [exchange(entry, creator) for entry in entries]
-    if creator["name"] == "hdrgrab":
-        mend_cumulative_sizes(entries, exchanges)
-    return exchanges
+class Field(msgspec.Struct):
+    """A header field."""
+
+    name: str
+    value: str | int | float | None = ""
 
 
-def first_page(log: dict[str, Any]) -> list[Entry]:
-    """The entries of a HAR's first page in the order of the requests;
-    hdrgrab writes them in that of responses."""
-    entries: list[Entry] = log["entries"]
-    first = entries[0].get("pageref")
-    entries = [entry for entry in entries if entry.get("pageref") == first]
-    return sorted(entries, key=started) if log["creator"]["name"] == "hdrgrab" else entries
+class Content(msgspec.Struct, rename="camel"):
+    """What the page saw of a body."""
+
+    size: int | None = None
+    mime_type: str | None = None
 
 
-def exchange(entry: Entry, creator: dict[str, Any]) -> RecordedExchange:
-    """The exchange of an entry; sizes that hdrgrab accumulates are mended later."""
-    request, response = entry["request"], entry["response"]
-    location = header(response, "location") or response.get("redirectURL") or None
-    found = RecordedExchange(
-        url=request["url"],
-        method=request["method"] or "GET",
-        status=max(0, response["status"]),
-        mime_type=media_type(response["content"].get("mimeType")),
-        resource_type=(entry.get("_resourceType") or "").lower(),
-        protocol=protocol_name(entry.get("_protocol") or response.get("httpVersion")),
-        initiator=initiator(entry),
-        referer=header(request, "referer"),
-        request_body_bytes=sent_bytes(request),
-        location=urljoin(request["url"], location) if location else None,
-        started_s=started(entry),
-        is_cached=bool(entry.get("_fromCache"))
-        or entry.get("_cached") == 1
-        or is_from_playwrights_cache(response, creator),
-        is_internal=header(response, "non-authoritative-reason") is not None,
-        headers=headers(response),
-        connection=connection_name(entry.get("connection")),
-        address=entry.get("serverIPAddress") or "",
-        times=times(entry),
+class Request(msgspec.Struct, rename="camel"):
+    """A request."""
+
+    url: str
+    method: str | None = None
+    headers: list[Field] = []
+    body_size: int | None = None
+
+
+class Response(msgspec.Struct, rename="camel"):
+    """A response."""
+
+    status: int
+    headers: list[Field]
+    content: Content
+    status_text: str | None = None
+    http_version: str | None = None
+    headers_size: int | None = None
+    body_size: int | None = None
+    redirect_url: object = msgspec.field(default=None, name="redirectURL")
+    transfer_size: int | None = msgspec.field(default=None, name="_transferSize")
+    via_worker: object = msgspec.field(default=None, name="_fetchedViaServiceWorker")
+    error: object = msgspec.field(default=None, name="_error")
+    failure: object = msgspec.field(default=None, name="_failureText")
+
+
+class Timings(msgspec.Struct):
+    """Phases in ms, one after the other; -1 or null for one that did not occur."""
+
+    blocked: float | None = None
+    dns: float | None = None
+    connect: float | None = None
+    ssl: float | None = None
+    send: float | None = -1
+    wait: float | None = -1
+    receive: float | None = -1
+
+
+class Entry(msgspec.Struct, rename="camel"):
+    """A request with its response, with the fields of several producers beside the format's own."""
+
+    started_date_time: str
+    request: Request
+    response: Response
+    timings: Timings = msgspec.field(default_factory=Timings)
+    pageref: str | int | None = None
+    connection: str | int | None = None
+    server_address: str | None = msgspec.field(default=None, name="serverIPAddress")
+    protocol: str | None = msgspec.field(default=None, name="_protocol")
+    resource_type: str | None = msgspec.field(default=None, name="_resourceType")
+    initiator: object = msgspec.field(default=None, name="_initiator")
+    initiator_detail: object = msgspec.field(default=None, name="_initiator_detail")
+    from_cache: object = msgspec.field(default=None, name="_fromCache")
+    fetch_type: str | None = msgspec.field(default=None, name="_fetchType")
+    was_fulfilled: object = msgspec.field(default=None, name="_wasFulfilled")
+    was_aborted: object = msgspec.field(default=None, name="_wasAborted")
+    is_base_page: object = msgspec.field(default=None, name="_is_base_page")
+    decoded_size: object = msgspec.field(default=None, name="_objectSizeUncompressed")
+
+    @property
+    def started_s(self) -> float:
+        """Time of the request, in seconds since the epoch."""
+        moment = datetime.datetime.fromisoformat(self.started_date_time)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+
+
+def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
+    """The content of a HAR's `log`; msgspec.ValidationError if it has no entries."""
+    raw = msgspec.convert(log.get("entries"), list[Any])
+    creator = named(log.get("creator")) or "unknown"
+    producer = producer_of(creator)
+    entries, odd = [], []
+    for number, one in enumerate(raw):
+        try:
+            entries.append((number, checked(one, now)))
+        except OddValue as exc:
+            odd.append((number, str(exc)))
+    entries.sort(key=lambda one: one[1].started_s)
+    if producer.accumulates:
+        take_differences([one for _, one in entries])
+    exchanges = []
+    lengths: dict[str, int | None] = {}
+    for number, entry in entries:
+        try:
+            exchanges.append(exchange(entry, producer, lengths))
+        except OddValue as exc:
+            odd.append((number, str(exc)))
+    return Recording(
+        tool=creator,
+        browser=named(log.get("browser")),
+        exchanges=exchanges,
+        pages=pages_of(log.get("pages")),
+        splits_by_silence=producer.accumulates,
+        odd=tuple(sorted(odd)),
     )
-    measure(found, entry, creator)
+
+
+def checked(raw: object, now: datetime.datetime) -> Entry:
+    """An entry of sound types and of a believable date; OddValue otherwise."""
+    try:
+        entry = msgspec.convert(raw, Entry)
+    except msgspec.ValidationError as exc:
+        raise OddValue(f"malformed {field_in(str(exc))}") from exc
+    try:
+        started = datetime.datetime.fromtimestamp(entry.started_s, datetime.UTC)
+    except (ValueError, OverflowError) as exc:
+        raise OddValue("malformed startedDateTime") from exc
+    if started.year < FIRST_YEAR or started > now + datetime.timedelta(days=1):
+        raise OddValue(f"date before {FIRST_YEAR} or in the future")
+    return entry
+
+
+def field_in(message: str) -> str:
+    """The field that a message of msgspec names.
+
+    >>> field_in("Object missing required field `content` - at `$.response`")
+    'response.content'
+    >>> field_in("Expected `int | null`, got `float` - at `$.response.headers[...].name`")
+    'response.headers.name'
+    """
+    lacking = re.search(r"required field `(\w+)`", message)
+    place = re.search(r"`\$([^`]*)`", message)
+    path = place[1].replace("[...]", "") if place else ""
+    return ".".join(filter(None, [path.strip("."), lacking[1] if lacking else ""])) or "entry"
+
+
+def exchange(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -> RecordedExchange:
+    """The exchange of an entry; `lengths` has the Content-Length of each redirect so far by its target,
+    and takes this one's."""
+    request, response = entry.request, entry.response
+    check_url(request.url)
+    check_sizes(entry)
+    headers, asking = joined(response.headers), joined(request.headers)
+    location = headers.get("location") or response.redirect_url
+    found = RecordedExchange(
+        url=request.url,
+        method=word(request.method, "request.method") or "GET",
+        status=max(0, response.status),
+        mime_type=word(media_type(response.content.mime_type), "response.content.mimeType"),
+        resource_type=word(entry.resource_type, "_resourceType").lower(),
+        protocol=protocol_name(entry.protocol or response.http_version),
+        initiator=initiator(entry),
+        referer=asking.get("referer"),
+        request_body_bytes=sent_bytes(asking, request.body_size),
+        location=target(request.url, location),
+        started_s=entry.started_s,
+        is_internal="non-authoritative-reason" in headers,
+        headers=headers,
+        connection=word(connection_name(entry.connection), "connection"),
+        address=word(entry.server_address, "serverIPAddress").strip("[]"),
+        times=times(entry),
+        is_document=entry.is_base_page in (True, 1, "1", "true"),
+        page=None if entry.pageref is None else str(entry.pageref),
+    )
+    word(headers.get("content-encoding"), "response.headers")
+    said = evidence(entry, found, producer, lengths.get(bare(found.url)))
+    found.sizes, found.header_text_bytes = sizes_of(said), said.header or said.header_text
+    if found.is_redirect and found.location:
+        lengths[bare(found.location)] = content_length(headers)
     return found
 
 
-def sent_bytes(request: dict[str, Any]) -> int | None:
+def evidence(
+    entry: Entry, found: RecordedExchange, producer: Producer, target_length: int | None
+) -> Evidence:
+    """What an entry says of its size, as its producer means it."""
+    response = entry.response
+    total, header, body = (
+        not_negative(size) for size in (response.transfer_size, response.headers_size, response.body_size)
+    )
+    if total is None and producer.body_is_total and header == 0 and found.protocol not in TEXTUAL:
+        total, body = body, None
+    if found.mime_type == "text/event-stream" and not body:
+        body = None  # the stream had not ended
+    if not producer.body_is_counted:
+        body = None
+    if found.is_redirect and producer.redirect_has_target_size and content_length(found.headers) is None:
+        body = None
+    decoded = not_negative(response.content.size)
+    if producer.content_is_encoded:
+        decoded = (
+            entry.decoded_size if isinstance(entry.decoded_size, int) and entry.decoded_size > 0 else None
+        )
+    return Evidence(
+        method=found.method,
+        status=found.status,
+        protocol=found.protocol,
+        headers=found.headers,
+        is_cached=is_cached(entry, found, producer),
+        is_redirect=found.is_redirect,
+        total=total,
+        header=header if producer.header_is_counted and header != STATUS_LINE else None,
+        body=body if not total else None,
+        decoded=decoded,
+        header_text=text_bytes(response),
+        holds_header=producer.body_holds_header,
+        has_framing=producer.body_holds_framing,
+        target_length=target_length,
+        is_complete=False if response.error or response.failure or entry.was_aborted else None,
+    )
+
+
+def is_cached(entry: Entry, found: RecordedExchange, producer: Producer) -> bool:
+    """Whether a cache, a service worker or the recorder itself answered,
+    so that nothing crossed the network."""
+    response = entry.response
+    total, body = response.transfer_size, response.body_size
+    if response.via_worker is True or entry.was_fulfilled or entry.fetch_type not in (None, "", NETWORK_LOAD):
+        return True
+    if total is not None and total > 0:
+        return False
+    if entry.from_cache:
+        return True
+    if found.status in REDIRECTS or found.method == "OPTIONS" or found.mime_type == "text/event-stream":
+        return False  # whose 0 is a size that was not counted
+    if total == 0:
+        return True
+    if producer.body_is_total and response.headers_size and body == -response.headers_size:
+        return True
+    return producer.empty_is_cached and body == 0 and bool(response.content.size)
+
+
+def check_sizes(entry: Entry) -> None:
+    """Raise OddValue for a status, size or phase that no response can have."""
+    response = entry.response
+    sizes = {
+        "request.bodySize": entry.request.body_size,
+        "response.headersSize": response.headers_size,
+        "response.bodySize": response.body_size,
+        "response._transferSize": response.transfer_size,
+        "response.content.size": response.content.size,
+    }
+    for name, size in sizes.items():
+        if size is not None and size > MOST_SIZE_BYTES:
+            raise OddValue(f"malformed {name}")
+    if response.status > 999:
+        raise OddValue("malformed response.status")
+    phases = msgspec.structs.asdict(entry.timings)
+    needed = ("send", "wait", "receive") if response.status > 0 else ()
+    if any(phases[name] is None for name in needed) or any(
+        phase is not None and not phase <= 1e3 * MOST_TIME_S for phase in phases.values()
+    ):
+        raise OddValue("malformed timings")
+
+
+def take_differences(entries: Sequence[Entry]) -> None:
+    """Turn sizes that add up over each connection into those of single responses."""
+    so_far: dict[object, int] = {}
+    for entry in entries:
+        total = not_negative(entry.response.body_size)
+        if total is None:
+            continue
+        before = so_far.get(entry.connection, 0)
+        if before and total >= before:  # a smaller total means that a new connection uses the port
+            entry.response.body_size = total - before
+        so_far[entry.connection] = total
+
+
+def sent_bytes(headers: dict[str, str], recorded: int | None) -> int | None:
     """Size of the request's body from its header, or else as recorded; None if neither is known."""
-    stated = header(request, "content-length") or ""
-    size: int | None = int(stated) if stated.isdecimal() else request.get("bodySize")
-    return None if size is None or size < 0 else size
+    return not_negative(recorded) if (stated := content_length(headers)) is None else stated
+
+
+def target(url: str, location: object) -> str | None:
+    """Absolute URL of a redirect's target; None if there is none that a browser could follow."""
+    if not isinstance(location, str) or not location:
+        return None
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return None
+
+
+class Frame(msgspec.Struct):
+    """A frame of a call stack."""
+
+    url: str | None = None
+
+
+class Stack(msgspec.Struct, rename="camel"):
+    """A call stack, and the one that it continues."""
+
+    call_frames: list[Frame] = []
+    parent: Stack | None = None
+
+
+class Initiator(msgspec.Struct):
+    """What DevTools say of an initiator."""
+
+    url: str | None = None
+    stack: Stack | None = None
 
 
 def initiator(entry: Entry) -> str | None:
     """URL of the initiator, recorded by name or on top of a call stack; None if not recorded."""
-    if entry.get("_initiator"):
-        return str(entry["_initiator"])
-    detail = entry.get("_initiator_detail")
-    if isinstance(detail, str):
-        detail = json.loads(detail)
-    return stack_url(detail or {})
+    if entry.initiator and isinstance(entry.initiator, str):
+        return entry.initiator
+    return stack_url(entry.initiator or entry.initiator_detail)
 
 
-def stack_url(detail: dict[str, Any]) -> str | None:
-    """URL of a CDP initiator: its own, or that of the topmost script on its stack."""
-    if detail.get("url"):
-        return str(detail["url"])
-    stack = detail.get("stack")
+def stack_url(detail: object) -> str | None:
+    """URL of DevTools' initiator, as an object or its JSON: its own,
+    or that of the topmost script on its stack."""
+    try:
+        found = msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
+    except (msgspec.ValidationError, ValueError, RecursionError):
+        return None
+    stack = found.stack
+    urls = [found.url]
     while stack:
-        for frame in stack.get("callFrames", []):
-            if frame.get("url"):
-                return str(frame["url"])
-        stack = stack.get("parent")
-    return None
+        urls += [frame.url for frame in stack.call_frames]
+        stack = stack.parent
+    return next(filter(None, urls), None)
 
 
-def header(message: dict[str, Any], name: str) -> str | None:
-    """Value of the first header with this name."""
-    found = (field["value"] for field in message["headers"] if field["name"].lower() == name)
-    return next(found, None)
-
-
-def headers(message: dict[str, Any]) -> dict[str, str]:
-    """All headers with names in lower case; repeated ones are joined by commas."""
+def joined(fields: Sequence[Field]) -> dict[str, str]:
+    """All headers with names in lower case; repeated ones are joined by line feeds,
+    as browsers' own tools do."""
     found: dict[str, str] = {}
-    for field in message["headers"]:
-        name = field["name"].lower()
-        found[name] = f"{found[name]}, {field['value']}" if name in found else str(field["value"])
+    for one in fields:
+        name, value = one.name.lower(), "" if one.value is None else str(one.value)
+        found[name] = f"{found[name]}\n{value}" if name in found else value
     return found
 
 
+def text_bytes(response: Response) -> int | None:
+    """Size of a header by its recorded text; None if none was recorded."""
+    fields = [(one.name, str(one.value)) for one in response.headers]
+    return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
+
+
 def times(entry: Entry) -> Times:
-    """Times from an entry's consecutive phases; -1 means that a phase did not occur.
+    """Times from an entry's consecutive phases.
 
     In HAR 1.2 `connect` includes `ssl`; Firefox counts them apart.
     """
-    phases = entry.get("timings") or {}
-
-    def lasted(phase: str) -> float:
-        return max(0.0, float(phases.get(phase) or 0))
-
-    if phases.get("wait", -1) < 0 or phases.get("receive", -1) < 0:
+    phases = entry.timings
+    if phases.wait is None or phases.receive is None or phases.wait < 0 or phases.receive < 0:
         return Times()
-    begun_ms = started(entry) * 1e3
-    opened_ms = begun_ms + lasted("blocked") + lasted("dns")
-    connect_ms = lasted("connect") + (lasted("ssl") if lasted("ssl") > lasted("connect") else 0.0)
-    sent_ms = opened_ms + connect_ms + lasted("send")
-    first_ms = sent_ms + lasted("wait")
-    is_secure = entry["request"]["url"].startswith("https:")
-    opens = lasted("connect") > 0 and (not is_secure or lasted("ssl") > 0)
+    blocked, dns, connect, ssl, send = (
+        max(0.0, phase or 0.0)
+        for phase in (phases.blocked, phases.dns, phases.connect, phases.ssl, phases.send)
+    )
+    opened_ms = entry.started_s * 1e3 + blocked + dns
+    connect_ms = connect + (ssl if ssl > connect else 0.0)
+    sent_ms = opened_ms + connect_ms + send
+    first_ms = sent_ms + phases.wait
+    opens = connect > 0 and (ssl > 0 or not entry.request.url.startswith("https:"))
     return Times(
         sent=round(1e3 * sent_ms),
         first_byte=round(1e3 * first_ms),
-        last_byte=round(1e3 * (first_ms + lasted("receive"))),
+        last_byte=round(1e3 * (first_ms + phases.receive)),
         opened=round(1e3 * opened_ms) if opens else None,
-        connected=round(1e3 * (opened_ms + connect_ms - lasted("ssl"))) if opens else None,
+        connected=round(1e3 * (opened_ms + connect_ms - ssl)) if opens else None,
     )
 
 
-def media_type(value: str | None) -> str:
-    """A media type without parameters, in lower case."""
-    return (value or "").split(";")[0].strip().lower()
+def pages_of(raw: object) -> tuple[Page, ...]:
+    """The pages that a HAR lists; what is odd in them is left out."""
+    found = []
+    for one in raw if isinstance(raw, list) else []:
+        if isinstance(one, dict) and isinstance(one.get("id"), str | int):
+            timings = one.get("pageTimings")
+            load_ms = timings.get("onLoad") if isinstance(timings, dict) else None
+            is_known = isinstance(load_ms, int | float) and 0 < load_ms < math.inf
+            found.append(
+                Page(
+                    id=str(one["id"]),
+                    title=str(one.get("title") or ""),
+                    load_us=round(1000 * load_ms) if is_known and isinstance(load_ms, int | float) else None,
+                )
+            )
+    return tuple(found)
 
 
-def started(entry: Entry) -> float:
-    """Time of the request, in seconds since the epoch."""
-    return datetime.datetime.fromisoformat(entry["startedDateTime"]).timestamp()
+def named(program: object) -> str:
+    """Name and version of a program; empty if they are missing or odd."""
+    if not isinstance(program, dict):
+        return ""
+    try:
+        return word(f"{program.get('name') or ''} {program.get('version') or ''}".strip(), "creator")
+    except OddValue:
+        return ""
+
+
+def not_negative(size: int | None) -> int | None:
+    """A size; None for those that producers write for an unknown size."""
+    return None if size is None or size < 0 else size

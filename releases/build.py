@@ -36,7 +36,14 @@ from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
 from schema.recorded import PAGES, Notes, is_recorded
 from schema.tables import RELEASED, SCHEMA_VERSION, Crawl, SiteList
-from schema.vocabulary import CONSENTS, INITIAL_WINDOW_UNKNOWN, OUTCOMES, WALLS, WIRE_BYTES_UNKNOWN
+from schema.vocabulary import (
+    CONSENTS,
+    INITIAL_WINDOW_UNKNOWN,
+    OUTCOMES,
+    SIZE_BASES,
+    WALLS,
+    WIRE_BYTES_UNKNOWN,
+)
 from storage.crawls import find_crawl
 from storage.modes import UnsafeFolder
 from storage.packet_audit import QUERY, PacketAudit
@@ -198,6 +205,7 @@ def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
         "walls": WALLS,
         "consents": CONSENTS,
         "wire_bytes_unknown": WIRE_BYTES_UNKNOWN,
+        "size_basis": SIZE_BASES,
         "initial_window_unknown": INITIAL_WINDOW_UNKNOWN,
         "lifetimes": LIFETIMES,
         "model": MODEL,

@@ -66,6 +66,10 @@ class Connection(NamedTuple):
         return frames + (self.tls_ticket_bytes or 0)
 
 
+DERIVED = "derived"
+"""Value of response.size_basis that distributions leave out."""
+
+
 class Response(NamedTuple):
     """The columns of `response` that the derivation needs."""
 
@@ -75,11 +79,12 @@ class Response(NamedTuple):
     first_byte_us: int | None
     last_byte_us: int | None
     is_complete: bool | None = None
+    size_basis: str | None = None
 
     @property
     def full_bytes(self) -> int | None:
-        """Size of the whole response; None if it is unknown, as when the response broke off."""
-        return None if self.is_complete is False else self.wire_bytes
+        """Size of the whole response; None if it is unknown or derived, or the response broke off."""
+        return None if self.is_complete is False or self.size_basis == DERIVED else self.wire_bytes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.first_flights import Connection, Response, first_flight, iw_limited
+from releases.first_flights import DERIVED, Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
 
 T = TypeVar("T")
@@ -46,11 +46,13 @@ STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 """Visits that the distributions are taken over."""
 
 # Responses that crossed the network: neither answered by a cache nor without any byte.
-# Their size is known or lost.
-ARRIVED = """
-SELECT visit_id, id, connection_id, position, wire_bytes, is_complete IS NOT FALSE AS is_whole FROM response SEMI JOIN studied USING (visit_id)
+# Their size is known, derived or lost.
+ARRIVED = f"""
+SELECT visit_id, id, connection_id, position, CASE WHEN size_basis IS DISTINCT FROM '{DERIVED}' THEN wire_bytes END AS wire_bytes,
+       CASE WHEN size_basis = '{DERIVED}' THEN wire_bytes END AS derived_bytes, is_complete IS NOT FALSE AS is_whole
+FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
-"""  # noqa: E501
+"""  # noqa: E501, S608
 
 ITEMS = """
 SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, wire_bytes AS size_bytes,
@@ -58,6 +60,8 @@ SELECT if(is_whole, 'responses', 'responses_incomplete') AS measure, visit_id, w
 UNION ALL
 SELECT 'responses_first', visit_id, wire_bytes, NULL, id, NULL FROM arrived WHERE connection_id IS NOT NULL
 QUALIFY is_whole AND row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
+UNION ALL
+SELECT 'responses_derived', visit_id, derived_bytes, NULL, id, NULL FROM arrived WHERE is_whole AND derived_bytes IS NOT NULL
 UNION ALL
 SELECT 'initial_windows', visit_id,
        CASE WHEN initial_window_unknown IS NULL THEN initial_window_segments::BIGINT * segment_bytes END, id, NULL, NULL
@@ -164,7 +168,7 @@ def _flight_items(
             if flight is not None:
                 yield "first_flights", visit_id, flight.size_bytes, connection.id, None
                 yield "first_flights_after_tls", visit_id, flight.answer_bytes, connection.id, None
-            sizes = {one.id: one.wire_bytes for one in own if one.is_complete is not False}
+            sizes = {one.id: one.full_bytes for one in own if one.is_complete is not False}
             for response_id, limited in iw_limited(connection, own, iw=MODEL_IW, mss=MODEL_MSS).items():
                 if limited is not False and response_id in sizes:
                     size = sizes[response_id] if limited else None

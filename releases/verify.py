@@ -25,6 +25,7 @@ from schema.vocabulary import (
     COVERAGE_FLOOR,
     INITIAL_WINDOW_UNKNOWN,
     OUTCOMES,
+    SIZE_BASES,
     WALLS,
     WIRE_BYTES_UNKNOWN,
 )
@@ -57,6 +58,8 @@ ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query 
     "OR NOT list_contains($consents, consent)",
     "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
     "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
+    "size_basis is a known one, and said only of known sizes": "FROM response WHERE size_basis IS NOT NULL "
+    "AND (wire_bytes IS NULL OR NOT list_contains($bases, size_basis))",
     "an initial window has its first flight, and a known reason if it is not exact": "FROM connection WHERE "
     "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 "
     "OR segment_bytes < 1 OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR "
@@ -212,6 +215,7 @@ def _row_checks(release: Release) -> Iterator[Check]:
         "consents": list(CONSENTS),
         "outcomes": list(OUTCOMES),
         "unknown": list(WIRE_BYTES_UNKNOWN),
+        "bases": list(SIZE_BASES),
         "windows": list(INITIAL_WINDOW_UNKNOWN),
         "lifetimes": list(LIFETIMES),
         "measures": list(MEASURES),

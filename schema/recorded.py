@@ -29,6 +29,7 @@ NOT_RECORDED: dict[str, dict[str, str]] = {
     },
     "connection": {
         "port": "ports were left out with the names",
+        "protocol": "unknown where the recording names none",
         "remote_address": "unknown where none of the connection's responses names its server's address",
         "local_port": "the recorder does not see ports of the client",
         "received_bytes": "the recorder counts responses, and nothing else that a connection carries",
@@ -137,7 +138,7 @@ class Notes:
     rarely_null: Mapping[str, Mapping[str, str]]
     """Why columns that a crawl always fills may be null, by table; the same columns in every form."""
     always_null: Mapping[str, tuple[str, ...]]
-    """Columns, as table.column, that are null throughout, by the reason."""
+    """Columns, as table.column, that are null throughout, or may be, by the reason."""
     otherwise: Mapping[str, Mapping[str, str]]
     """Meaning of columns beyond their definition, by table."""
 

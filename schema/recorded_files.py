@@ -1,4 +1,4 @@
-"""What the columns mean in a release of HAR files or logs of DevTools events,
+"""What the columns mean in a release of HAR files, logs of DevTools events or NetLogs,
 beside what schema/recorded.py says."""
 
 from schema.recorded import NEVER_RECORDED, NOT_RECORDED, Notes
@@ -78,3 +78,87 @@ FILES = Notes(
     },
 )
 """Of HAR files and of logs of DevTools events (docs/recorded-files.md)."""
+
+WITHOUT_BYTES = "unknown in logs without the bytes of sockets"
+
+OTHER_PAGE = "unknown where a connection was opened by another page of the log, or carried something for one"
+
+NOT_IN_NETLOG: dict[str, tuple[str, ...]] = {
+    "nobody planned the recordings, nor claimed or visited a site again": (
+        *("crawl.planned_at", "crawl.optout_checksum", "crawl.optout_sites", "crawl.sealed_at", "site.owner"),
+        *("site.lease_expires_at", "site.not_before", "visit.error", "visit.retry_after_s", "visit.owner"),
+    ),
+    "a log does not state the settings of the one who browsed": (
+        *("crawl.top", "crawl.attempts", "crawl.budget_s"),
+        *("crawl.browser_built_on", "crawl.browser_flags", "crawl.user_agent", "crawl.client_hints"),
+        *("crawl.user_agent_planned", "crawl.contact_url", "visit.crawler_host", "visit.unfiltered_egress"),
+    ),
+    "the network stack does not see the page": (
+        *("visit.stop_reason", "visit.load_us", "visit.ended_at", "visit.wall", "visit.consent"),
+        *("visit.first_paint_us", "visit.first_contentful_paint_us", "visit.largest_contentful_paint_us"),
+        "response.render_blocking",
+    ),
+    "connections and changes from http to https are of the whole log": (
+        *("visit.received_bytes", "visit.hsts_upgrades", "visit.log_lines_lost"),
+    ),
+    NAMES_KEPT: ("response.path", "response.query_hash"),
+}
+"""Columns, as table.column, that are null in every release of NetLogs, by the reason."""
+
+OFTEN_NOT_IN_NETLOG: dict[str, tuple[str, ...]] = {
+    WITHOUT_BYTES: (
+        *("visit.coverage", "visit.decrypted_coverage", "visit.is_covered"),
+        *("connection.tls_handshake_bytes", "connection.tls_ticket_bytes", "connection.first_record_bytes"),
+        *("connection.tls_resumed", "response.request_header_bytes", "response.h2_weight"),
+        *("response.h2_parent_stream_id", "response.h2_is_exclusive"),
+    ),
+    "no capture of packets was given": (
+        *("connection.packet_bytes", "connection.first_flight_bytes", "connection.first_flight_packets"),
+        *("connection.segment_bytes", "connection.initial_window_segments"),
+    ),
+}
+"""Columns that are null in releases of some NetLogs, by the reason."""
+
+NETLOGS = Notes(
+    rarely_null={
+        **FILES.rarely_null,
+        "visit": {
+            **FILES.rarely_null["visit"],
+            "started_at": "unknown where the log does not state its clock",
+        },
+        "connection": {
+            **dict.fromkeys(FILES.rarely_null["connection"], OTHER_PAGE),
+            "frame_bytes": f"{WITHOUT_BYTES}; {OTHER_PAGE}",
+        },
+        "response": {
+            **FILES.rarely_null["response"],
+            "browser_delay_first_byte_us": "unknown where the log does not tell what led to a request",
+        },
+    },
+    always_null={**NOT_IN_NETLOG, **OFTEN_NOT_IN_NETLOG},
+    otherwise={
+        "crawl": {**FILES.otherwise["crawl"], "browser": "browsers, as the logs name them"},
+        "site": {"rank": "number of the page; ranks are not known", "host": "host of the main document"},
+        "visit": {
+            "id": "number of the page",
+            "rank": "number of the page; ranks are not known",
+        },
+        "connection": {
+            "response_count": "responses of this page",
+            "opened_us": "since the page's first request",
+            "connected_us": "since the page's first request",
+            "secured_us": "since the page's first request",
+            "last_byte_us": "since the page's first request",
+        },
+        "response": {
+            "initiator_id": "by Referer (recording.json counts the rules)",
+            "wire_bytes": "in logs without the bytes of sockets what the socket received from one "
+            "request to the next; unknown there over HTTP/2",
+            "body_bytes": "in logs without the bytes of sockets over HTTP/2 the data of the stream's frames",
+            "request_sent_us": "since the page's first request",
+            "first_byte_us": "since the page's first request",
+            "last_byte_us": "since the page's first request",
+        },
+    },
+)
+"""Of NetLogs (docs/recorded-files.md)."""

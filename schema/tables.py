@@ -455,6 +455,7 @@ class Response(Base):
     __tablename__ = "response"
     __table_args__ = (
         CheckConstraint("(wire_bytes IS NULL) = (wire_bytes_unknown IS NOT NULL)", name="wire_bytes"),
+        CheckConstraint("(wire_bytes IS NULL) = (size_basis IS NULL)", name="size_basis"),
         {"postgresql_partition_by": "LIST (crawl_id)"},
     )
 
@@ -512,6 +513,9 @@ class Response(Base):
     )
     wire_bytes_unknown: Mapped[str | None] = mapped_column(
         comment="why wire_bytes is unknown; null if it is known"
+    )
+    size_basis: Mapped[str | None] = mapped_column(
+        comment="what wire_bytes rests on: counted, stated or derived; null if wire_bytes is unknown"
     )
     header_bytes: Mapped[int | None] = mapped_column(
         BigInteger,

@@ -4,6 +4,8 @@ consent platforms, coverage.
 Every release stores these names: a rename would break past data.
 """
 
+from schema.http_caching import LIFETIMES
+
 OUTCOMES: dict[str, str] = {
     "ok": "the main document arrived with a status below 400 and the page was recorded until it was "
     "quiet, or until ten seconds after its load event",
@@ -53,8 +55,19 @@ WIRE_BYTES_UNKNOWN: dict[str, str] = {
     "from_cache": "the browser's own cache answered: nothing crossed the network",
     "unseen": "a response arrived, but the browser's log does not say on which connection",
     "not_recorded": "a response arrived, but somebody else's recording does not hold its size",
+    "contradictory": "a response arrived, but the numbers of its size in somebody else's "
+    "recording contradict one another",
 }
 """Values of response.wire_bytes_unknown."""
+
+SIZE_BASES: dict[str, str] = {
+    "counted": "counted as it came: by this project's crawler, "
+    "or by a recorder that counts header and body together",
+    "stated": "header and body as somebody else's recorder states them, each for itself",
+    "derived": "computed in part from Content-Length or from the text of the header, "
+    "which somebody else's recorder shows",
+}
+"""Values of response.size_basis."""
 
 INITIAL_WINDOW_UNKNOWN: dict[str, str] = {
     "not_captured": "the connection's packets were not captured, or not all",
@@ -133,3 +146,22 @@ RESOURCE_TYPES_BY_DESTINATION = {
     )
 }
 """resource_type by Sec-Fetch-Dest (Fetch Metadata Request Headers §2.1); `other` for all other values."""
+
+RESOURCE_TYPES = (*sorted(set(RESOURCE_TYPES_BY_DESTINATION.values())), "preflight", "other")
+"""Values of response.resource_type."""
+
+CLOSED: dict[str, tuple[str, ...]] = {
+    "outcome": tuple(OUTCOMES),
+    "stop_reason": ("quiet", "busy", "budget", "failed", "load"),
+    "page_kind": ("home", "inner"),
+    "wall": tuple(WALLS),
+    "consent": tuple(CONSENTS),
+    "protocol": ("http/1.1", "h2", "h3"),
+    "resource_type": RESOURCE_TYPES,
+    "wire_bytes_unknown": tuple(WIRE_BYTES_UNKNOWN),
+    "size_basis": tuple(SIZE_BASES),
+    "initial_window_unknown": tuple(INITIAL_WINDOW_UNKNOWN),
+    "lifetime_by": tuple(LIFETIMES),
+}
+"""All values that a column of the observation tables may have, by the column's name;
+other columns take any value."""

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from api.explorer.comparison import Comparison, Subject, compare
 from api.explorer.drawing import NARROW, STYLES, WIDE, draw
@@ -25,7 +25,7 @@ from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import TEMPLATES, best_first, label, page
-from api.routes.parameters import MssQuery, PinnedShelfDep, ShelfDep, known_measure
+from api.routes.parameters import Measure, MssQuery, PinnedShelfDep, ShelfDep
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
@@ -101,7 +101,7 @@ async def choice(
     pinned: PinnedShelfDep,
     stratum: Annotated[Asked, Depends(chosen_stratum)],
     crawl: Annotated[list[Annotated[str, Field(max_length=200)]], Query()] = [],  # noqa: B006  # FastAPI copies it
-    measure: Annotated[list[Annotated[str, AfterValidator(known_measure)]], Query()] = [],  # noqa: B006
+    measure: Annotated[list[Measure], Query()] = [],  # noqa: B006
     iw: Annotated[list[Annotated[str, Field(max_length=100)]], Query()] = [],  # noqa: B006
     mss: MssQuery = MSS_FIG1,
 ) -> Choice:

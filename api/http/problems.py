@@ -35,6 +35,7 @@ class Kind:
 
 KINDS = [
     Kind("bad-parameter", 400, "A parameter is missing or has an invalid value"),
+    Kind("no-such-choice", 422, "A parameter has a value that is none of its choices"),
     Kind("unknown-parameter", 400, "A parameter is not known"),
     Kind("no-such-crawl", 404, "No release of a crawl with that name"),
     Kind("no-such-file", 404, "No such file"),
@@ -61,6 +62,12 @@ KINDS = [
     Kind("bad-request", 400, "The request cannot be answered"),
     Kind("internal-error", 500, "The service failed"),
 ]
+NO_SUCH_CHOICE = "no_such_choice"
+"""Type of the error that a check of ours raises for a value outside a closed vocabulary."""
+
+CHOICE_ERRORS = frozenset({"literal_error", NO_SUCH_CHOICE})
+"""Types of errors that are of a value outside a closed vocabulary."""
+
 _BY_ID = {kind.id: kind for kind in KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
@@ -103,8 +110,11 @@ def from_exception(exc: Exception) -> Problem:
             {"parameter": _parameter(error["loc"]), "detail": error["msg"].removeprefix("Value error, ")}
             for error in exc.errors()
         ]
+        is_choice = all(error["type"] in CHOICE_ERRORS for error in exc.errors())
         return Problem(
-            "bad-parameter", "; ".join(f"{e['parameter']}: {e['detail']}" for e in errors), errors=errors
+            "no-such-choice" if is_choice else "bad-parameter",
+            "; ".join(f"{e['parameter']}: {e['detail']}" for e in errors),
+            errors=errors,
         )
     if isinstance(exc, HTTPException):
         default = (

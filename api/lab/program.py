@@ -7,7 +7,6 @@ SIGTERM. Each line of its output is a `page_replay.Told`.
 """
 
 import contextlib
-import json
 import resource
 import signal
 import sys
@@ -27,9 +26,9 @@ from api.lab.page_replay import (
     ResponseTimes,
     Told,
 )
+from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
-from recordings.files.reading import HAR, NOT_A_RECORDING, read_content
-from recordings.order import first_load
+from recordings.reading import HAR, read_content, usable_load
 from replay.errors import ReplayError
 from replay.lab import virtual
 from replay.lab.guest_process import Lab
@@ -90,13 +89,17 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
     """The exchanges of a HAR's first page that crossed the network, and its recipe;
     Refused with the reason if there is none."""
     try:
-        found = read_content(content, HAR)
-    except (MemoryError, *NOT_A_RECORDING) as exc:
-        raise Refused(reason(exc)) from exc
-    kept, _ = first_load(found["exchanges"], by_silence=found["splits_by_silence"])
+        load = usable_load(read_content(content, HAR))
+    except RecordingError as exc:
+        raise Refused(str(exc)) from exc
+    except MemoryError as exc:
+        raise Refused(
+            "the file takes too much memory: save the HAR without the content of responses"
+        ) from exc
+    kept = load.exchanges
     if len(kept) > MOST_RESPONSES:
         raise Refused(f"the page has {len(kept):,} responses, and the lab replays at most {MOST_RESPONSES:,}")
-    recipe = recipe_of(kept, 1)
+    recipe = recipe_of(load, 1)
     if recipe is None:
         raise Refused("the HAR tells no size of its main document, so its page cannot be replayed")
     if recipe.response_bytes > MOST_PAGE_BYTES:
@@ -105,25 +108,6 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
             f"the page has {recipe.response_bytes / 1e6:,.0f} MB, and the lab replays at most {most} MB"
         )
     return kept, recipe
-
-
-def reason(exc: BaseException) -> str:
-    """A sentence that says why a file is no HAR.
-
-    >>> print(reason(KeyError("log")))  # doctest: +NORMALIZE_WHITESPACE
-    the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing,
-    or a part of an entry
-    """
-    if isinstance(exc, json.JSONDecodeError | UnicodeDecodeError):
-        return "the file is no HAR: it is not JSON"
-    if isinstance(exc, RecursionError | MemoryError):
-        return "the file is no HAR: it is nested too deeply, or takes too much memory"
-    if isinstance(exc, ValueError | OverflowError):
-        return f"the HAR has a value that cannot be true: {exc!s:.150}"
-    return (
-        "the file is JSON, but no HAR: an object `log` with `creator` and at least one entry is missing, "
-        "or a part of an entry"
-    )
 
 
 class Counter:

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
+from recordings.containers import OTHER_CONTAINERS
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""
@@ -26,15 +27,6 @@ PIECE_BYTES, PIECE_S = 160_000, 5.0
 """Least rate of an upload: so many bytes in so many seconds, 256 kbit/s, until it ends."""
 
 HAR_FIELD, NETWORK_FIELD = "har", "network"
-
-COMPRESSED = {
-    b"\x1f\x8b": "gzip",
-    b"PK\x03\x04": "zip",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"BZh": "bzip2",
-    b"PAR1": "Parquet",
-}
-"""First bytes of compressed files."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,23 +127,20 @@ async def checked(form: FormData) -> Upload:
         networks = choose([str(value) for value in form.getlist(NETWORK_FIELD)])
     except ValueError as exc:
         raise Problem("bad-parameter", f"{exc}, in the field {NETWORK_FIELD}; at most {MOST_CHOSEN}") from exc
-    return Upload(content=plain(content), networks=tuple(one.profile.id for one in networks))
+    return Upload(content=accepted(content), networks=tuple(one.profile.id for one in networks))
 
 
-def plain(content: bytes) -> bytes:
-    """The content of a file that may be a HAR.
-
-    Problem for one that is empty, compressed, or no object of JSON.
-    """
-    for magic, name in COMPRESSED.items():
-        if content.startswith(magic):
-            raise Problem("not-a-recording", f"the file is compressed ({name}): give the HAR itself")
+def accepted(content: bytes) -> bytes:
+    """The content of a file that may be a HAR; Problem for one that is empty or in another container."""
     if not content:
         raise Problem(
             "not-a-recording", f"no file was given, or it is empty: give a HAR in the field {HAR_FIELD}"
         )
-    if not content.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").startswith(b"{"):
-        raise Problem("not-a-recording", "the file is no HAR: it does not begin as a JSON object does")
+    for magic, form in OTHER_CONTAINERS.items():
+        if content.startswith(magic):
+            raise Problem(
+                "not-a-recording", f"the file is a {form} file: give the HAR, plain, gzipped or zipped"
+            )
     return content
 
 

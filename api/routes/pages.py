@@ -57,6 +57,7 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse,
 LABELS = {
     "first_flights_after_tls": "first flights, after TLS",
     "responses_first": "responses, first on a connection",
+    "responses_derived": "responses, of derived size",
     "responses_incomplete": "responses, incomplete",
     "responses_iw_limited": "responses, IW-limited",
     "tls_flights": "TLS flights",

@@ -8,9 +8,10 @@ from urllib.parse import quote, urlencode
 from fastapi import Depends, Path, Query, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from starlette.convertors import Convertor, register_url_convertor
 
+from api.http.choices import choice
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.stored.months import ANY
@@ -99,18 +100,8 @@ def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a pat
     return number[1] if number else value
 
 
-def known_measure(measure: str) -> str:
-    """The name of a measure; ValueError if there is no such measure."""
-    if measure not in MEASURES:
-        raise ValueError(f"no such measure; there are {', '.join(MEASURES)}")
-    return measure
-
-
-def _known_outside_series(series: str) -> str:
-    if series not in KINDS:
-        raise ValueError(f"no such series; there are {', '.join(KINDS)}")
-    return series
-
+Measure: Any = choice(list(MEASURES))
+"""The name of a measure."""
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
 MOST_PINNED = 120
@@ -161,18 +152,16 @@ AfterQuery = Annotated[
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
 OutsideQuery = Annotated[
-    str | None,
-    AfterValidator(lambda series: series and _known_outside_series(series)),
-    Query(description="an outside series; all if omitted", json_schema_extra={"enum": list(KINDS)}),
+    choice(list(KINDS)) | None,
+    Query(description="an outside series; all if omitted"),
 ]
 ClientQuery = Annotated[
     Literal["desktop", "mobile", "both"] | None,
     Query(description="points of this client; of every client if omitted"),
 ]
 MeasureQuery = Annotated[
-    str | None,
-    AfterValidator(lambda measure: measure and known_measure(measure)),
-    Query(description="a measure; all measures if omitted", json_schema_extra={"enum": list(MEASURES)}),
+    Measure | None,
+    Query(description="a measure; all measures if omitted"),
 ]
 WindowsQuery = Annotated[
     list[Annotated[int, Field(ge=1, le=1000)]],
@@ -182,9 +171,8 @@ MssQuery = Annotated[
     int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[MSS_FIG1])
 ]
 OneMeasureQuery = Annotated[
-    str,
-    AfterValidator(known_measure),
-    Query(description="a measure", json_schema_extra={"enum": list(MEASURES)}),
+    Measure,
+    Query(description="a measure"),
 ]
 OneWindowQuery = Annotated[int, Query(ge=1, le=1000, description="initial window in segments, of a share")]
 PercentQuery = Annotated[int, Query(ge=1, le=100, description="the quantile in percent, of a quantile")]

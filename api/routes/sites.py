@@ -86,7 +86,9 @@ class SiteCrawlAnswer(BaseModel):
     responses: int | None = Field(
         description="responses that came on them, whole or in part; null without one"
     )
-    protocols: dict[str, int] = Field(description="connections of the final visit by protocol")
+    protocols: dict[str, int] = Field(
+        description="connections of the final visit by protocol; unknown where a recording names none"
+    )
     document: DocumentConnection | None = Field(
         description="connection of the main document; null where none came over the network"
     )
@@ -143,7 +145,9 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
         visits=[one | {"url": _page_url(request, one["id"], named)} for one in rows.visits],
         connections=len(connections) if final else None,
         responses=sum(one["response_count"] for one in connections) if final else None,
-        protocols=dict(sorted(collections.Counter(one["protocol"] for one in connections).items())),
+        protocols=dict(
+            sorted(collections.Counter(one["protocol"] or "unknown" for one in connections).items())
+        ),
         document=_document(connections, rows.responses[final["id"]]) if final else None,
         first_flights=_first_flights(connections, final["final_host"] or host) if final else None,
     )

@@ -4,25 +4,17 @@ import dataclasses
 from typing import Annotated, Literal
 
 from fastapi import Depends, Query, Request
-from pydantic import AfterValidator
 
+from api.http.choices import choice
 from api.http.problems import Problem
 from api.stored.held import HeldItems, HeldSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
 from schema.recorded import is_recorded
-from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
-
-RESOURCE_TYPES = (*sorted(set(RESOURCE_TYPES_BY_DESTINATION.values())), "other")
+from schema.vocabulary import RESOURCE_TYPES
 
 NO_WARM_LOADS = "every load of a crawl begins with an empty cache: no load was warm"
 NO_RANKS = "the ranks of recorded pages are not known"
-
-
-def _known_type(name: str | None) -> str | None:
-    if name is not None and name not in RESOURCE_TYPES:
-        raise ValueError(f"no such resource type; there are {', '.join(RESOURCE_TYPES)}")
-    return name
 
 
 PageKind = Literal["home", "inner"]
@@ -39,9 +31,8 @@ RankQuery = Annotated[
 ]
 ProtocolQuery = Annotated[Protocol | None, Query(description="protocol of the response or connection")]
 TypeQuery = Annotated[
-    str | None,
-    AfterValidator(_known_type),
-    Query(description="destination of the request", json_schema_extra={"enum": list(RESOURCE_TYPES)}),
+    choice(RESOURCE_TYPES) | None,
+    Query(description="destination of the request"),
 ]
 PartyQuery = Annotated[
     Party | None,

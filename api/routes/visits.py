@@ -59,6 +59,7 @@ RESPONSE = (
         "from_cache",
         "wire_bytes",
         "wire_bytes_unknown",
+        "size_basis",
         "header_bytes",
     ),
     *("body_bytes", "is_complete", "request_sent_us", "first_byte_us", "last_byte_us", "server_delay_us"),

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
+from api.http.choices import choice
+from schema.vocabulary import CLOSED
+
 MOST_VALUES = 100
 """Maximum number of values that a column may be compared with."""
 
@@ -94,7 +97,7 @@ def parameters(schema: pa.Schema) -> dict[str, Parameter]:
 
 
 def _of(field: pa.Field) -> list[Parameter]:
-    kind = value_type(field.type)
+    kind = choice(CLOSED[field.name]) if field.name in CLOSED else value_type(field.type)
     comment = (field.metadata or {}).get(b"comment", b"").decode()
 
     def parameter(suffix: str, condition: str, annotation: Any, said: str) -> Parameter:  # noqa: ANN401

@@ -14,6 +14,7 @@ from typing import Any
 from crawler.netlog import connections, requests
 from crawler.netlog.event import Event
 from crawler.netlog.exchange import NETWORK_CHANGED, Exchange, Transport
+from crawler.netlog.tcp import TcpTransport
 
 EVENTS = frozenset(name for name, _ in (*connections.HANDLERS, *requests.HANDLERS))
 """The events to feed."""
@@ -70,6 +71,15 @@ class Assembler:
     def is_answered(self) -> bool:
         """True if a byte has come for a document of a main frame."""
         return self._requests.is_answered
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """All exchanges so far, in the order of their requests."""
+        return self._requests.exchanges
+
+    def tcp_transport(self, source: int) -> TcpTransport | None:
+        """The connection of a socket, or of the HTTP/2 session on it; None if there is none."""
+        return self._connections.tcp.get(source) or self._requests.session_transport.get(source)
 
     def finish(self) -> Traffic:
         """The traffic of the visit."""

@@ -62,7 +62,7 @@ class Requests:
         self._url_characters = 0
         self._job_transport: dict[int, TcpTransport] = {}
         self._job_exchange: dict[int, Exchange] = {}
-        self._session_transport: dict[int, TcpTransport] = {}
+        self.session_transport: dict[int, TcpTransport] = {}
         self._quic_bound: dict[int, QuicTransport] = {}
         """Connections on which the next request goes out, by the request's source."""
 
@@ -217,7 +217,7 @@ class Requests:
     def _http2_session(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.tcp.get(event.dependency)
         if transport is not None:
-            self._session_transport[event.source] = transport
+            self.session_transport[event.source] = transport
             transport.current = None
 
     def _http2_request(self, event: Event[params.Http2Request]) -> None:
@@ -225,7 +225,7 @@ class Requests:
         if exchange is None and (of_request := self._of_request.get(event.dependency)):
             exchange = of_request[-1]  # a WebSocket's headers name the request itself (RFC 8441)
             exchange.method = "CONNECT"
-        transport = self._session_transport.get(event.source)
+        transport = self.session_transport.get(event.source)
         if transport is not None and transport.frames is not None:
             transport.frames.newest_request = max(transport.frames.newest_request, event.params["stream_id"])
         if exchange is not None and transport is not None:
@@ -235,7 +235,7 @@ class Requests:
             exchange.weight = weight(event)
 
     def _http2_headers(self, event: Event[params.StreamHeaders]) -> None:
-        transport = self._session_transport.get(event.source)
+        transport = self.session_transport.get(event.source)
         for exchange in transport.exchanges if transport else ():
             # The first is the response's; others are trailers, or come after its end.
             if exchange.stream_id == event.params["stream_id"] and exchange.status is None:

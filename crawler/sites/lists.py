@@ -1,12 +1,16 @@
 """Reads lists of sites, checks every line, and identifies each list by id and checksum.
 
-A list has one of three forms: a host a line, RANK,HOST lines (Tranco), and ORIGIN,RANK lines under that
-header (CrUX), whose ranks are magnitudes that many sites share.
+A list has a host a line, RANK,HOST lines (Tranco, Umbrella), or columns under a header that names them:
+`domain` or `host`, with a rank (Majestic) or without (Cloudflare Radar), or `origin` with a magnitude that
+many sites share (CrUX). Values may be quoted.
 """
 
+import csv
 import dataclasses
 import hashlib
+import io
 import re
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +35,20 @@ SIZE_LIMIT = 256 * 1024 * 1024
 SKIPPED_SHARE = 0.001
 """Largest share of a public list's lines that are no host names, e.g. bare addresses;
 they are left out and counted."""
+
+
+HOST_COLUMNS = ("domain", "host", "hostname")
+RANK_COLUMNS = ("rank", "globalrank")
+"""Names of columns under which lists have hosts and ranks, in lower case."""
+
+ORIGIN = "origin"
+
+FORMS = (
+    "a list has a host a line, RANK,HOST lines (Tranco, Umbrella), or a header with `domain` or `host` and "
+    "perhaps `rank` (Majestic, Cloudflare Radar), or with `origin` and `rank` (CrUX)"
+)
+
+MIXED = "has other columns than the lines before"
 
 
 class ListError(CrawlerError):
@@ -68,7 +86,8 @@ class Sites:
 
 
 def read(path: Path, *, source: str | None = None, version: str | None = None) -> Sites:
-    """Read the list in a file, gzipped or not; a public `source` has a `version`, e.g. Tranco's id."""
+    """Read the list in a file, gzipped, zipped or plain; a public `source` has a `version`, e.g.
+    Tranco's id."""
     try:
         content = path.read_bytes()
     except OSError as exc:
@@ -87,10 +106,12 @@ def read(path: Path, *, source: str | None = None, version: str | None = None) -
 
 
 def unpacked(content: bytes, *, name: str) -> bytes:
-    """Decompress gzip, and return other bytes as they are.
+    """Decompress gzip or a zip of one file, and return other bytes as they are.
 
-    ListError if the stream is cut short or too large.
+    ListError if it is cut short or too large.
     """
+    if content.startswith(b"PK\x03\x04"):
+        return unzipped(content, name=name)
     if not content.startswith(b"\x1f\x8b"):
         return content
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -107,6 +128,27 @@ def unpacked(content: bytes, *, name: str) -> bytes:
     return found
 
 
+def unzipped(content: bytes, *, name: str) -> bytes:
+    """The only file in a zip, such as top-1m.csv.zip.
+
+    ListError if there are several, or it is damaged or too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = [one for one in archive.infolist() if not one.is_dir()]
+            if len(members) != 1:
+                raise ListError(f"the list {name} is a zip of {len(members)} files: unpack it, and give one")
+            with archive.open(members[0]) as file:
+                found = file.read(SIZE_LIMIT + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as exc:
+        raise ListError(f"the list {name} is no sound zip file: fetch it again") from exc
+    if len(found) > SIZE_LIMIT:
+        raise ListError(
+            f"the list {name} unpacks to more than {SIZE_LIMIT:,} bytes: that is no list of sites"
+        )
+    return found
+
+
 class Reader:
     """Reads the lines of a list; a ListError names the first line that is no site."""
 
@@ -114,6 +156,9 @@ class Reader:
         self.name = name
         self.entries: list[Entry] = []
         self.skipped = 0
+        """Lines that are left out: names in the DNS that are no sites,
+        and in a public list a few that are no names at all."""
+        self._nameless = 0
         self._may_skip = may_skip
         self._seen: dict[str, int] = {}
         """Line number of each host, and of each origin in a list of origins."""
@@ -121,38 +166,43 @@ class Reader:
     def read(self, content: bytes) -> None:
         """Read all lines."""
         lines = list(_lines(content, name=self.name))
-        header = lines[0][1].replace(" ", "").lower() if lines else ""
-        take = self._plain
-        if header == "origin,rank":
-            take = self._magnitude
-        elif header in ("rank,host", "rank,domain") or "," in header:
-            take = self._ranked
-        for number, line in lines[header in ("origin,rank", "rank,host", "rank,domain") :]:
-            take(f"line {number} of the list {self.name}", number, line)
+        header = [one.strip().lower() for one in lines[0][1]] if lines else []
+        host_at = next((header.index(one) for one in (*HOST_COLUMNS, ORIGIN) if one in header), None)
+        rank_at = next((header.index(one) for one in RANK_COLUMNS if one in header), None)
+        if host_at is not None:
+            lines = lines[1:]
+        elif len(header) <= 2:
+            host_at, rank_at = len(header) - 1, 0 if len(header) == 2 else None
+        if host_at is None or (ORIGIN in header and rank_at is None):
+            raise ListError(f"line 1 of the list {self.name} is of no form that is known: {FORMS}")
+        for number, values in lines:
+            where = f"line {number} of the list {self.name}"
+            if len(values) != len(header):
+                raise ListError(f"{where} {MIXED}: {shown(','.join(values))}; {FORMS}")
+            rank = None if rank_at is None else _rank(values[rank_at], where=where)
+            if ORIGIN in header and rank is not None:
+                self._magnitude(where, number, values[host_at], rank)
+            else:
+                self._ranked(where, number, values[host_at], rank)
         if not self.entries:
-            raise ListError(f"the list {self.name} is empty: it must hold a host a line, or RANK,HOST lines")
-        if self.skipped > max(1, SKIPPED_SHARE * len(lines)):
+            raise ListError(f"the list {self.name} is empty: {FORMS}")
+        if self._nameless > max(1, SKIPPED_SHARE * len(lines)):
             raise ListError(
-                f"the list {self.name} holds {self.skipped:,} lines of {len(lines):,} that are no hosts"
+                f"the list {self.name} holds {self._nameless:,} lines of {len(lines):,} that are no hosts"
             )
 
-    def _plain(self, where: str, number: int, line: str) -> None:
-        if "," in line:
-            raise ListError(f"{where} mixes the forms HOST and RANK,HOST: {shown(line)}")
-        self._add(where, number, line, rank=len(self.entries) + 1)
+    def _ranked(self, where: str, number: int, text: str, rank: int | None) -> None:
+        if rank is not None:
+            if self.entries and rank <= self.entries[-1].rank:
+                raise ListError(
+                    f"{where} has rank {rank} after rank {self.entries[-1].rank}: ranks must rise"
+                )
+            if is_no_site(text):
+                self.skipped += 1
+                return
+        self._add(where, number, text, rank=rank or len(self.entries) + 1)
 
-    def _ranked(self, where: str, number: int, line: str) -> None:
-        first, comma, host = line.partition(",")
-        if not comma:
-            raise ListError(f"{where} mixes the forms HOST and RANK,HOST: {shown(line)}")
-        rank = _rank(first, where=where)
-        if self.entries and rank <= self.entries[-1].rank:
-            raise ListError(f"{where} has rank {rank} after rank {self.entries[-1].rank}: ranks must rise")
-        self._add(where, number, host, rank=rank)
-
-    def _magnitude(self, where: str, number: int, line: str) -> None:
-        origin, _, rank = line.rpartition(",")
-        magnitude = _rank(rank, where=where)
+    def _magnitude(self, where: str, number: int, origin: str, magnitude: int) -> None:
         before = (self.entries[-1].magnitude if self.entries else None) or 0
         if magnitude < before:
             raise ListError(f"{where} has rank {magnitude} after rank {before}: ranks must not fall")
@@ -172,6 +222,7 @@ class Reader:
             if not self._may_skip:
                 raise
             self.skipped += 1
+            self._nameless += 1
             return
         if host in self._seen:
             raise ListError(f"{where} repeats {host} of line {self._seen[host]}")
@@ -179,20 +230,39 @@ class Reader:
         self.entries.append(Entry(rank, host, magnitude))
 
 
-def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, str]]:
-    """Return the lines that are not blank, with their numbers."""
+def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the values of the lines that are not blank, with the lines' numbers."""
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             line = raw.decode("utf-8").strip()
         except UnicodeDecodeError as exc:
             raise ListError(f"line {number} of the list {name} is not UTF-8") from exc
-        if line:
-            yield number, line
+        if '"' in line:
+            try:
+                (values,) = csv.reader([line], strict=True)
+            except (csv.Error, ValueError) as exc:
+                raise ListError(f"line {number} of the list {name} has quotes without an end") from exc
+            yield number, values
+        elif line:
+            yield number, line.split(",")
+
+
+def is_no_site(text: str) -> bool:
+    """Whether a name in the DNS is that of no site: a top-level domain, a service,
+    or an address written backwards.
+
+    >>> [is_no_site(name) for name in ("com", "_dmarc.example.com", "1.0.0.127.in-addr.arpa", "192.0.2.1", "a.test")]
+    [True, True, True, False, False]
+    """  # noqa: E501
+    labels = text.strip().lower().removesuffix(".").split(".")
+    if not all(LABEL.fullmatch(label) for label in labels):
+        return False
+    return len(labels) == 1 or labels[-1] == "arpa" or any(label.startswith("_") for label in labels)
 
 
 def _rank(text: str, *, where: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text.strip(), re.ASCII):
-        raise ListError(f"{where} has no rank from 1 before its comma: {shown(text)}")
+        raise ListError(f"{where} has no rank from 1: {shown(text)}")
     return int(text)
 
 

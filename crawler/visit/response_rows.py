@@ -22,6 +22,9 @@ from crawler.visit.stored_values import (
 from schema import http_caching
 from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
+COUNTED = "counted"
+"""Value of response.size_basis: the browser's log has every byte of a response."""
+
 CLIENTS = frozenset({"document", "iframe", "worker", "style", "other"})
 """Values of resource_type whose URL may stand in a Referer."""
 
@@ -117,6 +120,7 @@ class ResponseRows:
             "from_cache": cached,
             "wire_bytes": wire or None,
             "wire_bytes_unknown": unknown,
+            "size_basis": COUNTED if wire else None,
             "header_bytes": wire - body if wire and body is not None else None,
             "body_bytes": body if wire else None,
             "decoded_bytes": _decoded(exchange, body if wire else None),

@@ -55,9 +55,10 @@ def fetch_(
 ) -> None:
     """Fetch a public list, or check one in a file; then say its id, checksum and length.
 
-    A fetched list is kept in the data folder and planned by its id. A FILE holds a host a line, RANK,HOST
-    lines or CrUX's ORIGIN,RANK, gzipped or not. Every list is read to its last line: one that is missing, cut
-    short, empty or has a site twice is an error. International names become A-labels.
+    A fetched list is kept in the data folder and planned by its id. A FILE holds a host a line or RANK,HOST
+    lines (Umbrella), or is a list of Majestic, Cloudflare Radar or CrUX with its header; plain, gzipped or
+    zipped. Every list is read to its last line: one that is missing, cut short, empty or has a site twice is
+    an error. International names become A-labels.
 
     \b
     Example:

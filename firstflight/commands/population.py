@@ -105,7 +105,7 @@ def fetch(
     if (countries or per_country) and users:
         raise click.UsageError("--users weights the world: leave --country and --per-country out")
     with one_line(PopulationError, OSError):
-        found = read_countries(find_month(month, source=place, manifest=manifest))
+        found, left_out = read_countries(find_month(month, source=place, manifest=manifest))
         codes = tuple(one.code for one in usable(found)) if per_country else countries
         made = [
             store(settings.populations, new)
@@ -116,8 +116,15 @@ def fetch(
                 codes=codes,
                 users=read_users(users) if users else None,
                 users_source=users_source or "",
+                left_out=left_out,
             )
         ]
+    if left_out:
+        click.echo(
+            f"left out: {', '.join(left_out)} ({len(left_out)} of {len(found) + len(left_out)} countries), "
+            "with a value of no network, such as a test of 0 Mbps",
+            err=True,
+        )
     tell(made, as_json=as_json)
 
 

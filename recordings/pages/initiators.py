@@ -9,8 +9,7 @@ import bisect
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from recordings.pages.connections import Times
-from recordings.pages.kinds import kind_of
+from recordings.connections import Times
 from recordings.pages.request import PageRequest
 
 PARSING_US = 100_000
@@ -77,7 +76,7 @@ def document_of(
     named = one.referer_entry
     if named is None or named >= one.entry:
         return main
-    return named if kind_of(requests[named]) in DOCUMENTS else owners.get(named, main)
+    return named if requests[named].kind in DOCUMENTS else owners.get(named, main)
 
 
 class Arrivals:
@@ -89,8 +88,8 @@ class Arrivals:
         self._arrived: dict[tuple[int, str], list[tuple[int, int]]] = {}
         for one in requests:
             last = times[one.entry].last_us if one.entry in times else None
-            if kind_of(one) in ("script", "style") and last is not None:
-                self._arrived.setdefault((owners[one.entry], kind_of(one)), []).append((last, one.entry))
+            if one.kind in ("script", "style") and last is not None:
+                self._arrived.setdefault((owners[one.entry], one.kind), []).append((last, one.entry))
         for arrived in self._arrived.values():
             arrived.sort()
 
@@ -121,9 +120,9 @@ def initiator(
     if one.entry <= main or document >= one.entry:
         return Initiator(None, NONE)
     named = one.referer_entry
-    if named is not None and not one.referer_is_origin_only and kind_of(requests[named]) == "style":
+    if named is not None and not one.referer_is_origin_only and requests[named].kind == "style":
         return Initiator(named, STYLE_SHEET_REFERER) if named < one.entry else Initiator(document, DOCUMENT)
-    kind = kind_of(one)
+    kind = one.kind
     ends = times[document].last_us if document in times else None
     if kind not in NEVER_PARSED and kind != "font" and (ends is None or one.began_us <= ends + PARSING_US):
         return Initiator(document, PARSER)
@@ -131,4 +130,4 @@ def initiator(
     latest = arrivals.latest(document, kinds, before=one)
     if latest is None:
         return Initiator(document, DOCUMENT)
-    return Initiator(latest[1], SCRIPT if kind_of(requests[latest[1]]) == "script" else STYLE)
+    return Initiator(latest[1], SCRIPT if requests[latest[1]].kind == "script" else STYLE)

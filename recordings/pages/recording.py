@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from recordings.errors import RecordingError
 from recordings.pages.request import COLUMNS, PageRequest, request_of
+from recordings.release import Source
 
 BUNDLED = Path(__file__).parent / "bundled"
 """The folder of the pages that come with the code."""
@@ -35,28 +36,6 @@ MOST_ROWS = 5_000_000
 
 WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
-    """The content of source.json: whence the pages are, and what their recording cannot tell."""
-
-    id: str
-    """Name of the data set, which takes the place of a site list's id."""
-    month: str
-    device: str
-    vantage: str
-    magnitude: int | None
-    """Rank magnitude that all sites share; None if the list does not rank by magnitude."""
-    recorded: str
-    """Day and hours of the recording."""
-    source: str
-    commit: str
-    """Commit of the repository that holds the recordings."""
-    tool: str
-    licence: str
-    limits: list[str]
-    """What the recording cannot tell, a sentence each."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,8 +4,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
-MULTIPLEXED = ("h2", "h3")
-"""Protocols with several streams on a connection."""
+from recordings.connections import MULTIPLEXED, Request
+from recordings.page import MEDIA_TYPES
+from recordings.rows import alpn
+from recordings.sizes import BODILESS, COUNTED, Sizes, unknown
+from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
 CACHEABLE = ("GET", "HEAD")
 
@@ -88,9 +91,43 @@ class PageRequest:
         return self.protocol in MULTIPLEXED
 
     @property
-    def opens_connection(self) -> bool:
-        """True if a connection was opened for this request."""
-        return self.crossed_network and self.connect_ms is not None
+    def is_bodiless(self) -> bool:
+        """Whether the response has no body whatever its Content-Length says."""
+        return self.method == "HEAD" or self.status in BODILESS
+
+    @property
+    def kind(self) -> str:
+        """The resource type: by Sec-Fetch-Dest, or without it by the media type."""
+        if self.destination is not None:
+            return RESOURCE_TYPES_BY_DESTINATION.get(self.destination, "other")
+        if self.is_main_document:
+            return "document"
+        kind = next((kind for word, kind in MEDIA_TYPES if word in (self.mime_type or "")), "other")
+        return "iframe" if kind == "document" else kind
+
+    @property
+    def network_request(self) -> Request:
+        """The request as its connection depends on it."""
+        phases = (self.dns_ms, self.connect_ms, self.ssl_ms, self.wait_ms, self.receive_ms)
+        dns, connect, ssl, wait, receive = (
+            None if phase is None else microseconds(phase) for phase in phases
+        )
+        return Request(
+            entry=self.entry,
+            began_us=self.began_us,
+            origin=self.origin,
+            address=self.address,
+            protocol=alpn(self.protocol),
+            is_secure=self.scheme == "https",
+            is_anonymous=self.destination == "font",
+            tls=self.tls,
+            dns_us=dns,
+            connect_us=connect,
+            ssl_us=ssl,
+            wait_us=wait,
+            receive_us=receive,
+            has_size=self.transfer_bytes is not None,
+        )
 
 
 HINTS: dict[str, Any] = get_type_hints(PageRequest)
@@ -111,9 +148,54 @@ def request_of(row: Mapping[str, Any]) -> PageRequest:
     return PageRequest(**{name: row[name] for name in HINTS})
 
 
-def alpn(protocol: str) -> str:
-    """The ALPN name of a protocol; HTTP/1.0 has none, and counts as HTTP/1.1."""
-    return protocol if protocol in MULTIPLEXED else "http/1.1"
+H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
+"""Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
+
+
+def sizes_of(one: PageRequest) -> Sizes:
+    """Sizes as the browser counted them, with the headers of frames that it does not count.
+
+    A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
+    redirect Playwright counts the body alone, so the size of the response is unknown.
+    """
+    if one.transfer_bytes is None or one.is_redirect:
+        return unknown(
+            "no_response" if not one.has_arrived else "from_cache" if one.from_cache else "not_recorded"
+        )
+    length = 0 if one.is_bodiless else one.content_length
+    is_cut = length is not None and length >= one.transfer_bytes  # a header takes room as well
+    body = None if is_cut else length
+    wire = one.transfer_bytes + framing(one, one.transfer_bytes if body is None else body)
+    return Sizes(
+        wire_bytes=wire,
+        wire_bytes_unknown=None,
+        size_basis=COUNTED,
+        header_bytes=None if body is None else wire - body,
+        body_bytes=body,
+        is_complete=False if is_cut else None if body is None else True,
+    )
+
+
+def framing(one: PageRequest, body_bytes: int) -> int:
+    """Bytes of frame headers that a response has at least: one frame of headers,
+    and as few of data as may be.
+
+    A body of unknown size counts as all that was transferred.
+    """
+    if one.protocol == "h2":
+        return H2_FRAME_HEADER_BYTES * (1 + -(-body_bytes // H2_FRAME_BYTES))
+    if one.protocol == "h3":
+        return h3_frame_header(64) + (h3_frame_header(body_bytes) if body_bytes else 0)
+    return 0
+
+
+def h3_frame_header(length: int) -> int:
+    """Size of an HTTP/3 frame's header: its type in a byte, its length as RFC 9000 §16 encodes it.
+
+    >>> h3_frame_header(63), h3_frame_header(64), h3_frame_header(16_384)
+    (2, 3, 5)
+    """
+    return 1 + (1 if length < 2**6 else 2 if length < 2**14 else 4 if length < 2**30 else 8)
 
 
 def microseconds(milliseconds: float) -> int:

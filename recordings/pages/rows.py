@@ -1,89 +1,84 @@
-"""Recorded pages as the rows of a release's tables."""
+"""Recorded pages of which facts alone are kept, as the content of a release."""
 
 import collections
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
 
-from recordings.pages.connections import Traffic, rebuild
-from recordings.pages.delays import browser_delays, handshake_round_trip, round_trips
-from recordings.pages.initiators import Initiator, find_initiators
-from recordings.pages.kinds import kind_of, priority_of
-from recordings.pages.recording import RecordedPage, Recording, Source
-from recordings.pages.request import PageRequest, alpn
-from recordings.pages.sizes import sizes_of
+from recordings.connections import CONNECTION_RULES, OPENED, Connection, Traffic, rebuild
+from recordings.pages.initiators import INFERRED, RULES, Initiator, find_initiators
+from recordings.pages.recording import RecordedPage, Recording
+from recordings.pages.request import PageRequest, sizes_of
+from recordings.release import Content, rules, stated, tables_of, total
+from recordings.rows import CRAWL_ID, PageRows, Row, add_delays, alpn, site_row
 from schema import http_caching
-from schema.recorded import RECORDED
-from schema.server_delay import server_delays
-
-CRAWL_ID = 1
-"""Number of the crawl within its release; recorded crawls are in no database."""
+from schema.recorded import PAGES
+from schema.server_delay import fastest
 
 METHOD = "recorded-2"
 """Version of the method by which a recording becomes a release;
 a change of any value needs the next number."""
 
-Row = dict[str, Any]
+PRIORITIES: dict[str, tuple[int, bool]] = {
+    "document": (0, True),
+    "iframe": (0, True),
+    "style": (0, False),
+    "font": (0, False),
+    "fetch": (1, True),
+    "media": (3, True),
+}
+"""Urgency and whether incremental (RFC 9218) that Chromium gives a type, where nothing but the type decides.
+
+Those of scripts and images hang on attributes and places in the page, which were not recorded.
+"""
+
+TLS_ROUND_TRIPS = {"TLS 1.2": 2}
+"""Round trips of a full handshake (RFC 5246 §7.3);
+one for every other version (RFC 8446 §2, RFC 9001 §4.1)."""
 
 
-@dataclasses.dataclass(slots=True)
-class Observations:
-    """The rows of a recorded release by table, and counts of what was inferred."""
-
-    tables: dict[str, list[Row]]
-    initiators: collections.Counter[str]
-    """Number of requests by the rule of their initiator."""
-    connections: collections.Counter[str]
-    """Number of requests by the rule of their connection."""
-
-
-def observe(recording: Recording) -> Observations:
-    """The rows of all pages, in the order of their keys."""
-    found = Observations(
-        tables={
-            "crawl": [
-                crawl_row(
-                    recording.source,
-                    browser=browser_of(recording),
-                    method=METHOD,
-                    has_quic=any(one.protocol == "h3" for page in recording.pages for one in page.requests),
-                )
-            ],
-            "site": [site_row(recording, page) for page in recording.pages],
-            "visit": [visit_row(page) for page in recording.pages],
-            "connection": [],
-            "response": [],
-        },
-        initiators=collections.Counter(),
-        connections=collections.Counter(),
-    )
-    for page in recording.pages:
-        traffic = rebuild(page.requests)
-        initiators = find_initiators(page.requests, traffic.times)
-        connections, responses = traffic_rows(page, traffic, initiators)
-        found.tables["connection"] += connections
-        found.tables["response"] += responses
-        found.initiators.update(one.rule for one in initiators)
-        found.connections.update(traffic.rules.values())
-    return found
-
-
-def crawl_row(source: Source, *, browser: str, method: str, has_quic: bool) -> Row:
-    """The crawl: where and when the recording was made, by which browser, and how it became a release."""
-    return {
-        "id": CRAWL_ID,
-        "month": source.month,
-        "device": source.device,
-        "vantage": source.vantage,
-        "arm": "quic" if has_quic else "tcp",
-        "kind": RECORDED,
-        "list_id": source.id,
-        "method_version": method,
-        "commit": source.commit,
-        "browser": browser,
-        "loads": 1,
-        "inner_pages": 0,
+def content_of(recording: Recording) -> Content:
+    """The content of a release of all pages."""
+    pages = [page_rows(recording, page) for page in recording.pages]
+    tables = tables_of(pages, recording.source, browser=browser_of(recording), method=METHOD)
+    inferred = {
+        "initiators": rules(total(page.initiators for page in pages), RULES, inferred=INFERRED),
+        "connections": rules(
+            total(page.connection_rules for page in pages),
+            CONNECTION_RULES,
+            inferred=CONNECTION_RULES.keys() - {OPENED},
+        ),
     }
+    return Content(
+        tables=tables,
+        recording=stated(recording.source, recording.files, tables, inferred=inferred, notes=PAGES),
+        checksum=recording.checksum,
+        notes=PAGES,
+    )
+
+
+def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
+    """The rows of a page."""
+    traffic = rebuild([one.network_request for one in page.requests if one.crossed_network])
+    initiators = find_initiators(page.requests, traffic.times)
+    places = {
+        one.entry: (number, position)
+        for number, connection in enumerate(traffic.connections, start=1)
+        for position, one in enumerate(connection.requests, start=1)
+    }
+    connections = connection_rows(page, traffic)
+    responses = [
+        response_row(page, one, traffic, places.get(one.entry, (None, None)), initiators[one.entry])
+        for one in page.requests
+    ]
+    trips = round_trips(connections, traffic)
+    add_delays(connections, responses, trips, [one.began_us for one in page.requests])
+    return PageRows(
+        site=site_row(page.number, page_host(page.number), magnitude=recording.source.magnitude),
+        visit=visit_row(page),
+        connections=connections,
+        responses=responses,
+        initiators=collections.Counter(one.rule for one in initiators),
+        connection_rules=collections.Counter(traffic.rules.values()),
+    )
 
 
 def browser_of(recording: Recording) -> str:
@@ -91,24 +86,12 @@ def browser_of(recording: Recording) -> str:
     return ", ".join(f"Chromium/{build}" for build in sorted({page.browser for page in recording.pages}))
 
 
-def site_row(recording: Recording, page: RecordedPage) -> Row:
-    """A site, whose rank is not known: the page's number takes its place."""
-    return {
-        "crawl_id": CRAWL_ID,
-        "rank": page.number,
-        "host": page_host(page.number),
-        "magnitude": recording.source.magnitude,
-        "attempts": 1,
-        "final_visit_id": page.number,
-    }
-
-
 def page_host(page: int) -> str:
     """Made-up host of a page's site."""
     return f"page-{page}.invalid"
 
 
-def origin_host(page: int, origin: int) -> str:
+def origin_host(page: int, origin: object) -> str:
     """Made-up host of an origin of a page; `.invalid` is reserved (RFC 2606)."""
     return f"page-{page}-origin-{origin}.invalid"
 
@@ -134,32 +117,6 @@ def visit_row(page: RecordedPage) -> Row:
         "page_kind": "home",
         "load": 1,
     }
-
-
-def traffic_rows(
-    page: RecordedPage, traffic: Traffic, initiators: Sequence[Initiator]
-) -> tuple[list[Row], list[Row]]:
-    """Rows of a page's connections and of its responses."""
-    connections = connection_rows(page, traffic)
-    places: dict[int, tuple[int, int]] = {}
-    for number, connection in enumerate(traffic.connections, start=1):
-        for position, one in enumerate(connection.requests, start=1):
-            places[one.entry] = (number, position)
-    responses = [
-        response_row(page, one, traffic, places.get(one.entry, (None, None)), initiators[one.entry])
-        for one in page.requests
-    ]
-    trips = round_trips(connections, traffic)
-    delays = server_delays(connections, responses, trips)
-    for row, one in zip(responses, page.requests, strict=True):
-        leading = row["redirected_from_id"] or row["initiator_id"]
-        after_last, after_first = browser_delays(
-            row, responses[leading - 1] if leading else None, one.began_us
-        )
-        row["server_delay_us"] = delays[row["id"]]
-        row["round_trip_us"] = None if delays[row["id"]] is None else trips[row["connection_id"]]
-        row["browser_delay_us"], row["browser_delay_first_byte_us"] = after_last, after_first
-    return connections, responses
 
 
 def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:
@@ -191,7 +148,7 @@ def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:
     return rows
 
 
-def tls_version(recorded: str | None, protocol: str) -> str:
+def tls_version(recorded: str | None, protocol: str | None) -> str:
     """The TLS version; QUIC has no other than TLS 1.3 (RFC 9001 §4.2)."""
     return "TLS 1.3" if protocol == "h3" else recorded or "unknown"
 
@@ -220,7 +177,7 @@ def response_row(
         "scheme": one.scheme,
         "host": origin_host(page.number, one.origin),
         "protocol": alpn(one.protocol) if one.crossed_network else None,
-        "resource_type": kind_of(one),
+        "resource_type": one.kind,
         "status": one.status,
         "mime_type": None if one.mime_type == "x-unknown" else one.mime_type,
         "content_encoding": one.content_encoding,
@@ -234,6 +191,48 @@ def response_row(
         "urgency": urgency,
         "is_incremental": is_incremental,
     }
+
+
+def priority_of(one: PageRequest) -> tuple[int | None, bool | None]:
+    """Urgency and whether incremental; None over HTTP/1.1, and where the type alone does not decide."""
+    found = PRIORITIES.get(one.kind) if one.is_multiplexed and one.crossed_network else None
+    return found or (None, None)
+
+
+def handshake_round_trip(connection: Connection) -> int | None:
+    """Round trip that a connection's handshakes show, in µs.
+
+    None if it was opened unseen or without a round trip. A proxy on the way may answer a TCP handshake
+    itself, as the VPN of the bundled pages did: the TLS handshake is what went to the server and back, and
+    the longer of both is nearer to the truth. It includes the server's cryptography. A resumed TLS 1.2
+    handshake takes one round trip, and is taken for half of it.
+    """
+    opener = connection.opener
+    if opener is None or connection.connected_us is None or connection.opened_us is None:
+        return None
+    tcp = connection.connected_us - connection.opened_us
+    secure = (opener.ssl_us or 0) if connection.is_secure else 0
+    return max(tcp, secure // TLS_ROUND_TRIPS.get(connection.tls or "", 1)) or None
+
+
+def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
+    """The path's round trip in µs by connection id: the shortest handshake with its address,
+    and no longer than a wait.
+
+    No response can come sooner than a round trip after its request,
+    so the shortest wait at an address bounds it.
+    """
+    shown = {row["id"]: row["round_trip_us"] for row in connections}
+    waits = {
+        row["id"]: min(
+            (one.wait_us for one in connection.requests if one.wait_us is not None and one.has_size),
+            default=None,
+        )
+        for row, connection in zip(connections, traffic.connections, strict=True)
+    }
+    named = [row for row in connections if row["remote_address"] is not None]
+    trips, bounds = fastest(named, shown), fastest(named, waits)
+    return {number: min(trip, bounds.get(number, trip)) for number, trip in trips.items()}
 
 
 def freshness(one: PageRequest) -> Row:

@@ -269,12 +269,15 @@ OriginKey: TypeAlias = "tuple[str, int, bool, bool]"
 
 
 def origin_key(connection: Row, response: Row) -> OriginKey:
-    """Host, port, H2 and TLS of a connection; a shared connection belongs to the host it was opened for."""
+    """Host, port, H2 and TLS of a connection; a shared connection belongs to the host it was opened for.
+
+    A connection of an unknown protocol, as in some recordings, counts as one of HTTP/1.1.
+    """
     host = connection["host"] or response["host"]
     return (
         host,
         connection["port"],
-        connection["protocol"] != "http/1.1",
+        connection["protocol"] not in {"http/1.1", None},
         connection["tls_version"] is not None,
     )
 

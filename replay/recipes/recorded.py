@@ -1,23 +1,24 @@
-"""Page recipes from HAR files and CDP logs: exchanges become the rows of a release, then a recipe.
+"""Page recipes from HAR files and logs of DevTools events: the rows of a release,
+with estimates of sizes that no row may have.
 
-Only the first page of a recording is read: later pages were loaded with a warm cache.
+Only one page of a recording is read: later pages were loaded with a warm cache.
 """
 
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
-from recordings.files.reading import read_file
-from recordings.files.traffic import port_of
-from recordings.order import find_parents, first_load, kind_of
+from recordings.page import PageLoad
+from recordings.reading import read_file
+from recordings.rows import first_moment_us, page_rows
+from recordings.sizes import CONTRADICTORY, TEXTUAL
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import Recipe, assume_think_times, make_recipe
 from replay.recipes.release_rows import Row
-from schema import http_caching
+from schema.released_tables import released_tables
 
 H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 """Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
@@ -25,17 +26,17 @@ H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
-    """The page of a recording, and what was estimated or repaired."""
+    """The page of a recording, and what was estimated or left out."""
 
     recipe: Recipe
     file: str
     sha256: str
     kind: str
     tool: str
-    headers_estimated: int
-    """Number of responses whose header size is that of its uncompressed text."""
-    repairs: dict[str, int]
-    """Number of exchanges left out or repaired, by reason."""
+    sizes_estimated: int
+    """Number of responses whose header was not counted: its uncompressed text is taken, which bounds it."""
+    left_out: dict[str, int]
+    """Number of exchanges left out, by reason."""
 
     def to_dict(self) -> dict[str, Any]:
         """The recording's entry in replay.json."""
@@ -45,9 +46,10 @@ class Recorded:
             "sha256": self.sha256,
             "kind": self.kind,
             "tool": self.tool,
-            "sizes": "bodies and headers as the recording has them; TLS flights and requests assumed",
-            "headers_estimated": self.headers_estimated,
-            "repairs": self.repairs,
+            "sizes": "as the recording has them; headers that were not counted by their text; TLS "
+            "flights and requests assumed",
+            "sizes_estimated": self.sizes_estimated,
+            "left_out": self.left_out,
         }
 
 
@@ -61,114 +63,67 @@ def read_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> list[Recorded
 
 
 def read_recording(path: Path, kind: str, number: int) -> Recorded:
-    """Read the page of one file, gzipped or not; `number` becomes the visit id."""
+    """Read the page of one file; `number` becomes the visit id."""
     try:
         file = read_file(path, kind)
     except RecordingError as exc:
         raise RecipeError(str(exc)) from exc
-    kept, repairs = first_load(file.exchanges, by_silence=file.splits_by_silence)
-    recipe = recipe_of(kept, number)
+    recipe = recipe_of(file.load, number)
     if recipe is None:
-        raise RecipeError(f"{path}: no main document of known size, so no page that can be replayed")
-    repairs.update(repair for one in kept for repair in one.repairs)
-    if file.later_pages:
-        repairs["later_page_dropped"] = file.later_pages
+        raise RecipeError(f"{file.name}: no main document of known size, so no page that can be replayed")
     return Recorded(
         recipe=recipe,
-        file=path.name,
+        file=file.name,
         sha256=file.sha256,
         kind=kind,
         tool=file.tool,
-        headers_estimated=sum(one.body_bytes is not None and one.header_bytes is None for one in kept),
-        repairs=dict(sorted(repairs.items())),
+        sizes_estimated=sum(
+            one.sizes.wire_bytes is None and estimated_bytes(one) is not None for one in file.load.exchanges
+        ),
+        left_out=dict(sorted(file.load.left_out.items())),
     )
 
 
-def recipe_of(kept: Sequence[RecordedExchange], number: int) -> Recipe | None:
+def recipe_of(load: PageLoad, number: int) -> Recipe | None:
     """The recipe of a page load; None without a main document of known size."""
-    main = next((index for index, one in enumerate(kept) if not one.is_redirect), None)
-    if main is None:
+    if load.main is None:
         return None
-    visit = {"id": number, "host": kept[main].host, "main_response_id": main + 1}
-    connections, places = connection_rows(kept)
-    recipe = make_recipe(visit, connections, response_rows(kept, places))
+    rows = page_rows(load, number)
+    visit = {"id": number, "host": load.host, "main_response_id": load.main + 1}
+    base_us = first_moment_us(load.exchanges)
+    responses = [
+        with_estimate(row, one) | {"began_us": began_us(one, base_us)}
+        for row, one in zip(rows.responses, load.exchanges, strict=True)
+    ]
+    recipe = make_recipe(visit, [whole("connection", row) for row in rows.connections], responses)
     return recipe and assume_think_times([recipe])[0]
 
 
-def response_rows(kept: Sequence[RecordedExchange], connections: Sequence[int]) -> list[Row]:
-    """The exchanges as rows of a release's response table."""
-    return [
-        {
-            "id": index + 1,
-            "connection_id": connection,
-            "host": one.host,
-            "from_cache": False,
-            "resource_type": kind_of(one),
-            "wire_bytes": wire_bytes(one),
-            "header_bytes": header_text_bytes(one) if one.header_bytes is None else one.header_bytes,
-            "redirected_from_id": above + 1 if above is not None and how == "redirect" else None,
-            "initiator_id": above + 1 if above is not None and how != "redirect" else None,
-            "began_us": None if one.times.sent is None else round(1e6 * one.started_s),
-            "request_sent_us": one.times.sent,
-            "first_byte_us": one.times.first_byte,
-            "last_byte_us": one.times.last_byte,
-            "method": one.method,
-            "status": one.status,
-            **dataclasses.asdict(http_caching.read(one.status, one.headers)),
-            "request_body_bytes": one.request_body_bytes,
-        }
-        for index, (one, connection, (above, how)) in enumerate(
-            zip(kept, connections, find_parents(kept), strict=True)
-        )
-    ]
+def with_estimate(row: Row, one: RecordedExchange) -> Row:
+    """A response's row, with an estimate in the place of an unknown size."""
+    found = whole("response", row)
+    if found["wire_bytes"] is None and (estimate := estimated_bytes(one)) is not None:
+        found |= {"wire_bytes": estimate, "header_bytes": one.header_text_bytes}
+    return found
 
 
-def connection_rows(kept: Sequence[RecordedExchange]) -> tuple[list[Row], list[int]]:
-    """Rows of a release's connection table, and the connection id of each exchange.
+def began_us(one: RecordedExchange, base_us: int) -> int | None:
+    """Time at which the browser began a request, in µs since the page's first.
 
-    If a recording names no connections, an origin has one over H2, and each exchange its own over H1.
+    None without times of the request.
     """
-    rows: dict[tuple[object, ...], dict[str, Any]] = {}
-    places = []
-    for index, one in enumerate(kept):
-        url = urlsplit(one.url)
-        port = port_of(one)
-        protocol = {"h3": "h3", "h2": "h2", "spdy": "h2"}.get(one.protocol, "http/1.1")
-        own: tuple[object, ...] = (index,) if protocol == "http/1.1" else ()
-        key = (one.connection, protocol) if one.connection else (url.hostname, port, protocol, *own)
-        row = rows.setdefault(
-            key,
-            {
-                "id": len(rows) + 1,
-                "host": one.host,
-                "port": port,
-                "protocol": protocol,
-                "tls_version": "unknown" if url.scheme == "https" else None,
-                "tls_handshake_bytes": None,
-                "tls_ticket_bytes": None,
-                "frame_bytes": 0,
-                "remote_address": one.address or one.host,
-                "opened_us": None,
-                "connected_us": None,
-            },
-        )
-        if row["opened_us"] is None:
-            row.update(opened_us=one.times.opened, connected_us=one.times.connected)
-        places.append(row["id"])
-    return list(rows.values()), places
+    return None if one.times.sent is None else round(1e6 * one.started_s) - base_us
 
 
-def wire_bytes(one: RecordedExchange) -> int | None:
-    """Size of header, body, and H2 or H3 framing; None if the body's size is unknown."""
-    if one.body_bytes is None:
+def whole(table: str, row: Row) -> dict[str, Any]:
+    """A row with all columns of its table."""
+    return dict.fromkeys(released_tables()[table].schema.names) | dict(row)
+
+
+def estimated_bytes(one: RecordedExchange) -> int | None:
+    """Size of a body with the text of its header, and frames; None if either is unknown."""
+    body, header = one.sizes.body_bytes, one.header_text_bytes
+    if body is None or header is None or one.sizes.wire_bytes_unknown == CONTRADICTORY:
         return None
-    header = header_text_bytes(one) if one.header_bytes is None else one.header_bytes
-    framed = one.protocol in ("spdy", "h2", "h3")
-    frames = (1 + -(-one.body_bytes // H2_FRAME_BYTES)) if framed else 0
-    return header + one.body_bytes + frames * H2_FRAME_HEADER_BYTES
-
-
-def header_text_bytes(one: RecordedExchange) -> int:
-    """Size of the header as HTTP/1.1 text: an upper bound for compressed headers."""
-    status_line = len(f"HTTP/1.1 {one.status} OK\r\n")
-    return status_line + sum(len(name) + len(value) + 4 for name, value in one.headers.items()) + 2
+    frames = 0 if one.protocol in TEXTUAL or not one.protocol else 1 + -(-body // H2_FRAME_BYTES)
+    return header + body + frames * H2_FRAME_HEADER_BYTES

@@ -161,11 +161,15 @@ def test_an_unknown_crawl_is_a_problem(client: TestClient) -> None:
         assert_problem(response, "no-such-crawl", 404, mentions=crawl)
 
 
+def test_a_measure_that_does_not_exist_is_refused_with_the_choices(client: TestClient) -> None:
+    answer = client.get("/v1/distributions", params={"crawl": LOCALWEB, "measure": "bytes"})
+    assert_problem(answer, "no-such-choice", 422, mentions="responses_first, responses_iw_limited")
+
+
 @pytest.mark.parametrize(
     ("query", "mentions"),
     [
         ("", "crawl"),
-        (f"crawl={LOCALWEB}&measure=bytes", "no such measure"),
         (f"crawl={LOCALWEB}&iw=0", "iw"),
         (f"crawl={LOCALWEB}&iw=1001", "iw"),
         (f"crawl={LOCALWEB}&iw=ten", "iw"),

@@ -229,6 +229,7 @@ class MadeUp:
                 "from_cache": cached,
                 "wire_bytes": wire_bytes,
                 "wire_bytes_unknown": unknown or ("no_response" if wire_bytes is None else None),
+                "size_basis": None if wire_bytes is None else "counted",
                 "header_bytes": None if wire_bytes is None else min(200, wire_bytes),
                 "body_bytes": None if wire_bytes is None else max(0, wire_bytes - 200),
                 "decoded_bytes": None,

@@ -57,6 +57,7 @@ def response(number: int, *, wire_bytes: int | None = 700, path: str = "/") -> d
         from_cache=False,
         wire_bytes=wire_bytes,
         wire_bytes_unknown=None if wire_bytes is not None else "no_response",
+        size_basis=None if wire_bytes is None else "counted",
     )
 
 

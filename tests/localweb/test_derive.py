@@ -1,4 +1,4 @@
-"""Recipes from recordings: where they came from, the repairs that both kinds need, and who asked for whom."""
+"""Recipes from recordings: where they came from, what they keep, and who asked for whom."""
 
 import gzip
 import json
@@ -9,7 +9,9 @@ import pytest
 
 from localweb import derive
 from localweb.recipes import Page, RecipeError, Source
-from recordings.exchange import RecordedExchange, protocol_name
+from recordings.exchange import RecordedExchange, Recording
+from recordings.page import page_load
+from recordings.sizes import Sizes
 
 HAR = {
     "log": {
@@ -92,7 +94,8 @@ def test_a_page_says_which_recording_it_came_from(
 
 
 def one(url: str, **other: Any) -> RecordedExchange:
-    values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "body_bytes": 5}
+    sizes = Sizes(wire_bytes_unknown="not_recorded", body_bytes=other.pop("body_bytes", 5))
+    values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "sizes": sizes}
     return RecordedExchange(url=url, **{**values, **other})
 
 
@@ -100,25 +103,9 @@ def root(**other: Any) -> RecordedExchange:
     return one(ROOT, **{"mime_type": "text/html", **other})
 
 
-def page(*exchanges: RecordedExchange, **other: Any) -> Page:
-    return derive.page(exchanges, number=1, source=SOURCE, **other)
-
-
-@pytest.mark.parametrize(
-    ("exchange", "repair"),
-    [
-        (one("data:image/png;base64,AA"), "not_http_dropped"),
-        (one("about:blank"), "not_http_dropped"),
-        (one(ROOT + "x", is_cached=True), "cached_dropped"),
-        (one(ROOT + "x", status=0), "no_response_dropped"),
-        (one("https://a.example/ws", status=101), "upgrade_dropped"),
-    ],
-)
-def test_what_cannot_be_played_is_dropped_and_counted(exchange: RecordedExchange, repair: str) -> None:
-    found = page(root(), exchange, one(ROOT + "y"))
-
-    assert [thing.kind for thing in found.objects] == ["document", "image"]
-    assert found.repairs == {repair: 1}
+def page(*exchanges: RecordedExchange) -> Page:
+    load = page_load(Recording(tool="by hand", exchanges=list(exchanges)))
+    return derive.page(load, number=1, source=SOURCE)
 
 
 def test_a_redirect_that_the_browser_made_up_is_dropped_and_its_target_keeps_who_asked() -> None:
@@ -180,20 +167,15 @@ def test_a_redirect_is_asked_for_as_what_stands_at_its_end() -> None:
 
 def test_redirects_in_front_lead_to_the_main_document() -> None:
     found = page(
-        root(status=301, mime_type=""), root(status=302, mime_type=""), root(), one(ROOT + "x", referer=ROOT)
+        root(status=301, mime_type="", location=ROOT),
+        root(status=302, mime_type="", location=ROOT),
+        root(),
+        one(ROOT + "x", referer=ROOT),
     )
 
     assert found.main == 2
     assert [thing.parent for thing in found.objects] == [None, 0, 1, 2]
     assert [thing.kind for thing in found.objects] == ["document", "document", "document", "image"]
-
-
-def test_a_second_load_is_cut_off() -> None:
-    begun = page(root(begins_load=True), one(ROOT + "x"), root(begins_load=True), one(ROOT + "x"))
-    later = page(root(), one(ROOT + "x", started_s=3.9), one(ROOT + "x", started_s=8.0), splits_loads=True)
-
-    assert (len(begun.objects), begun.repairs) == (2, {"later_load_dropped": 2})
-    assert (len(later.objects), later.repairs) == (2, {"later_load_dropped": 1})
 
 
 def test_an_unknown_size_stays_unknown() -> None:
@@ -219,22 +201,4 @@ def test_the_browsers_word_for_a_kind_goes_before_the_media_type() -> None:
 
 def test_a_recording_of_nothing_is_refused() -> None:
     with pytest.raises(RecipeError, match=r"x\.har"):
-        page(one("data:,"))
-
-
-@pytest.mark.parametrize(
-    ("recorded", "name"),
-    [
-        ("HTTP/1.1", "http/1.1"),
-        ("http/1.0", "http/1.0"),
-        ("1.1", "http/1.1"),
-        ("h2", "h2"),
-        ("HTTP/2.0", "h2"),
-        ("spdy/3.1", "spdy"),
-        ("h3-29", "h3"),
-        ("http/2+quic/43", "h3"),
-        (None, "http/1.1"),
-    ],
-)
-def test_protocols_have_one_name_each(recorded: str | None, name: str) -> None:
-    assert protocol_name(recorded) == name
+        page(one(ROOT, status=0))

@@ -1,10 +1,20 @@
 """Small made-up HAR files with the quirks of real producers."""
 
+from __future__ import annotations
+
+import datetime
 from typing import Any
 
 import pytest
 
 from recordings import har
+from recordings.exchange import RecordedExchange
+
+NOW = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
+
+
+def read(content: dict[str, Any]) -> list[RecordedExchange]:
+    return har.read(content, now=NOW).exchanges
 
 
 def entry(url: str, second: int = 0, **other: Any) -> dict[str, Any]:
@@ -37,7 +47,7 @@ def test_the_size_of_a_request_body_is_taken_from_its_header_or_else_as_recorded
 ) -> None:
     one = entry("https://a.example/", method="POST", asking=asking)
     one["request"] |= {} if body is None else {"bodySize": body}
-    assert har.read(log(one))[0].request_body_bytes == known
+    assert read(log(one))[0].request_body_bytes == known
 
 
 def log(*entries: dict[str, Any], creator: str = "by hand") -> dict[str, Any]:
@@ -45,7 +55,7 @@ def log(*entries: dict[str, Any], creator: str = "by hand") -> dict[str, Any]:
 
 
 def test_an_entry_is_read_with_its_initiator() -> None:
-    (found,) = har.read(
+    (found,) = read(
         log(
             entry(
                 "http://a.example/x#top",
@@ -60,18 +70,12 @@ def test_an_entry_is_read_with_its_initiator() -> None:
     assert (found.url, found.status, found.mime_type) == ("http://a.example/x#top", 302, "text/html")
     assert (found.initiator, found.referer) == ("http://a.example/", "http://a.example/r")
     assert found.location == "http://a.example/y"
-    assert found.body_bytes == 10
-
-
-def test_only_the_first_page_is_taken() -> None:
-    entries = [entry("http://a.example/", pageref="p1"), entry("http://a.example/", pageref="p2")]
-
-    assert len(har.read(log(*entries))) == 1
+    assert found.sizes.body_bytes == 10
 
 
 def test_an_initiator_can_be_on_a_call_stack() -> None:
     detail = '{"type":"script","stack":{"callFrames":[{"url":""}],"parent":{"callFrames":[{"url":"http://a.example/s.js"}]}}}'
-    (found,) = har.read(log(entry("http://a.example/x", _initiator_detail=detail)))
+    (found,) = read(log(entry("http://a.example/x", _initiator_detail=detail)))
 
     assert found.initiator == "http://a.example/s.js"
 
@@ -84,58 +88,75 @@ def test_hdrgrabs_sizes_are_sums_over_a_connection() -> None:
         entry("http://a.example/3", 3, body=150, connection="7"),
         entry("http://a.example/4", 4, body=30, connection="7"),
     ]
-    found = har.read(log(*entries, creator="hdrgrab"))
+    found = read(log(*entries, creator="hdrgrab"))
 
     assert [one.url[-1] for one in found] == ["/", "1", "2", "3", "4"]
-    assert [one.body_bytes for one in found] == [100, 40, 50, 0, 30]
-    assert [bool(one.repairs) for one in found] == [False, False, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("total", "decoded", "headers", "body", "repair"),
-    [
-        (790, 277, {}, 277, "header_taken_off_size"),
-        (790, 277, {"Content-Encoding": "gzip"}, 790, "size_includes_header"),
-        (790, 2000, {"Content-Encoding": "gzip", "Content-Length": "500"}, 500, "header_taken_off_size"),
-        (90_000, 2000, {}, 90_000, "size_includes_header"),
-        (790, 900, {"Content-Length": "800"}, 790, "size_includes_header"),
-    ],
-)
-def test_chrome_har_counts_the_header_of_h2_into_the_body(
-    total: int, decoded: int, headers: dict[str, str], body: int, repair: str
-) -> None:
-    response = {"_transferSize": total}
-    (found,) = har.read(
-        log(
-            entry(
-                "https://a.example/",
-                body=total,
-                size=decoded,
-                header_size=-1,
-                headers=headers,
-                response=response,
-            )
-        )
-    )
-
-    assert found.body_bytes == body
-    assert found.repairs == {repair}
-
-
-@pytest.mark.parametrize(
-    ("headers", "body"), [({}, None), ({"Content-Length": "42"}, 42), ({"content-length": "x"}, None)]
-)
-def test_a_negative_size_is_unknown_unless_the_header_has_it(
-    headers: dict[str, str], body: int | None
-) -> None:
-    (found,) = har.read(log(entry("http://a.example/", body=-116, headers=headers)))
-
-    assert found.body_bytes == body
+    assert [one.sizes.body_bytes for one in found] == [100, 40, 50, 0, 30]
 
 
 def test_a_redirect_that_the_browser_made_up_is_marked() -> None:
     reason = {"Non-Authoritative-Reason": "HSTS", "Location": "https://a.example/"}
-    (found,) = har.read(log(entry("http://a.example/", status=307, headers=reason)))
+    (found,) = read(log(entry("http://a.example/", status=307, headers=reason)))
 
     assert found.is_internal
     assert found.location == "https://a.example/"
+
+
+def test_what_cannot_be_true_is_left_out_with_the_field_that_says_so() -> None:
+    sound = entry("http://a.example/")
+    odd = [
+        {**sound, "response": None},
+        {**sound, "response": {**sound["response"], "status": None}},
+        {**sound, "response": {**sound["response"], "bodySize": 5_000.0}},
+        {**sound, "response": {**sound["response"], "content": {"mimeType": "x" * 300}}},
+        {**sound, "request": {"url": "http://[object Object]/", "method": "GET", "headers": []}},
+        {**sound, "timings": {"send": None, "wait": None, "receive": None}},
+        {**sound, "startedDateTime": "0001-01-01T00:00:00Z"},
+        {**sound, "startedDateTime": "2999-01-01T00:00:00Z"},
+        {**sound, "startedDateTime": "yesterday"},
+    ]
+    found = har.read(log(sound, *odd, sound), now=NOW)
+
+    assert len(found.exchanges) == 2
+    assert found.odd == (
+        (1, "malformed response"),
+        (2, "malformed response.status"),
+        (3, "malformed response.bodySize"),
+        (4, "malformed response.content.mimeType"),
+        (5, "malformed request.url"),
+        (6, "malformed timings"),
+        (7, "date before 1990 or in the future"),
+        (8, "date before 1990 or in the future"),
+        (9, "malformed startedDateTime"),
+    )
+
+
+def test_a_har_without_a_creator_and_with_odd_pages_is_read() -> None:
+    found = har.read(
+        {"entries": [entry("http://a.example/")], "pages": [None, {"id": 1, "pageTimings": 7}]}, now=NOW
+    )
+
+    assert (found.tool, found.browser, len(found.exchanges)) == ("unknown", "", 1)
+
+
+def test_a_host_has_one_name() -> None:
+    urls = ("http://B\u00fccher.example/", "http://b\u00fccher.example./", "http://xn--bcher-kva.example:80/")
+    assert {one.host for one in read(log(*map(entry, urls)))} == {"xn--bcher-kva.example"}
+
+
+@pytest.mark.parametrize("version", ["", "unknown", None, "data"])
+def test_a_missing_protocol_is_unknown(version: str | None) -> None:
+    (found,) = read(log(entry("http://a.example/", version=version)))
+
+    assert (found.protocol, found.sizes.wire_bytes_unknown) == ("", "not_recorded")
+
+
+def test_a_redirect_status_without_a_target_is_a_document() -> None:
+    for status, location, is_redirect in (
+        (302, "/x", True),
+        (302, "", False),
+        (300, "/x", False),
+        (308, "", False),
+    ):
+        one = entry("http://a.example/", status=status, headers={"Server": "x", "Location": location})
+        assert read(log(one))[0].is_redirect == is_redirect

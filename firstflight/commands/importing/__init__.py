@@ -2,7 +2,7 @@
 
 import click
 
-from firstflight.commands.importing.files import cdp, har
+from firstflight.commands.importing.files import cdp, har, netlog
 from firstflight.commands.importing.httparchive import httparchive
 from firstflight.commands.importing.pages import pages
 
@@ -18,11 +18,12 @@ def command() -> None:
     Example:
       firstflight import pages
       firstflight import har --id my-pages --vantage berlin *.har
+      firstflight import netlog --id my-pages --vantage berlin chrome-net-export-log.json
       firstflight import httparchive bytesTotal.json
       firstflight release verify --crawl 2025-08
       firstflight replay run --crawl 2025-08 --pages 50
     """
 
 
-for each in (pages, har, cdp, httparchive):
+for each in (pages, har, cdp, netlog, httparchive):
     command.add_command(each)

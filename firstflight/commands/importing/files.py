@@ -1,9 +1,10 @@
-"""`firstflight import har` and `firstflight import cdp`: releases of page loads that other tools recorded."""
+"""`firstflight import har`, `import cdp` and `import netlog`:
+releases of page loads that other tools recorded."""
 
 import functools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ from tqdm import tqdm
 
 from firstflight.commands.release import REASON, facts_of, line_of
 from firstflight.errors import one_line
-from firstflight.recorded_files import import_files
+from firstflight.recorded_files import import_files, read_files
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
-from recordings.files.reading import CDP, HAR
+from recordings.netlog.release import content_of as content_of_logs
+from recordings.netlog.release import read_file as read_log
 from recordings.pages.recording import MONTH, WORD
+from recordings.reading import CDP, HAR, read_file
+from recordings.release import Content, File, content_of
 from releases.build import Built
 from releases.catalogue import ReleaseError
 from storage.signatures import SigningFailed
@@ -68,6 +72,12 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
                 "the newest version, or 1]",
             ),
             REASON,
+            click.option(
+                "--strict",
+                is_flag=True,
+                help="Refuse what is left out otherwise: entries whose values cannot be true, "
+                "and files without a page.",
+            ),
             click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON."),
             click.pass_obj,
         )
@@ -79,20 +89,20 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @options
 def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, by name
-    """Make a release of the first page of each HAR file, gzipped or not; of each month of recording one.
+    """Make a release of the first page of each HAR file; of each month of recording one.
 
-    Any program's files will do: what Playwright, Chrome, Firefox, WebPageTest, chrome-har and hdrgrab are
-    known to count wrongly is repaired (docs/recorded-files.md). What a file does not know is null, with the
-    reason. Hosts are kept, paths and content are not. A file that is damaged, too large or implausible stops
-    the import, and nothing is written.
+    Any program's files will do, plain, gzipped or zipped. The column size_basis says of each size whether the
+    program counted or stated it, or whether it is derived; what a file does not know or contradicts is null,
+    with the reason (docs/recorded-files.md). Hosts are kept, paths and content are not. Entries whose values
+    cannot be true, and files without a page that can be used, are left out and counted.
 
     \b
     Example:
-      firstflight import har --id my-pages --vantage berlin page.har other.har.gz
+      firstflight import har --id my-pages --vantage berlin page.har other.har.gz recorded.har.zip
       firstflight import har --id shop --device mobile --source "our own test of 3 May" *.har
       firstflight release verify --crawl 2026-05.mobile.unknown
     """
-    run(settings, HAR, **given)
+    run(settings, functools.partial(read_file, kind=HAR, strict=given["strict"]), content_of, **given)
 
 
 @click.command()
@@ -100,26 +110,54 @@ def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, b
 def cdp(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, by name
     """Make a release of the first page of each log of Chrome DevTools events; of each month of recording one.
 
-    A log is a JSON array of events of the domain Network, each bare or in a field `message`, gzipped or not.
-    What it does not know is null, with the reason (docs/recorded-files.md).
+    A log is a JSON array of events of the domain Network, an object with `events`, or an event a line; each
+    event bare or in a field `message`; plain, gzipped or zipped. What it does not know is null, with the
+    reason (docs/recorded-files.md).
 
     \b
     Example:
       firstflight import cdp --id perflogs --vantage lab --device desktop *.json.gz
       firstflight import cdp --id perflogs --month 2018-04 old.json
     """
-    run(settings, CDP, **given)
+    run(settings, functools.partial(read_file, kind=CDP, strict=given["strict"]), content_of, **given)
+
+
+@click.command()
+@options
+@click.option(
+    "--pcap",
+    "captures",
+    type=PATHS,
+    multiple=True,
+    help="Packets that were captured on the same machine meanwhile, pcap or pcapng; again for each file.",
+)
+def netlog(settings: Settings, captures: tuple[Path, ...], **given: Any) -> None:  # noqa: ANN401  # options, by name
+    """Make a release of every page in NetLogs of Chrome; of each month of recording one.
+
+    A log is what chrome://net-export or --log-net-log writes, whole or cut short, plain, gzipped or zipped.
+    With the bytes of sockets in it (capture mode Everything, "include raw bytes") each response has the size
+    that a crawl would count; without them sizes over HTTP/2 are unknown. Requests of extensions, of the
+    browser itself and of other tabs' pages are left out and counted (docs/recorded-files.md).
+
+    \b
+    Example:
+      firstflight import netlog --id my-pages --vantage berlin --device desktop chrome-net-export-log.json
+      firstflight import netlog --id my-pages --pcap eth0.pcapng log.json.gz
+    """
+    run(settings, functools.partial(read_log, captures=captures), content_of_logs, **given)
 
 
 def run(
     settings: Settings,
-    kind: str,
+    read: Callable[[Path], File],
+    contents: Callable[..., Content],
     *,
     paths: tuple[Path, ...],
     data_set: str,
     month: str | None,
     version: int | None,
     reason: str | None,
+    strict: bool,
     as_json: bool,
     **stated: str,
 ) -> None:
@@ -128,16 +166,26 @@ def run(
         if settings.signer is not None:
             settings.signer.check()
         with tqdm(total=len(paths), unit="file", file=sys.stderr, disable=None) as bar:
-            built = import_files(
-                settings,
-                paths,
-                kind,
-                stated={"id": data_set, **stated},
-                version=version,
-                reason=reason,
-                month=month,
-                progress=functools.partial(bar.update, 1),
-            )
+            files = read_files(paths, read, strict=strict, progress=bar.update, refused=left_out)
+        built = import_files(
+            settings,
+            files,
+            contents,
+            stated={"id": data_set, **stated},
+            version=version,
+            reason=reason,
+            month=month,
+        )
+    show(built, as_json=as_json)
+
+
+def left_out(reason: str) -> None:
+    """Say on standard error that a file is left out, and why."""
+    click.echo(f"left out: {' '.join(reason.split())}", err=True)
+
+
+def show(built: Sequence[Built], *, as_json: bool) -> None:
+    """Print what was made."""
     if as_json:
         click.echo(json.dumps([facts(one) for one in built], indent=2))
         return
@@ -146,10 +194,19 @@ def run(
         done = "imported" if one.is_new else "was there already, the same to the byte:"
         click.echo(f"{done} {line_of(told)}")
         recording = told["recording"]
+        bases = ", ".join(
+            f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items()
+        )
         click.echo(
             f"recorded {recording['recorded']}: {recording['responses_of_known_size']:,} of "
             f"{recording['requests']:,} responses have a known size on the wire"
+            + (f" ({bases})" if bases else "")
         )
+        if recording.get("left_out"):
+            reasons = ", ".join(
+                f"{count:,} {reason.replace('_', ' ')}" for reason, count in recording["left_out"].items()
+            )
+            click.echo(f"left out: {reasons}")
         click.echo(told["path"])
 
 

@@ -122,7 +122,7 @@ def shares_by_country(population: str) -> list[CountryShares]:
     rho = RHO
     if parts["hundredths"]:
         rho = int(parts["hundredths"]) / (100 if parts["sign"] else -100)
-    countries = read_countries(find_month(parts["month"]))
+    countries = read_countries(find_month(parts["month"])).countries
     return list(_shares(countries, rho=rho, with_sites=bool(parts["sites"])))
 
 

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,8 +56,27 @@ class Country:
     loss: tuple[float, ...]
     """Share of bytes sent again; the test itself caused some of it by filling the queue."""
 
+    @property
+    def is_possible(self) -> bool:
+        """False if a value is that of no network: no test, a rate or round trip of 0,
+        a loss that is no share."""
+        return (
+            self.tests > 0
+            and self.bandwidth_mbps[0] > 0
+            and self.rtt_ms[0] > 0
+            and 0 <= self.loss[0] <= self.loss[-1] <= 1
+        )
 
-def read_countries(content: bytes) -> list[Country]:
+
+class Month(NamedTuple):
+    """The countries of a month."""
+
+    countries: list[Country]
+    left_out: list[str]
+    """Codes of countries with a value that no network has, such as a test of 0 Mbps."""
+
+
+def read_countries(content: bytes) -> Month:
     """Read a file of downloads by country, with its labels of latency and loss put right.
 
     Raises PopulationError.
@@ -65,24 +85,24 @@ def read_countries(content: bytes) -> list[Country]:
         rows = pq.read_table(pa.BufferReader(content)).to_pylist()
         found = [_country(row) for row in rows]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OverflowError, OSError) as exc:
-        raise PopulationError(f"this is no IQB file of downloads by country: {exc}") from exc
-    if not found:
-        raise PopulationError("the IQB file has no country")
-    return found
+        raise PopulationError("this is no IQB file of downloads by country") from exc
+    month = Month(
+        [one for one in found if one.is_possible], sorted(one.code for one in found if not one.is_possible)
+    )
+    if not month.countries:
+        raise PopulationError("the IQB file has no country whose values can be")
+    return month
 
 
 def _country(row: Mapping[str, object]) -> Country:
     tests = int(row["sample_count"])  # type: ignore[call-overload]  # TypeError is read_countries' to translate
-    found = Country(
+    return Country(
         code=str(row["country_code"]),
         tests=tests,
         bandwidth_mbps=_rising(row, "download", PERCENTS),
         rtt_ms=_rising(row, "latency", [100 - percent for percent in PERCENTS]),
         loss=_rising(row, "loss", [100 - percent for percent in PERCENTS]),
     )
-    if tests < 1 or found.bandwidth_mbps[0] <= 0 or found.rtt_ms[0] <= 0 or not 0 <= found.loss[0] <= 1:
-        raise PopulationError(f"the IQB file's values for {found.code} are out of range")
-    return found
 
 
 def _rising(row: Mapping[str, object], name: str, labels: list[int] | tuple[int, ...]) -> tuple[float, ...]:

@@ -47,11 +47,13 @@ def populations_of(
     codes: Sequence[str] = (),
     users: Mapping[str, float] | None = None,
     users_source: str = "",
+    left_out: Sequence[str] = (),
 ) -> Iterator[NewPopulation]:
     """Populations of countries by `codes`, or without codes of the world and of the slowest countries.
 
-    Raises PopulationError. Each but the slowest countries' comes twice: as measured, and with round trips to
-    sites. The world also comes weighted by Internet users: `users` by country code, or else those of USERS.
+    Each but the slowest countries' comes twice: as measured, and with round trips to sites. The world also
+    comes weighted by Internet users: `users` by country code, or else those of USERS. `left_out` are
+    countries of the month that are not among them.
     """
     by_tests, name = world(countries, rho=rho), f"mlab-{month}"
     known = {one.code: one for one in countries}
@@ -62,7 +64,8 @@ def populations_of(
                 f"{name}-{code.lower()}", chosen.code, world([chosen], rho=rho), by_tests, month, rho
             )
         return
-    yield from twice(name, f"{len(countries)} countries by tests", by_tests, by_tests, month, rho)
+    lacking = f" without {', '.join(left_out)}" if left_out else ""
+    yield from twice(name, f"{len(countries)} countries by tests{lacking}", by_tests, by_tests, month, rho)
     some = slowest(countries)
     title = f"the {len(some)} slowest countries by tests ({', '.join(sorted(one.code for one in some))})"
     yield made(f"{name}-slow{len(some)}", title, world(some, rho=rho), month, rho)

@@ -336,6 +336,12 @@ def upgrade() -> None:
             comment="why wire_bytes is unknown; null if it is known",
         ),
         sa.Column(
+            "size_basis",
+            sa.Text(),
+            nullable=True,
+            comment="what wire_bytes rests on: counted, stated or derived; null if wire_bytes is unknown",
+        ),
+        sa.Column(
             "header_bytes",
             sa.BigInteger(),
             nullable=True,
@@ -524,6 +530,9 @@ def upgrade() -> None:
         ),
         sa.CheckConstraint(
             "(wire_bytes IS NULL) = (wire_bytes_unknown IS NOT NULL)", name=op.f("response_wire_bytes_check")
+        ),
+        sa.CheckConstraint(
+            "(wire_bytes IS NULL) = (size_basis IS NULL)", name=op.f("response_size_basis_check")
         ),
         sa.PrimaryKeyConstraint("crawl_id", "visit_id", "id", name=op.f("response_pkey")),
         postgresql_partition_by="LIST (crawl_id)",

@@ -85,7 +85,7 @@ def test_a_measure_and_a_figure_are_named_in_the_title(public: TestClient) -> No
         titles[query] = entry.fields["title"]
     assert "measure responses" in titles["measure=responses"]
     assert titles["figure=fig-gains"] == "{Gains. Figure fig-gains of: First flights in 2026}"
-    assert_problem(public.get(f"{MOBILE}/cite.bib?measure=none"), "bad-parameter", 400)
+    assert_problem(public.get(f"{MOBILE}/cite.bib?measure=none"), "no-such-choice", 422)
     problem = assert_problem(public.get(f"{REPORT}/cite.bib?figure=fig-none"), "not-citable", 404)
     assert "fig-gains" in problem["detail"]
     assert_problem(public.get("/documents/nothing/cite.bib"), "not-found", 404)

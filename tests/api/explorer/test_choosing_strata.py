@@ -82,4 +82,4 @@ def test_measures_that_lack_the_stratum_are_not_shown_unless_chosen(client_of_it
 @pytest.mark.parametrize("query", ["protocol=h4", "rank_stratum=5", "party=second", "resource_type=cat"])
 def test_a_value_that_no_stratum_has_is_refused(client_of_items: TestClient, query: str) -> None:
     answer = client_of_items.get(f"/explore?crawl={MANY}&{query}")
-    assert_problem(answer, "bad-parameter", 400, mentions=query.partition("=")[0])
+    assert_problem(answer, "no-such-choice", 422, mentions=query.partition("=")[0])

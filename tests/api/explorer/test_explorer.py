@@ -158,7 +158,7 @@ def test_a_year_before_and_another_device_are_offered_beside_a_release(data_dir:
         ("iw=" + "1," * 60, "bad-parameter", 400, "iw"),
         ("mss=0", "bad-parameter", 400, "mss"),
         ("mss=1430&mss=1460", "bad-parameter", 400, "more than once"),
-        ("measure=bytes", "bad-parameter", 400, "no such measure"),
+        ("measure=bytes", "no-such-choice", 422, "responses_first"),
         ("&".join(f"crawl=2026-0{n}" for n in range(1, 8)), "bad-parameter", 400, "at most 6"),
         ("crawl=1999-01", "no-such-crawl", 404, "1999-01"),
         (f"crawl={DESKTOP}/v9", "no-such-crawl", 404, "9"),

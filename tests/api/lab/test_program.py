@@ -47,17 +47,18 @@ def test_the_page_of_a_har_is_read() -> None:
     [
         (b"{", "not JSON"),
         (b"{\xff}", "not JSON"),
+        (b'{"traceEvents": []}', "a trace of Chrome"),
         (b'{"log": ' + b"[" * 1_000_000, "nested too deeply"),
         (b"{}", "no HAR"),
         (b'{"log": []}', "no HAR"),
-        (b'{"log": {"creator": {"name": "a"}, "entries": []}}', "no HAR"),
-        (har({"request": {}}), "no HAR"),
-        (changed(bodySize=10**30), "cannot be true"),
-        (changed(bodySize=int("9" * 4000)), "cannot be true"),
-        (har().replace(b"20000", b"9" * 5000), "cannot be true"),
-        (changed(bodySize=1e400), "cannot be true"),
-        (changed(status=10**20), "cannot be true"),
-        (changed(bodySize="x"), "no HAR"),
+        (b'{"log": {"creator": {"name": "a"}, "entries": []}}', "no request by HTTP"),
+        (har({"request": {}}), "malformed"),
+        (changed(bodySize=10**30), "malformed response.bodySize"),
+        (changed(bodySize=int("9" * 4000)), "malformed response.bodySize"),
+        (har().replace(b"20000", b"9" * 5000), "not JSON"),
+        (changed(bodySize=1e400), "no size of its main document"),
+        (changed(status=10**20), "malformed response.status"),
+        (changed(bodySize="x"), "malformed response.bodySize"),
         (har(UNKNOWN), "no size of its main document"),
         (changed(bodySize=MOST_PAGE_BYTES), "100 MB"),
         (har(DOCUMENT, *images(MOST_RESPONSES)), "1,001 responses"),
@@ -71,9 +72,9 @@ def test_what_cannot_be_replayed_is_refused_in_a_sentence(content: bytes, said: 
     assert len(str(caught.value)) < 250
 
 
-def test_a_hundred_thousand_entries_are_refused() -> None:
+def test_a_page_of_too_many_entries_is_refused() -> None:
     with pytest.raises(Refused, match="more than 20,000 requests"):
-        read_page(har(*[{}] * 100_000))
+        read_page(har(*[DOCUMENT] * 30_000))
 
 
 def test_the_memory_of_reading_is_bounded_and_that_of_the_guest_is_not() -> None:

@@ -48,7 +48,7 @@ def test_the_csv_has_the_same_points(client: TestClient) -> None:
 @pytest.mark.parametrize("path", ["/v1/outside-series", "/v1/outside-series.csv"])
 @pytest.mark.parametrize("query", ["series=speed", "client=tv"])
 def test_a_series_or_client_that_is_none_is_a_problem(client: TestClient, path: str, query: str) -> None:
-    assert_problem(client.get(f"{path}?{query}"), "bad-parameter", 400)
+    assert_problem(client.get(f"{path}?{query}"), "no-such-choice", 422)
 
 
 def test_the_page_draws_each_chart_and_names_source_and_licence(client: TestClient) -> None:

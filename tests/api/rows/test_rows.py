@@ -67,6 +67,14 @@ def test_every_row_of_a_table_is_answered_with_every_column_in_the_order_of_its_
         assert found[0]["started_at"] == "2026-11-01T12:00:01.000000Z"
 
 
+def test_responses_are_filtered_by_what_their_size_rests_on(client: TestClient) -> None:
+    sized = [one for one in RESPONSES if one["wire_bytes"] is not None]
+    assert len(rows(client, "responses", size_basis="counted")) == len(sized) > 0
+    assert rows(client, "responses", size_basis=["stated", "derived"]) == []
+    answer = client.get("/v1/visits", params={"crawl": CRAWL, "outcome": "nonsense"})
+    assert_problem(answer, "no-such-choice", 422, mentions="ok, http_error, timeout")
+
+
 @pytest.mark.parametrize("suffix", LINES)
 def test_a_bulk_format_has_every_row_with_the_same_values(client: TestClient, suffix: str) -> None:
     names = ("visit_id", "id", "host", "wire_bytes", "wire_bytes_unknown")
@@ -231,13 +239,19 @@ def test_no_made_up_cursor_is_taken(cursor: str) -> None:
         ("host_at_least=a", "unknown-parameter", "host_at_least"),
         ("cursor=" + "A" * 201, "bad-parameter", "cursor"),
         ("version=2", "no-such-crawl", "version 2"),
+        ("size_basis=nonsense", "no-such-choice", "counted, stated, derived"),
+        (
+            "protocol=h2&protocol=http/1.2",
+            "no-such-choice",
+            "protocol.1: no such value; there are http/1.1, h2, h3",
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )
 def test_a_bad_parameter_is_a_problem_that_names_it(
     client: TestClient, query: str, kind: str, mentions: str
 ) -> None:
-    status = 404 if kind == "no-such-crawl" else 400
+    status = {"no-such-crawl": 404, "no-such-choice": 422}.get(kind, 400)
     for path in ("/v1/responses", "/v1/responses.csv"):
         assert_problem(client.get(f"{path}?crawl={CRAWL}&{query}"), kind, status, mentions=mentions)
 

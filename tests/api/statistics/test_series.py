@@ -170,10 +170,18 @@ def test_a_series_of_nothing_is_a_problem(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["statistic=median", "measure=bytes", "percent=0", "percent=101", "iw=0", "since=2026-13", "until=x"],
+    ["percent=0", "percent=101", "iw=0", "since=2026-13", "until=x"],
 )
 def test_a_bad_parameter_of_a_series_is_a_problem(client: TestClient, query: str) -> None:
     assert_problem(client.get(f"/v1/series?kind=localweb&{query}"), "bad-parameter", 400)
+
+
+@pytest.mark.parametrize(("query", "choice"), [("statistic=median", "quantile"), ("measure=bytes", "pages")])
+def test_a_value_that_is_none_of_the_choices_is_refused_with_them(
+    client: TestClient, query: str, choice: str
+) -> None:
+    answer = client.get(f"/v1/series?kind=localweb&{query}")
+    assert_problem(answer, "no-such-choice", 422, mentions=choice)
 
 
 def test_an_unknown_parameter_of_a_series_is_refused(client: TestClient) -> None:

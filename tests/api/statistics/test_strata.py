@@ -133,7 +133,7 @@ def test_measures_without_a_dimension_are_left_out_or_refused(client: TestClient
 def test_a_value_that_no_stratum_has_is_refused(client: TestClient, query: str) -> None:
     name = query.partition("=")[0]
     for path in (f"/v1/distributions?crawl={CRAWL}", "/v1/series?kind=localweb"):
-        assert_problem(client.get(f"{path}&{query}"), "bad-parameter", 400, mentions=name)
+        assert_problem(client.get(f"{path}&{query}"), "no-such-choice", 422, mentions=name)
 
 
 def test_a_series_has_the_stratum_in_each_month(client: TestClient) -> None:

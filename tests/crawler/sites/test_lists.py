@@ -1,5 +1,6 @@
 import gzip
 import hashlib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -86,13 +87,19 @@ def test_an_empty_list_is_an_error(content: str) -> None:
     [
         ("a.test\nb.test\na.test", "line 3 of the list l repeats a.test of line 1"),
         ("A.test\na.test", "line 2 of the list l repeats a.test of line 1"),
-        ("1,a.test\nb.test", "line 2 of the list l mixes"),
-        ("a.test\n2,b.test", "line 2 of the list l mixes"),
+        ("1,a.test\nb.test", "line 2 of the list l has other columns"),
+        ("a.test\n2,b.test", "line 2 of the list l has other columns"),
         ("2,a.test\n2,b.test", "line 2 of the list l has rank 2 after rank 2"),
         ("0,a.test", "line 1 of the list l has no rank"),
         ("x,a.test", "line 1 of the list l has no rank"),
         ("1,", "line 1 of the list l is no host"),
-        ("1,a.test,extra", "line 1 of the list l is no host"),
+        ("1,192.0.2.1", "line 1 of the list l is no host"),
+        (
+            "1,a.test,extra",
+            "line 1 of the list l is of no form that is known: a list has a host a line, RANK,HOST",
+        ),
+        ("origin,share\nhttps://a.test,1", "line 1 of the list l is of no form that is known"),
+        ('1,"a.test', "line 1 of the list l has quotes without an end"),
     ],
 )
 def test_a_malformed_list_names_its_line(content: str, message: str) -> None:
@@ -140,7 +147,7 @@ def test_http_and_https_of_one_host_are_one_site() -> None:
         ("https://a.test,1000", "line 3 of the list l repeats 'https://a.test' of line 2"),
         ("https://b.test,500", "line 3 of the list l has rank 500 after rank 1000"),
         ("b.test,1000", "line 3 of the list l is no origin"),
-        ("https://b.test", "line 3 of the list l has no rank"),
+        ("https://b.test", "line 3 of the list l has other columns"),
         ("https://b.test:8443,1000", "line 3 of the list l is no host"),
     ],
 )
@@ -176,4 +183,60 @@ def test_a_list_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
     file = tmp_path / "bomb.gz"
     file.write_bytes(gzip.compress(b"\0" * 10**6))
     with pytest.raises(lists.ListError, match="unpacks to more than 1,000 bytes"):
+        lists.read(file)
+
+
+PUBLIC = {
+    "Umbrella": (
+        "1,google.com\n"
+        "2,netflix.com\n"
+        "3,com\n"
+        "4,microsoft.com\n"
+        "5,_dmarc.example.com\n"
+        "6,ftl.netflix.com\n"
+        "7,arpa\n"
+        "8,1.0.0.127.in-addr.arpa\n"
+        "9,wpad\n",
+        [(1, "google.com"), (2, "netflix.com"), (4, "microsoft.com"), (6, "ftl.netflix.com")],
+        5,
+    ),
+    "Majestic": (
+        "GlobalRank,TldRank,Domain,TLD,RefSubNets,RefIPs,IDN_Domain\n"
+        "1,1,google.com,com,500000,2000000,google.com\n"
+        "2,2,facebook.com,com,490000,1900000,facebook.com\n",
+        [(1, "google.com"), (2, "facebook.com")],
+        0,
+    ),
+    "Cloudflare Radar": ("domain\ngoogle.com\nyoutube.com\n", [(1, "google.com"), (2, "youtube.com")], 0),
+    "Cloudflare Radar's first hundred": (
+        'rank,domain,categories\n1,google.com,"Search Engines;Technology"\n2,youtube.com,Video\n',
+        [(1, "google.com"), (2, "youtube.com")],
+        0,
+    ),
+    "quoted": ('"1","google.com"\n"2","youtube.com"\n', [(1, "google.com"), (2, "youtube.com")], 0),
+}
+
+
+@pytest.mark.parametrize(("content", "sites", "skipped"), PUBLIC.values(), ids=PUBLIC.keys())
+def test_public_lists_are_read_as_they_are_given_out(
+    content: str, sites: list[tuple[int, str]], skipped: int
+) -> None:
+    reader = lists.Reader("l")
+    reader.read(content.encode())
+    assert ([(one.rank, one.host) for one in reader.entries], reader.skipped) == (sites, skipped)
+
+
+def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "top-1m.csv.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("top-1m.csv", "1,google.com\n2,youtube.com\n")
+    assert len(lists.read(file).entries) == 2
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-20])
+    with pytest.raises(lists.ListError, match="no sound zip file"):
+        lists.read(file)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("other.csv", "1,google.com\n")
+        archive.writestr("more.csv", "1,google.com\n")
+    with pytest.raises(lists.ListError, match="zip of 2 files"):
         lists.read(file)

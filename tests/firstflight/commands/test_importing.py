@@ -1,4 +1,4 @@
-"""`firstflight import har` and `import cdp` as an operator runs them."""
+"""`firstflight import har`, `import cdp` and `import netlog` as an operator runs them."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,10 @@ from releases.catalogue import find_release
 from releases.outside.points import load
 from replay.recipes.page_recipe import read_recipes
 from schema.recorded import null_reasons
-from schema.recorded_files import FILES
+from schema.recorded_files import FILES, NETLOGS
 from schema.tables import Base
 from tests.factories.made_up_recording import DOCUMENT, write_har
+from tests.recordings.netlog.made_up_log import MadeUpLog
 
 CRAWL = "2026-11.desktop.lab.tcp.recorded"
 
@@ -81,7 +82,7 @@ def test_what_a_har_does_not_know_is_null_with_its_reason(har: Path, tmp_path: P
     recording = find_release(releases(tmp_path), CRAWL).recording or {}
     assert recording["responses_of_unknown_size"] == {"not_recorded": 4}
     assert set(recording["null_columns"]) <= set(null_reasons(FILES))
-    assert recording["repairs"] == {"later_page_dropped": 1}
+    assert recording["left_out"] == {"later_page_dropped": 1}
 
 
 def test_columns_that_are_null_throughout_have_a_reason(har: Path, tmp_path: Path) -> None:
@@ -160,14 +161,66 @@ def test_each_month_is_a_release(har: Path, tmp_path: Path) -> None:
     assert [one["crawl"][:7] for one in json.loads(done.stdout)] == ["2026-10", "2026-11"]
 
 
-def test_one_bad_file_stops_the_import_and_nothing_is_written(har: Path, tmp_path: Path) -> None:
+def test_a_bad_file_is_left_out_and_said_and_with_strict_nothing_is_written(
+    har: Path, tmp_path: Path
+) -> None:
     bad = tmp_path / "bad.har"
     bad.write_text('{"log":')
-    done = import_har(har, bad)
-    assert done.exit_code == 1
-    assert [line for line in done.stderr.splitlines() if "Error" in line] == [done.stderr.splitlines()[-1]]
-    assert "bad.har: not a HAR recording" in done.stderr
+    strict = import_har(har, bad, "--strict")
+    assert strict.exit_code == 1
+    assert strict.stderr.splitlines()[-1] == "Error: bad.har is not JSON, at line 1 column 8"
+    alone = import_har(bad)
+    assert (alone.exit_code, alone.stderr) == (1, strict.stderr)
     assert not releases(tmp_path).exists() or not any(releases(tmp_path).rglob("*"))
+    done = import_har(har, bad)
+    assert done.exit_code == 0
+    assert "left out: bad.har is not JSON, at line 1 column 8" in done.stderr
+    assert len(rows(tmp_path, "visit", "id")) == 1
+
+
+def test_a_file_that_is_given_twice_counts_once(har: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.har.gz"
+    copy.write_bytes(har.read_bytes())
+    assert import_har(har, har, copy).exit_code == 0
+    assert len(rows(tmp_path, "visit", "id")) == 1
+
+
+def test_odd_entries_are_left_out_and_counted(tmp_path: Path) -> None:
+    har = tmp_path / b"caf\xe9.har".decode("utf-8", "surrogateescape")
+    odd = [{**DOCUMENT, "response": None}, {**DOCUMENT, "startedDateTime": "0001-01-01T00:00:00Z"}]
+    har.write_text(json.dumps({"log": {"entries": [DOCUMENT, *odd]}}))
+    done = import_har(har)
+    assert done.exit_code == 0, done.output
+    assert "left out: 1 date before 1990 or in the future, 1 malformed response" in done.output
+    recording = find_release(releases(tmp_path), CRAWL).recording or {}
+    assert (recording["requests"], recording["tools"]) == (1, {"unknown": 1})
+    assert recording["files"].keys() == {"1: caf\ufffd.har"}
+    assert run("release", "verify", "--offline", "--crawl", CRAWL).exit_code == 0
+
+
+def test_derived_sizes_are_marked_and_have_a_measure_of_their_own(tmp_path: Path) -> None:
+    har = tmp_path / "page.har"
+    shown = [{"name": "Content-Length", "value": "1000"}]
+    response = {"httpVersion": "HTTP/1.1", "headersSize": -1, "bodySize": -1, "headers": shown}
+    entries = [
+        {**DOCUMENT, "response": {**DOCUMENT["response"], **response}},
+        {**DOCUMENT, "response": {**DOCUMENT["response"], **response, "_transferSize": 1_300}},
+    ]
+    har.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
+    done = import_har(har)
+    assert "2 of 2 responses have a known size on the wire (1 counted, 1 derived)" in done.output
+    assert rows(tmp_path, "response", "wire_bytes, size_basis") == [(1_039, "derived"), (1_300, "counted")]
+    file = find_release(releases(tmp_path), CRAWL).file("distribution")
+    found = duckdb.execute(
+        "SELECT measure, size_bytes, count FROM read_parquet(?) WHERE measure IN "
+        "('responses', 'responses_derived')",
+        [str(file)],
+    )
+    assert found.fetchall() == [
+        ("responses", 1_300, 1),
+        ("responses", None, 1),
+        ("responses_derived", 1_039, 1),
+    ]
 
 
 def test_another_data_set_never_becomes_a_version_of_this_one(har: Path) -> None:
@@ -257,3 +310,59 @@ def test_a_bad_file_of_httparchive_writes_nothing(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "data" / "outside").exists()
+
+
+def import_log(*arguments: str | Path) -> Result:
+    return run("import", "netlog", "--id", "mine", "--vantage", "lab", "--device", "desktop", *arguments)
+
+
+@pytest.fixture
+def netlog(tmp_path: Path) -> Path:
+    log = MadeUpLog()
+    log.page("http://a.example/")
+    log.get("http://cdn.example/1", 300)
+    log.get("http://updates.example/", 300, top="null")
+    log.page("http://b.example/", top="http://b.example")
+    file = tmp_path / "log.json"
+    file.write_bytes(log.written())
+    return file
+
+
+def test_each_page_of_a_netlog_is_a_visit_of_a_release_that_holds(netlog: Path, tmp_path: Path) -> None:
+    done = import_log(netlog)
+    assert done.exit_code == 0, done.output
+    crawl = "2026-09.desktop.lab.tcp.recorded"
+    assert f"imported {crawl} version 1: 3 responses of 2 visits" in done.output
+    assert "3 of 3 responses have a known size on the wire (3 counted)" in done.output
+    assert "left out: 1 of browser dropped" in done.output
+    verified = run("release", "verify", "--offline", "--crawl", crawl)
+    assert verified.exit_code == 0, verified.output
+    release = find_release(releases(tmp_path), crawl)
+    assert set((release.recording or {})["null_columns"]) <= set(null_reasons(NETLOGS))
+    assert rows(tmp_path, "visit", "host, main_response_id, is_covered", crawl) == [
+        ("a.example", 1, None),
+        ("b.example", 1, None),
+    ]
+
+
+def test_columns_of_a_netlog_that_are_null_throughout_have_a_reason(netlog: Path, tmp_path: Path) -> None:
+    assert import_log(netlog).exit_code == 0
+    crawl = "2026-09.desktop.lab.tcp.recorded"
+    for table in ("crawl", "site", "visit", "connection", "response"):
+        file = find_release(releases(tmp_path), crawl).file(table)
+        described = duckdb.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(file)])
+        comments = {column.name: column.comment or "" for column in Base.metadata.tables[table].columns}
+        for name, *_ in described.fetchall():
+            if rows(tmp_path, table, f"count({name})", crawl) == [(0,)]:
+                assert f"{table}.{name}" in null_reasons(NETLOGS) or "null" in comments[name]
+
+
+def test_what_is_no_netlog_leaves_nothing_behind(har: Path, netlog: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        ((har,), "page.har.gz is a HAR: import it by `firstflight import har`"),
+        ((netlog, "--pcap", har), "page.har.gz is no capture of packets"),
+    ):
+        refused = import_log(*arguments)
+        assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
+        assert f"Error: {message}" in refused.stderr
+    assert not releases(tmp_path).exists()

@@ -7,7 +7,8 @@ import duckdb
 import pytest
 
 from recordings.pages.recording import BUNDLED, REQUESTS, Recording, read_recording
-from recordings.pages.rows import Observations, observe
+from recordings.pages.rows import content_of
+from recordings.release import Content
 from schema.recorded import PAGES, null_reasons
 
 SEGMENT_BYTES = 1430
@@ -19,8 +20,8 @@ def recording() -> Recording:
 
 
 @pytest.fixture(scope="module")
-def observed(recording: Recording) -> Observations:
-    return observe(recording)
+def observed(recording: Recording) -> Content:
+    return content_of(recording)
 
 
 SHARES = [(3, 43.8), (10, 62.5), (16, 71.4), (30, 81.4)]
@@ -48,7 +49,7 @@ def test_the_quantiles_of_sizes_are_those_that_were_measured_of_the_recordings(
 
 @pytest.mark.parametrize("iw", [iw for iw, _ in SHARES])
 def test_the_import_adds_the_headers_of_frames_and_leaves_out_redirects_alone(
-    recording: Recording, observed: Observations, iw: int
+    recording: Recording, observed: Content, iw: int
 ) -> None:
     sizes = [row["wire_bytes"] for row in observed.tables["response"] if row["wire_bytes"] is not None]
     others = transferred(recording, redirects=False)
@@ -65,15 +66,13 @@ def share_percent(sizes: list[int], iw: int) -> float:
     return 100 * sum(size <= iw * SEGMENT_BYTES for size in sizes) / len(sizes)
 
 
-def test_what_is_said_to_be_incomplete_is_shorter_than_its_content_length(observed: Observations) -> None:
+def test_what_is_said_to_be_incomplete_is_shorter_than_its_content_length(observed: Content) -> None:
     broken_off = [row for row in observed.tables["response"] if row["is_complete"] is False]
     assert 0 < len(broken_off) < 30
     assert not any(300 <= row["status"] < 400 for row in broken_off)
 
 
-def test_every_request_is_a_response_and_every_page_a_visit(
-    recording: Recording, observed: Observations
-) -> None:
+def test_every_request_is_a_response_and_every_page_a_visit(recording: Recording, observed: Content) -> None:
     assert (len(recording.pages), len(observed.tables["visit"]), len(observed.tables["response"])) == (
         591,
         591,
@@ -86,21 +85,21 @@ def test_every_request_is_a_response_and_every_page_a_visit(
     assert used == connections
 
 
-def test_no_host_can_reach_a_site(observed: Observations) -> None:
+def test_no_host_can_reach_a_site(observed: Content) -> None:
     named = {
         row["host"] for table in ("site", "visit", "connection", "response") for row in observed.tables[table]
     }
     assert all(host.endswith(".invalid") for host in named)
 
 
-def test_what_no_row_knows_has_a_reason(observed: Observations) -> None:
+def test_what_no_row_knows_has_a_reason(observed: Content) -> None:
     for table, rows in observed.tables.items():
         for name in rows[0]:
             if all(row[name] is None for row in rows):
                 assert f"{table}.{name}" in null_reasons(PAGES)
 
 
-def test_no_more_than_six_connections_to_an_origin_are_busy_over_http1(observed: Observations) -> None:
+def test_no_more_than_six_connections_to_an_origin_are_busy_over_http1(observed: Content) -> None:
     opened = collections.Counter(
         (row["visit_id"], row["host"])
         for row in observed.tables["connection"]
@@ -109,7 +108,7 @@ def test_no_more_than_six_connections_to_an_origin_are_busy_over_http1(observed:
     assert max(opened.values()) <= 6
 
 
-def test_times_of_a_response_are_in_order(observed: Observations) -> None:
+def test_times_of_a_response_are_in_order(observed: Content) -> None:
     for row in observed.tables["response"]:
         known = [
             row[name]
@@ -119,7 +118,7 @@ def test_times_of_a_response_are_in_order(observed: Observations) -> None:
         assert known == sorted(known)
 
 
-def test_a_round_trip_is_no_longer_than_the_shortest_wait(observed: Observations) -> None:
+def test_a_round_trip_is_no_longer_than_the_shortest_wait(observed: Content) -> None:
     waits = (
         (row["round_trip_us"], row["first_byte_us"] - row["request_sent_us"])
         for row in observed.tables["response"]

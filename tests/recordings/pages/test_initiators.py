@@ -2,15 +2,16 @@
 
 import pytest
 
+from recordings.connections import rebuild
 from recordings.pages import initiators
-from recordings.pages.connections import rebuild
 from recordings.pages.initiators import INFERRED, RULES, find_initiators
 from tests.factories.recorded_pages import Row, document, requests, row
 
 
 def found(*rows: Row) -> list[tuple[int | None, str]]:
     given = requests(*rows)
-    return [(one.entry, one.rule) for one in find_initiators(given, rebuild(given).times)]
+    times = rebuild([one.network_request for one in given if one.crossed_network]).times
+    return [(one.entry, one.rule) for one in find_initiators(given, times)]
 
 
 AFTER = 215.0

@@ -33,7 +33,7 @@ def new(content: str = ROWS) -> NewPopulation:
 
 
 def test_the_bundled_populations_are_those_that_the_code_makes() -> None:
-    countries = read_countries(find_month("2025-10"))
+    countries = read_countries(find_month("2025-10")).countries
     found = {one.id: one for one in populations_of(countries, "2025-10")}
     for rho in (-0.6, 0.0):  # the ends of its range in the ledger
         world = next(populations_of(countries, "2025-10", rho=rho))

@@ -34,7 +34,7 @@ def har(tmp_path: Path) -> Path:
         (["--recorded", "--har", "HAR"], "give either --crawl, or --recorded, or recordings"),
         (["--crawl", "2026-11", "--har", "HAR"], "give either --crawl, or --recorded, or recordings"),
         (["--har", "absent.har"], "does not exist"),
-        (["--cdp", "HAR"], "not a CDP recording"),
+        (["--cdp", "HAR"], "is a HAR"),
     ],
 )
 def test_a_run_takes_a_release_or_recordings(

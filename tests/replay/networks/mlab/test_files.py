@@ -36,13 +36,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_bundled_month_is_the_one_that_mlab_published() -> None:
-    countries = read_countries(find_month("2025-10"))
+    countries, left_out = read_countries(find_month("2025-10"))
+    assert left_out == []
     assert len(countries) == 238
     assert sum(one.tests for one in countries) == 112_945_393
 
 
 def test_a_month_comes_from_a_folder(folder: Path) -> None:
-    countries = read_countries(find_month("2024-10", source=str(folder)))
+    countries = read_countries(find_month("2024-10", source=str(folder))).countries
     assert len(countries) == 236
     assert round(sum(one.tests for one in countries) / 1e6, 1) == 141.2
 
@@ -50,7 +51,7 @@ def test_a_month_comes_from_a_folder(folder: Path) -> None:
 def test_the_labels_of_latency_and_loss_are_put_right() -> None:
     content = find_month("2025-10")
     row = next(one for one in pq.read_table(io.BytesIO(content)).to_pylist() if one["country_code"] == "US")
-    country = next(one for one in read_countries(content) if one.code == "US")
+    country = next(one for one in read_countries(content).countries if one.code == "US")
     assert row["latency_p5"] == 71.492  # M-Lab's label; it is the 95th percentile
     assert (country.rtt_ms[1], country.rtt_ms[4], country.rtt_ms[7]) == (0.809, 14.967, 71.492)
     assert (country.loss[0], country.loss[8]) == (0.0, row["loss_p1"])
@@ -74,8 +75,8 @@ def changed(**columns: Any) -> bytes:
     [
         ({"latency_p5": 0.001}, "percentiles of latency in AD are not in order: M-Lab may have changed"),
         ({"download_p50": float("nan")}, "percentiles of download in AD are not in order"),
-        ({"download_p1": 0.0}, "values for AD are out of range"),
-        ({"sample_count": 0}, "values for AD are out of range"),
+        ({"download_p1": 0.0}, "no country whose values can be"),
+        ({"sample_count": 0}, "no country whose values can be"),
         ({"loss_p25": None}, "no IQB file"),
         ({"loss_p25": "much"}, "no IQB file"),
     ],
@@ -83,6 +84,15 @@ def changed(**columns: Any) -> bytes:
 def test_values_that_cannot_be_are_refused(columns: dict[str, Any], why: str) -> None:
     with pytest.raises(PopulationError, match=why):
         read_countries(changed(**columns))
+
+
+@pytest.mark.parametrize("columns", [{"download_p1": 0.0}, {"latency_p99": 0.0}, {"loss_p1": 1.5}])
+def test_one_country_with_a_value_of_no_network_is_left_out_and_named(columns: dict[str, Any]) -> None:
+    first, *others = pq.read_table(OCTOBER_2024).to_pylist()
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([first | columns, *others]), file)
+    countries, left_out = read_countries(file.getvalue())
+    assert (len(countries), left_out) == (235, ["AD"])
 
 
 def test_what_is_no_parquet_file_is_refused() -> None:

@@ -30,7 +30,7 @@ BETWEEN = (0.02, 0.15, 0.4, 0.6, 0.85, 0.97)
 
 @functools.cache
 def october() -> tuple[Country, ...]:
-    return tuple(read_countries(find_month("2025-10")))
+    return tuple(read_countries(find_month("2025-10")).countries)
 
 
 @functools.cache

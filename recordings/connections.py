@@ -1,0 +1,218 @@
+"""Rebuilds the connections of a recorded page from origins, addresses and connect times.
+
+A request with a connect time opened a connection. Any other used one that was there: over HTTP/2 and HTTP/3
+that of its origin, or of another origin at the same address over the same protocol (coalescing,
+RFC 9113 §9.1.1); over HTTP/1.1 an idle one of its origin. If there is none, a connection was opened before it
+was needed (preconnect), and its times are unknown.
+"""
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+
+MOST_HTTP1 = 6
+"""Connections that Chromium opens to one host over HTTP/1.1."""
+
+CONNECT_US = 355_000
+"""Time that a new connection takes where its origin shows none: the median of the bundled pages."""
+
+MULTIPLEXED = ("h2", "h3")
+"""Protocols with several streams on a connection."""
+
+OPENED, REUSED, COALESCED, UNSEEN = "opened", "same_origin", "coalesced", "opened_unseen"
+"""Rules by which a request has its connection."""
+
+CONNECTION_RULES: dict[str, str] = {
+    OPENED: "recorded: the request has a connect time",
+    REUSED: "inferred: a connection of its origin and protocol",
+    COALESCED: "inferred: over HTTP/2 or HTTP/3, another origin's connection to the same address",
+    UNSEEN: "inferred: a connection opened before it was needed, at unknown times",
+}
+"""The rules with the evidence."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A request that crossed the network, as far as its connection depends on it.
+
+    Phases in µs; None for one that did not occur.
+    """
+
+    entry: int
+    """Number of the request within the page."""
+    began_us: int
+    """Time at which the browser began the request, in µs since the page's first."""
+    origin: Hashable
+    address: Hashable
+    """Server address; None if unknown."""
+    protocol: str | None
+    """http/1.1, h2 or h3; None if unknown."""
+    is_secure: bool
+    is_anonymous: bool
+    """True if the request carries no credentials, as Chromium's for fonts:
+    such requests have a connection of their own."""
+    tls: str | None = None
+    """TLS version; None if the response does not name it."""
+    dns_us: int | None = None
+    connect_us: int | None = None
+    ssl_us: int | None = None
+    wait_us: int | None = None
+    receive_us: int | None = None
+    has_size: bool = True
+    """False if nothing of the response was counted."""
+
+    @property
+    def is_multiplexed(self) -> bool:
+        """True over HTTP/2 and HTTP/3."""
+        return self.protocol in MULTIPLEXED
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Times:
+    """Times of an exchange in µs since the page's first request; None if unknown."""
+
+    sent_us: int | None = None
+    """Time of sending: after the connection was there, and over HTTP/1.1 after the response before it."""
+    first_us: int | None = None
+    last_us: int | None = None
+
+
+@dataclasses.dataclass(kw_only=True, slots=True, eq=False)
+class Connection:
+    """A connection, and the requests on it in the order of sending."""
+
+    origin: Hashable
+    address: Hashable
+    protocol: str | None
+    is_secure: bool
+    tls: str | None
+    """TLS version as recorded; None if no response on the connection names it."""
+    opener: Request | None
+    """The request that it was opened for; None if it was opened unseen."""
+    requests: list[Request] = dataclasses.field(default_factory=list)
+    free_us: int = 0
+    """End of the latest response on it."""
+
+    @property
+    def opened_us(self) -> int | None:
+        """First packet of the handshake."""
+        return None if self.opener is None else self.opener.began_us + (self.opener.dns_us or 0)
+
+    @property
+    def ready_us(self) -> int | None:
+        """End of all handshakes."""
+        opened = self.opened_us
+        return None if self.opener is None or opened is None else opened + (self.opener.connect_us or 0)
+
+    @property
+    def connected_us(self) -> int | None:
+        """End of the TCP handshake, or for HTTP/3 of QUIC's."""
+        if self.ready_us is None or self.opener is None or not self.is_secure or self.protocol == "h3":
+            return self.ready_us
+        return self.ready_us - (self.opener.ssl_us or 0)
+
+    @property
+    def begins_us(self) -> int:
+        """Place among the page's connections in the order of opening."""
+        return self.requests[0].began_us if self.opened_us is None else self.opened_us
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Traffic:
+    """The rebuilt connections of a page."""
+
+    connections: list[Connection]
+    """In the order of opening."""
+    times: dict[int, Times]
+    """Times of each request by its entry."""
+    rules: dict[int, str]
+    """Rule by which each request that crossed the network has its connection, by its entry."""
+
+
+def rebuild(requests: Sequence[Request]) -> Traffic:
+    """The connections of a page's requests that crossed the network, and the times that follow from them."""
+    opened = {one.entry: open_connection(one, opener=one) for one in requests if one.connect_us is not None}
+    found = list(opened.values())
+    times: dict[int, Times] = {}
+    rules: dict[int, str] = {}
+    for one in requests:
+        own = opened.get(one.entry)
+        connection, rule = (own, OPENED) if own else choose(one, found)
+        if connection is None:
+            connection = open_connection(one, opener=None)
+            found.append(connection)
+        rules[one.entry] = rule
+        times[one.entry] = use(connection, one)
+    return Traffic(sorted(found, key=lambda one: one.begins_us), times, rules)
+
+
+def open_connection(one: Request, *, opener: Request | None) -> Connection:
+    """A new connection to the request's origin."""
+    return Connection(
+        origin=one.origin,
+        address=one.address,
+        protocol=one.protocol,
+        is_secure=one.is_secure,
+        tls=one.tls,
+        opener=opener,
+    )
+
+
+def choose(one: Request, found: Sequence[Connection]) -> tuple[Connection | None, str]:
+    """The connection that a request without a connect time used, and the rule.
+
+    None if it was opened unseen.
+    """
+    there = [each for each in found if each.protocol == one.protocol and was_begun(each, one)]
+    own = [each for each in there if each.origin == one.origin]
+    if not one.is_multiplexed:
+        return idle(one, own), REUSED if idle(one, own) else UNSEEN
+    if own:
+        return same_credentials(one, own), REUSED
+    shared = [each for each in there if one.address is not None and each.address == one.address]
+    return (same_credentials(one, shared), COALESCED) if shared else (None, UNSEEN)
+
+
+def was_begun(connection: Connection, one: Request) -> bool:
+    """Whether a connection was opened, or being opened, when the browser began a request."""
+    return connection.opener is None or connection.opener.began_us <= one.began_us
+
+
+def same_credentials(one: Request, found: Sequence[Connection]) -> Connection:
+    """The first connection that was opened for a request with credentials as this one's, else the first."""
+    alike = (
+        each for each in found if each.opener is not None and each.opener.is_anonymous == one.is_anonymous
+    )
+    return next(alike, found[0])
+
+
+def idle(one: Request, own: Sequence[Connection]) -> Connection | None:
+    """The HTTP/1.1 connection that a request used: idle, or the first to become so.
+
+    None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
+    new one, up to six, and takes whichever is ready first.
+    """
+    ready = [each for each in own if each.free_us <= one.began_us and each.requests]
+    if ready:
+        return max(ready, key=lambda each: each.free_us)
+    busy = min((each for each in own if each.requests), key=lambda each: each.free_us, default=None)
+    if busy is None or len(own) >= MOST_HTTP1:
+        return busy
+    takes = [each.opener.connect_us or 0 for each in own if each.opener is not None]
+    return busy if busy.free_us <= one.began_us + (min(takes) if takes else CONNECT_US) else None
+
+
+def use(connection: Connection, one: Request) -> Times:
+    """Put a request on a connection; its times."""
+    connection.requests.append(one)
+    connection.tls = connection.tls or one.tls
+    connection.address = one.address if connection.address is None else connection.address
+    ready = connection.ready_us
+    sent = one.began_us if ready is None else max(one.began_us, ready)
+    if not one.is_multiplexed:
+        sent = max(sent, connection.free_us)
+    if one.wait_us is None:
+        return Times()
+    first = sent + one.wait_us
+    last = None if one.receive_us is None else first + one.receive_us
+    connection.free_us = max(connection.free_us, first if last is None else last)
+    return Times(sent_us=sent, first_us=first, last_us=last)

@@ -1,1 +1,0 @@
-"""Makes the observations of a recorded release from HAR files and logs of DevTools events."""

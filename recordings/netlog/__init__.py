@@ -1,0 +1,1 @@
+"""Reads NetLogs of anybody's Chrome by the crawler's own reader, and makes rows of the pages in them."""

@@ -1,0 +1,140 @@
+"""The pages in a NetLog: whose requests are whose, and which are of no page."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import json
+from typing import Any
+
+from crawler.netlog.assembler import Assembler, Traffic
+from crawler.netlog.exchange import MAIN_FRAME, Exchange, Transport
+from recordings.netlog.counting import Counts
+from recordings.netlog.log import DATA, NetLog
+from recordings.sizes import Sizes
+
+STARTED = "URL_REQUEST_START_JOB"
+
+NO_ORIGIN = ("", "null", "opaque")
+"""Values of a request's top frame that are no site's: the browser asks for itself."""
+
+SCHEMES = ("http://", "https://")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asker:
+    """What a log says of who asked for something."""
+
+    source: int
+    """Number of the request, which its redirects and retries share."""
+    top: str | None
+    """Site of the tab's page; empty for the browser itself, None where the log does not say."""
+    initiator: str = ""
+    """Origin that asked."""
+
+    @property
+    def is_extension(self) -> bool:
+        """True if an extension asked."""
+        return "-extension://" in self.initiator or "-extension://" in (self.top or "")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class NetLogPage:
+    """One page load."""
+
+    document: Exchange
+    """The page's own document, after redirects."""
+    exchanges: list[Exchange]
+    """In the order of the requests."""
+    transports: list[Transport]
+    """Connections that carried an exchange of the page, in the order of their beginnings."""
+
+    @property
+    def start_ms(self) -> int:
+        """Time at which the browser asked for the document, or for the first redirect that led to it."""
+        return self.exchanges[0].asked_ms
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class NetLogTraffic:
+    """What crossed the network while a log was written."""
+
+    pages: list[NetLogPage]
+    left_out: collections.Counter[str]
+    """Requests that are of no page, by reason."""
+    sizes: dict[int, Sizes]
+    """Sizes by the exchange's id(), where the log has no bytes to tell them."""
+    stop_ms: int
+    """Time of the last event."""
+
+
+def read_traffic(log: NetLog) -> NetLogTraffic:
+    """The pages of a log, and what was left out."""
+    assembler = Assembler()
+    counts = None if log.has_bytes else Counts(assembler, names_data=DATA in log.constants.log_event_types)
+    askers: dict[int, Asker] = {}
+    by_exchange: dict[int, Asker] = {}
+    seen = stop_ms = 0
+    for event, raw in log.read():
+        if event.name == STARTED and event.phase == "BEGIN":
+            askers[event.source] = asker(event.source, json.loads(bytes(raw)))
+        assembler.feed(event)
+        for exchange in assembler.exchanges[seen:]:
+            by_exchange[id(exchange)] = askers.get(event.source, Asker(event.source, None))
+        seen = len(assembler.exchanges)
+        if counts is not None:
+            counts.feed(event)
+        stop_ms = max(stop_ms, event.time_ms)
+    traffic = assembler.finish()
+    pages, left_out = cut(traffic, by_exchange)
+    sizes = {} if counts is None else counts.sizes(traffic.exchanges)
+    return NetLogTraffic(pages=pages, left_out=left_out, sizes=sizes, stop_ms=stop_ms)
+
+
+def asker(source: int, params: dict[str, Any]) -> Asker:
+    """Who asked, by the parameters of a request's beginning."""
+    key = params.get("network_isolation_key", params.get("network_anonymization_key"))
+    top = None if key is None else str(key).partition(" ")[0].strip('"')
+    return Asker(source, "" if top in NO_ORIGIN else top, str(params.get("initiator", "")))
+
+
+def cut(traffic: Traffic, askers: dict[int, Asker]) -> tuple[list[NetLogPage], collections.Counter[str]]:
+    """The pages of a log: a navigation of a tab begins one,
+    and what the same site's tab asks for from then on is its own.
+
+    Of two tabs with one site's pages the later one has all of it.
+    """
+    left_out: collections.Counter[str] = collections.Counter()
+    begun: dict[str | None, list[Exchange]] = collections.defaultdict(list)
+    """Exchanges of the page that loads in the tabs of a site;
+    of all tabs where the log does not tell them apart."""
+    groups: dict[int, list[Exchange]] = {}
+    """Exchanges of each page, by the navigation."""
+    for exchange in traffic.exchanges:
+        who = askers[id(exchange)]
+        if who.is_extension:
+            left_out["of_extension_dropped"] += 1
+        elif exchange.frame == MAIN_FRAME:
+            begun[who.top] = groups.setdefault(who.source, [])
+            begun[who.top].append(exchange)
+        elif who.top == "":
+            left_out["of_browser_dropped"] += 1
+        elif who.top in begun:
+            begun[who.top].append(exchange)
+        else:
+            left_out["of_other_page_dropped"] += 1
+    pages = []
+    for group in groups.values():
+        shown = [one for one in group if one.frame == MAIN_FRAME and one.status is not None]
+        if shown and not leads_on(shown[-1], group):
+            used = {id(one.transport) for one in group}
+            transports = [one for one in traffic.transports if id(one) in used]
+            pages.append(NetLogPage(document=shown[-1], exchanges=group, transports=transports))
+        else:
+            left_out["no_document_dropped"] += len(group)
+    return pages, left_out
+
+
+def leads_on(exchange: Exchange, group: list[Exchange]) -> bool:
+    """Whether a response is a redirect of which the page knows the target."""
+    return any(one.redirected_from is exchange for one in group)

@@ -1,0 +1,252 @@
+"""NetLogs of one month as the content of a release: the crawler's rows of each page,
+without names of paths."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from crawler.netlog.assembler import Traffic
+from crawler.netlog.exchange import Exchange, Transport
+from crawler.visit.rows import FIRST_FLIGHT_COLUMNS
+from crawler.visit.rows import rows as crawled_rows
+from recordings.containers import unpacked
+from recordings.errors import RecordingError
+from recordings.exchange import host_name
+from recordings.netlog.log import MOST_BYTES, NetLog, read_netlog
+from recordings.netlog.packets import Captured, read_captures
+from recordings.netlog.pages import NetLogPage, NetLogTraffic, read_traffic
+from recordings.release import Content, checksum, rules, source_of, stated, sums_of, tables_of, total
+from recordings.rows import CRAWL_ID, PageRows, Row, site_row
+from recordings.sizes import NOT_RECORDED
+from schema.recorded_files import NETLOGS
+from schema.vocabulary import is_covered
+
+METHOD = "recorded-netlog-1"
+"""Version of the method by which NetLogs become a release; a change of any value needs the next number."""
+
+INITIATORS: dict[str, str] = {
+    "redirect": "recorded: the response that redirected here",
+    "referer": "inferred: the response whose URL Referer is",
+    "none": "none: the navigation, and what nothing tells of",
+}
+"""Rules by which a request has its initiator, with the evidence."""
+
+CONNECTIONS: dict[str, str] = {"recorded": "recorded: the connection that the log names"}
+
+LIMITS = [
+    "Pages are told apart by the site of the tab's page: of two tabs with pages of one site at a time the "
+    "later page has the requests of both.",
+    "Later pages of a log may find caches and connections of the earlier ones; what a connection carried for "
+    "several pages counts for none.",
+    "The recordings are of pages that somebody chose: they are no sample of the web, "
+    "and their ranks are not known.",
+]
+"""What no log can tell."""
+
+WITHOUT_BYTES = (
+    "The logs, or some of them, were written without the bytes of sockets (capture mode {modes}): sizes over "
+    "HTTP/2, and the bytes of TLS handshakes and tickets, are unknown there."
+)
+
+OF_WHOLE = ("received_bytes", "decrypted_bytes", "frame_bytes", "packet_bytes")
+"""Columns of a connection that are of no single page if several used it."""
+
+OF_BEGINNING = (
+    *("opened_us", "connected_us", "secured_us", "tls_handshake_bytes", "tls_ticket_bytes"),
+    *("first_record_bytes", *FIRST_FLIGHT_COLUMNS),
+)
+"""Columns of a connection's beginning, which is of the page that it was opened for."""
+
+OF_BYTES = ("tls_handshake_bytes", "tls_ticket_bytes", "first_record_bytes", "frame_bytes", "tls_resumed")
+"""Columns of a TCP connection that the bytes of its socket tell."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class NetLogFile:
+    """The pages of a log."""
+
+    name: str
+    sha256: str
+    log: NetLog
+    traffic: NetLogTraffic
+    captured: Captured | None
+
+    @property
+    def tool(self) -> str:
+        """The program that wrote the log."""
+        return "Chrome's NetLog"
+
+    @property
+    def day(self) -> str:
+        """Day of the first page, YYYY-MM-DD; empty if the log does not state it."""
+        started = self.at(self.traffic.pages[0].start_ms)
+        return "" if started is None else f"{started:%Y-%m-%d}"
+
+    def at(self, time_ms: int) -> datetime.datetime | None:
+        """The moment of a time on the log's clock; None if the log does not state it, or it cannot be."""
+        if self.log.epoch_ms is None:
+            return None
+        try:
+            return datetime.datetime.fromtimestamp((self.log.epoch_ms + time_ms) / 1000, datetime.UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
+
+
+def read_file(path: Path, captures: tuple[Path, ...] = ()) -> NetLogFile:
+    """Read a log, and the packets beside it; RecordingError if it is none, or has no page."""
+    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        content = path.read_bytes()
+    except OSError as exc:
+        raise RecordingError(f"{name} cannot be read: {exc.strerror}") from exc
+    log = read_netlog(unpacked(content, name, most_bytes=MOST_BYTES), name)
+    traffic = read_traffic(log)
+    if not traffic.pages:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(traffic.left_out.items()))
+        raise RecordingError(
+            f"{name}: no page in it whose document arrived" + (f" (left out: {reasons})" if reasons else "")
+        )
+    if captures and log.epoch_ms is None:
+        raise RecordingError(f"{name} does not state its clock (timeTickOffset): leave out --pcap")
+    return NetLogFile(
+        name=name,
+        sha256=hashlib.sha256(content).hexdigest(),
+        log=log,
+        traffic=traffic,
+        captured=read_captures(captures, epoch_ms=log.epoch_ms or 0) if captures else None,
+    )
+
+
+def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str], *, month: str) -> Content:
+    """The content of a release of these logs, a visit for each of their pages."""
+    pages: list[PageRows] = []
+    for file in files:
+        for page in file.traffic.pages:
+            pages.append(page_rows(file, page, len(pages) + 1))
+    browsers = {file.log.browser for file in files if file.log.browser}
+    modes = sorted({file.log.mode for file in files if not file.log.has_bytes})
+    limits = [*([WITHOUT_BYTES.format(modes=", ".join(modes))] if modes else []), *LIMITS]
+    source = source_of(files, stated_by_importer, month=month, limits=limits)
+    tables = tables_of(pages, source, browser=", ".join(sorted(browsers)) or "unknown", method=METHOD)
+    inferred = {
+        "initiators": rules(total(page.initiators for page in pages), INITIATORS, inferred={"referer"}),
+        "connections": rules(total(page.connection_rules for page in pages), CONNECTIONS, inferred=set()),
+    }
+    sums = sums_of(files)
+    return Content(
+        tables=tables,
+        recording={
+            **stated(source, sums, tables, inferred=inferred, notes=NETLOGS),
+            "capture_modes": dict(sorted(collections.Counter(file.log.mode for file in files).items())),
+            "cut_short": sum(file.log.is_cut for file in files),
+            "left_out": dict(sorted(total(file.traffic.left_out for file in files).items())),
+        },
+        checksum=checksum(sums),
+        notes=NETLOGS,
+    )
+
+
+def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
+    """The rows of a page, which becomes visit `number`."""
+    made = crawled_rows(
+        Traffic(page.transports, page.exchanges, 0),
+        [],
+        start_ms=page.start_ms,
+        salt=b"",
+        error_name=file.log.error_name,
+        captured=[file.captured.take(one) for one in page.transports] if file.captured else (),
+        stop_ms=file.traffic.stop_ms,
+    )
+    own = {"crawl_id": CRAWL_ID, "visit_id": number}
+    responses = [
+        {**row, **own, **response_changes(file, one)}
+        for row, one in zip(made.responses, page.exchanges, strict=True)
+    ]
+    connections = [
+        {**row, **own, **connection_changes(file, page, one)}
+        for row, one in zip(made.connections, page.transports, strict=True)
+    ]
+    coverage = (made.coverage, made.decrypted_coverage) if file.log.has_bytes else (None, None)
+    visit = visit_row(file, page, number) | {
+        "coverage": coverage[0],
+        "decrypted_coverage": coverage[1],
+        "is_covered": is_covered(*coverage),
+    }
+    return PageRows(
+        site=site_row(number, visit["host"]),
+        visit=visit,
+        connections=connections,
+        responses=responses,
+        initiators=collections.Counter(initiator_rule(row) for row in responses),
+        connection_rules=collections.Counter(
+            "recorded" for row in responses if row["connection_id"] is not None
+        ),
+    )
+
+
+def visit_row(file: NetLogFile, page: NetLogPage, number: int) -> Row:
+    """A page load."""
+    document = page.document
+    first, final = urlsplit(page.exchanges[0].url), urlsplit(document.url)
+    return {
+        "crawl_id": CRAWL_ID,
+        "id": number,
+        "rank": number,
+        "host": host_name(final),
+        "attempt": 1,
+        "is_final": True,
+        "outcome": "ok" if (document.status or 0) < 400 else "http_error",
+        "scheme": first.scheme,
+        "status": document.status,
+        "main_response_id": page.exchanges.index(document) + 1,
+        "final_scheme": final.scheme,
+        "final_host": host_name(final),
+        "started_at": file.at(page.start_ms),
+        "page_kind": "home",
+        "load": 1,
+    }
+
+
+def response_changes(file: NetLogFile, one: Exchange) -> Row:
+    """What a response's row has otherwise than a crawl's: no path,
+    and sizes that the log counts without bytes."""
+    changes: Row = {"path": None, "query_hash": None}
+    sizes = file.traffic.sizes.get(id(one))
+    if sizes is None or one.transport is None:
+        return changes
+    if one.status is not None and sizes.wire_bytes is None:
+        sizes = dataclasses.replace(sizes, wire_bytes_unknown=NOT_RECORDED)
+    return {
+        **changes,
+        **dataclasses.asdict(sizes),
+        "decoded_bytes": one.decoded_bytes if sizes.decoded_bytes is None else sizes.decoded_bytes,
+        "protocol": one.transport.protocol,
+    }
+
+
+def connection_changes(file: NetLogFile, page: NetLogPage, one: Transport) -> Row:
+    """What a connection's row has otherwise than a crawl's: null for what is of other pages,
+    or needs bytes that are not there."""
+    changes: Row = {"response_count": sum(each.transport is one for each in page.exchanges)}
+    own = {id(each) for each in page.exchanges}
+    if any(id(each) not in own for each in one.exchanges):
+        changes |= dict.fromkeys(OF_WHOLE)
+    if one.exchanges and id(one.exchanges[0]) not in own:
+        changes |= dict.fromkeys(OF_BEGINNING)
+        changes["initial_window_unknown"] = "quic" if one.protocol == "h3" else "not_captured"
+    if not file.log.has_bytes and one.protocol != "h3":
+        changes |= dict.fromkeys(OF_BYTES if one.tls_version else ("frame_bytes",))
+    return changes
+
+
+def initiator_rule(row: Row) -> str:
+    """The rule by which a response has its initiator."""
+    if row["redirected_from_id"] is not None:
+        return "redirect"
+    return "none" if row["initiator_id"] is None else "referer"

@@ -1,0 +1,257 @@
+"""One page of a recording: which exchanges belong to its load, which of them is its document,
+and what led to each."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from recordings.exchange import HTTP, Page, RecordedExchange, Recording, bare
+
+NEW_LOAD_GAP_S = 4.0
+"""Silence that separates two loads in a recording without pages, in seconds."""
+
+LONGEST_LOAD_S = 86_400
+"""Time from a page's first request after which nothing belongs to its load any more: a day."""
+
+RESOURCE_TYPES = {
+    "document": "document",
+    "stylesheet": "style",
+    "script": "script",
+    "image": "image",
+    "font": "font",
+    "xhr": "fetch",
+    "fetch": "fetch",
+    "ping": "fetch",
+    "preflight": "fetch",
+    "eventsource": "fetch",
+    "media": "media",
+}
+"""Our resource types by Chrome's; all others are `other`."""
+
+MEDIA_TYPES = (
+    ("html", "document"),
+    ("css", "style"),
+    ("javascript", "script"),
+    ("ecmascript", "script"),
+    ("font", "font"),
+    ("woff", "font"),
+    ("image", "image"),
+    ("json", "fetch"),
+    ("xml", "fetch"),
+    ("video", "media"),
+    ("audio", "media"),
+)
+"""Resource types by a word in the media type; the first match counts."""
+
+PARTS = frozenset({"style", "script", "image", "font"})
+"""Resource types that a page asks for while it loads."""
+
+NEVER_SHOWN = ("ocsp", "pkix", "image", "font", "css", "javascript")
+"""Words in media types of what is no page, unless the recorder says so: certificates' status, icons,
+parts of pages."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class PageLoad:
+    """The load of one page: its exchanges that crossed the network, in the order of the requests."""
+
+    exchanges: list[RecordedExchange]
+    document: RecordedExchange | None
+    """The page's document, from the network or a cache; None if none arrived."""
+    first: RecordedExchange
+    """The request for the document, or for the first redirect that led to it;
+    without a document the first by HTTP."""
+    load_us: int | None
+    """Time of the load event in µs since the page's start; None if not recorded."""
+    left_out: collections.Counter[str]
+    """Exchanges that are not in the load, by reason."""
+
+    @property
+    def host(self) -> str:
+        """Host of the document, or without one that of the first request."""
+        return (self.document or self.first).host
+
+    @property
+    def main(self) -> int | None:
+        """Place of the document among the exchanges; None if it is not there."""
+        return next((place for place, one in enumerate(self.exchanges) if one is self.document), None)
+
+
+def page_load(recording: Recording) -> PageLoad:
+    """The first page of a recording that has a document: a page before it was blank,
+    and later ones found a warm cache.
+
+    The recording must have a request by HTTP.
+    """
+    groups = pages_of(recording)
+    place = next((number for number, group in enumerate(groups) if document_of(group) is not None), 0)
+    chosen = groups[place]
+    name = next((one.page for one in chosen if one.page is not None), None)
+    page = next((one for one in recording.pages if one.id == name), None)
+    left_out: collections.Counter[str] = collections.Counter(reason for _, reason in recording.odd)
+    left_out["earlier_page_dropped"] = sum(map(len, groups[:place]))
+    left_out["later_page_dropped"] = sum(map(len, groups[place + 1 :]))
+    load = cut(chosen, left_out, by_silence=recording.splits_by_silence)
+    document = document_of(load, page)
+    kept = [one for one in load if keep(one, left_out)]
+    return PageLoad(
+        exchanges=kept,
+        document=document,
+        first=redirects_to(document, led_by(load))[0]
+        if document is not None
+        else next(one for one in (*load, *recording.exchanges) if urlsplit(one.url).scheme in HTTP),
+        load_us=None if page is None else page.load_us,
+        left_out=+left_out,
+    )
+
+
+def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
+    """The exchanges of each page, in the order of the pages;
+    one without a page's name belongs to the page that was loading."""
+    starts: dict[str, float] = {}
+    for one in recording.exchanges:
+        if one.page is not None:
+            starts.setdefault(one.page, one.started_s)
+    if not starts:
+        return [recording.exchanges]
+    listed = {one.id: place for place, one in enumerate(recording.pages)}
+    groups: dict[str, list[RecordedExchange]] = {
+        name: [] for name in sorted(starts, key=lambda name: listed.get(name, len(listed)))
+    }
+    loading = min(starts, key=lambda name: starts[name])
+    for one in recording.exchanges:
+        if one.page is not None and starts[one.page] >= starts[loading]:
+            loading = one.page
+        groups[one.page or loading].append(one)
+    return list(groups.values())
+
+
+def document_of(group: Sequence[RecordedExchange], page: Page | None = None) -> RecordedExchange | None:
+    """The page's own document, by the strongest evidence: what the recorder names, its type,
+    the page's URL, HTML, order."""
+    shown = [one for one in group if may_be_shown(one)]
+    title = None if page is None else bare(page.title)
+    redirects = led_by(group)
+    tests = (
+        lambda one: bool(one.is_document),
+        lambda one: one.resource_type == "document",
+        lambda one: any(bare(before.url) == title for before in redirects_to(one, redirects)),
+        lambda one: "html" in one.mime_type and begins_page(one, group),
+        lambda one: not any(word in one.mime_type for word in NEVER_SHOWN) and begins_page(one, group),
+    )
+    return next((one for test in tests for one in shown if test(one)), None)
+
+
+def begins_page(one: RecordedExchange, group: Sequence[RecordedExchange]) -> bool:
+    """Whether nothing before a document is part of another:
+    a page's own document may be missing in a recording."""
+    earlier = itertools.takewhile(lambda each: each is not one, group)
+    return not any(
+        each.referer and bare(each.referer) != bare(one.url) and kind_of(each) in PARTS for each in earlier
+    )
+
+
+def may_be_shown(one: RecordedExchange) -> bool:
+    """Whether a browser could show a response as a page."""
+    return (
+        one.status not in (0, 101, 204)
+        and one.method in ("GET", "POST")
+        and urlsplit(one.url).scheme in HTTP
+        and not one.is_redirect
+    )
+
+
+def led_by(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
+    """The redirect that led to each exchange that a redirect led to, by the exchange's id()."""
+    found: dict[int, RecordedExchange] = {}
+    awaited: dict[str, RecordedExchange] = {}
+    for one in group:
+        before = one.redirected_from or awaited.pop(bare(one.url), None)
+        if before is not None:
+            found[id(one)] = before
+        if one.is_redirect and one.location:
+            awaited[bare(one.location)] = one
+    return found
+
+
+def redirects_to(one: RecordedExchange, redirects: dict[int, RecordedExchange]) -> list[RecordedExchange]:
+    """The redirects that led to an exchange, the first one first, and itself."""
+    chain = [one]
+    while (before := redirects.get(id(chain[0]))) is not None and before not in chain:
+        chain.insert(0, before)
+    return chain
+
+
+def cut(
+    exchanges: Sequence[RecordedExchange], left_out: collections.Counter[str], *, by_silence: bool
+) -> Sequence[RecordedExchange]:
+    """The exchanges of the first load."""
+    document_seen = False
+    for index, one in enumerate(exchanges):
+        silence = one.started_s - exchanges[index - 1].started_s if index else 0.0
+        is_far = one.started_s - exchanges[0].started_s > LONGEST_LOAD_S
+        if is_far or (document_seen and (one.begins_load or (by_silence and silence > NEW_LOAD_GAP_S))):
+            left_out["later_load_dropped"] = len(exchanges) - index
+            return exchanges[:index]
+        document_seen = document_seen or (may_be_shown(one) and kind_of(one) == "document")
+    return exchanges
+
+
+def keep(one: RecordedExchange, left_out: collections.Counter[str]) -> bool:
+    """True if the exchange crossed the network and can be replayed."""
+    reasons = {
+        "not_http_dropped": urlsplit(one.url).scheme not in HTTP,
+        "connect_dropped": one.method == "CONNECT",
+        "cached_dropped": one.is_cached,
+        "internal_redirect_dropped": one.is_internal,
+        "no_response_dropped": not one.status,
+        "upgrade_dropped": one.status == 101,
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    if reason:
+        left_out[reason] += 1
+    return reason is None
+
+
+def find_parents(kept: Sequence[RecordedExchange], main: int | None) -> list[tuple[int | None, str]]:
+    """For each exchange of a page, the index of its parent and the evidence for it.
+
+    `main` is the document's index.
+    """
+    place = {id(one): index for index, one in enumerate(kept)}
+    redirects = led_by(kept)
+    by_url: dict[str, int] = {}
+    parents: list[tuple[int | None, str]] = []
+    for index, one in enumerate(kept):
+        redirect = place.get(id(redirects.get(id(one))))
+        if redirect is None and index == main and index and kept[index - 1].is_redirect:
+            redirect = index - 1  # one whose target was not recorded
+        parents.append(parent(one, main=main or 0, index=index, redirect=redirect, by_url=by_url))
+        by_url[bare(one.url)] = index
+    return parents
+
+
+def parent(
+    one: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
+) -> tuple[int | None, str]:
+    """The parent of an exchange and its evidence, by the strongest evidence available."""
+    if redirect is not None:
+        return redirect, "redirect"
+    if index <= main:
+        return None, "start"
+    for how, url in (("initiator", one.initiator), ("referer", one.referer)):
+        if url and bare(url) in by_url:
+            return by_url[bare(url)], how
+    return main, "guess"
+
+
+def kind_of(one: RecordedExchange) -> str:
+    """The resource type, by the browser's type or else by the media type."""
+    if one.resource_type:
+        return RESOURCE_TYPES.get(one.resource_type, "other")
+    kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
+    return "fetch" if kind == "document" and one.status == 204 else kind

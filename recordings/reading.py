@@ -1,0 +1,176 @@
+"""Reads the page of a recording from a file. Files from outside are hostile: all is checked.
+
+The text in a file's container is JSON or JSON lines in UTF-8, UTF-16 or UTF-32,
+with a byte-order mark or without.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from recordings import cdp, har
+from recordings.containers import unpacked
+from recordings.errors import RecordingError
+from recordings.exchange import HTTP, Recording
+from recordings.page import PageLoad, page_load
+
+MOST_EXCHANGES = 20_000
+"""Most requests of a page."""
+
+HAR, CDP, NETLOG, TRACE = "har", "cdp", "netlog", "trace"
+"""Forms of recordings."""
+
+FORMS = {
+    HAR: "a HAR: import it by `firstflight import har`",
+    CDP: "a log of DevTools events: import it by `firstflight import cdp`",
+    NETLOG: "a NetLog of Chrome: import it by `firstflight import netlog`",
+    TRACE: "a trace of Chrome, which no command reads: record a HAR, a log of DevTools events or a NetLog",
+}
+
+NOT_OF_FORM = {
+    HAR: "is no HAR: an object `log` with `entries` is missing",
+    CDP: "is no log of DevTools events: an array of events, JSON lines or an object with `events` is needed",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedFile:
+    """The page of a recording."""
+
+    name: str
+    """Name of the file without its folder."""
+    sha256: str
+    kind: str
+    """HAR or CDP."""
+    tool: str
+    """Name and version of the program that wrote the recording."""
+    browser: str
+    """Name and version of the browser; empty if not stated."""
+    started_at: datetime.datetime | None
+    """Time of the page's first request; None if not recorded."""
+    load: PageLoad
+
+    @property
+    def day(self) -> str:
+        """Day of the first request, YYYY-MM-DD; empty if not recorded."""
+        return "" if self.started_at is None else f"{self.started_at:%Y-%m-%d}"
+
+
+def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
+    """Read a HAR file or a log of DevTools events; RecordingError if it has no page that can be used.
+
+    Entries whose values cannot be true are left out and counted; with `strict` they are an error.
+    """
+    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        content = path.read_bytes()
+    except OSError as exc:
+        raise RecordingError(f"{name} cannot be read: {exc.strerror}") from exc
+    found = read_content(content, kind, name=name)
+    if strict and found.odd:
+        number, reason = found.odd[0]
+        raise RecordingError(f"{name}: entry {number}: {reason}")
+    load = usable_load(found, name)
+    return RecordedFile(
+        name=name,
+        sha256=hashlib.sha256(content).hexdigest(),
+        kind=kind,
+        tool=found.tool,
+        browser=found.browser,
+        started_at=started_at(found, load),
+        load=load,
+    )
+
+
+def read_content(content: bytes, kind: str, *, name: str = "the file") -> Recording:
+    """The recording in the bytes of a file, whatever its container.
+
+    RecordingError if it is of another form.
+    """
+    now = datetime.datetime.now(datetime.UTC)
+    document = parsed(unpacked(content, name), name)
+    form = form_of(document)
+    if form != kind:
+        raise RecordingError(f"{name} {NOT_OF_FORM[kind]}" if form is None else f"{name} is {FORMS[form]}")
+    try:
+        if kind == HAR:
+            return har.read(document["log"], now=now)
+        return cdp.read(document["events"] if isinstance(document, dict) else document, now=now)
+    except (msgspec.ValidationError, RecursionError) as exc:
+        raise RecordingError(f"{name} {NOT_OF_FORM[kind]}") from exc
+
+
+def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
+    """The page of a recording; RecordingError if it asks for nothing by HTTP,
+    or for more than a page does."""
+    if not any(urlsplit(one.url).scheme in HTTP for one in recording.exchanges):
+        reasons = ", ".join(sorted({reason for _, reason in recording.odd}))
+        raise RecordingError(
+            f"{name}: no request by HTTP in it" + (f" that can be used ({reasons})" if reasons else "")
+        )
+    load = page_load(recording)
+    if len(load.exchanges) > MOST_EXCHANGES:
+        raise RecordingError(f"{name}: more than {MOST_EXCHANGES:,} requests of one page")
+    return load
+
+
+def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None:
+    """Time of a page's first request; None if the recording's clock is unknown."""
+    first = min((one.started_s for one in load.exchanges or recording.exchanges), default=None)
+    if recording.epoch_s is None or first is None:
+        return None
+    return datetime.datetime.fromtimestamp(recording.epoch_s + first, datetime.UTC)
+
+
+def parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  # JSON
+    """The JSON in the bytes, or a list of the documents in JSON lines; RecordingError if it is none."""
+    text = content.decode(json.detect_encoding(content), "replace")
+    try:
+        return loads(text)
+    except RecursionError as exc:
+        raise RecordingError(f"{name} is nested too deeply") from exc
+    except ValueError as exc:
+        lines = [line for line in text.splitlines() if line.strip()]
+        where = (
+            f"line {exc.lineno} column {exc.colno}" if isinstance(exc, json.JSONDecodeError) else "a number"
+        )
+        try:
+            if len(lines) > 1:
+                return [loads(line) for line in lines]
+        except (ValueError, RecursionError):
+            pass
+        if text.startswith('{"constants"'):
+            raise RecordingError(f"{name} is {FORMS[NETLOG]}") from exc
+        raise RecordingError(f"{name} is not JSON, at {where}") from exc
+
+
+def loads(text: str) -> Any:  # noqa: ANN401  # JSON
+    """Parse JSON; NaN and the infinities, which it has not (RFC 8259 §6), are null."""
+    return json.loads(text, parse_constant=lambda _: None)
+
+
+def form_of(document: object) -> str | None:
+    """The form of a recording by its outermost keys; None if it is of none that is known."""
+    if isinstance(document, Mapping):
+        if isinstance(document.get("log"), Mapping):
+            return HAR
+        if "constants" in document:
+            return NETLOG
+        if "traceEvents" in document:
+            return TRACE
+        return CDP if isinstance(document.get("events"), list) else None
+    if isinstance(document, list):
+        events = [cdp.unwrapped(one) for one in document]
+        if any(isinstance(one.get("method"), str) for one in events):
+            return CDP
+        return TRACE if any("ph" in one and "ts" in one for one in events) else None
+    return None

@@ -1,0 +1,251 @@
+"""Recordings of one month as the content of a release: rows by table,
+and what recording.json says of them."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from recordings.connections import OPENED
+from recordings.reading import RecordedFile
+from recordings.rows import CONNECTIONS, CRAWL_ID, INITIATORS, NAMED, PageRows, Row, page_rows
+from schema.recorded import RECORDED, Notes, null_reasons
+from schema.recorded_files import FILES
+
+METHODS = {"har": "recorded-har-2", "cdp": "recorded-cdp-2"}
+"""Version of the method by which each kind of file becomes a release;
+a change of any value needs the next number."""
+
+LIMITS = [
+    "Sizes are as the recording program counted or stated them; the column size_basis says which, and where "
+    "they are derived from Content-Length and the header's text (docs/recorded-files.md). Nothing was "
+    "compared with the network.",
+    "Over HTTP/2 and HTTP/3 a response without a counted total has no known size, since the header's text is "
+    "not what crossed the network.",
+    "Each page was loaded once; of a file with several pages the first with a document is here, "
+    "since later ones found a warm cache.",
+    "The recordings are of pages that somebody chose: they are no sample of the web, "
+    "and their ranks are not known.",
+]
+"""What no recording of this form can tell."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Whence recorded pages are, and what their recording cannot tell."""
+
+    id: str
+    """Name of the data set, which takes the place of a site list's id."""
+    month: str
+    device: str
+    vantage: str
+    magnitude: int | None
+    """Rank magnitude that all sites share; None if the list does not rank by magnitude."""
+    recorded: str
+    """Day and hours of the recording."""
+    source: str
+    commit: str
+    """Commit of the repository that holds the recordings."""
+    tool: str
+    licence: str
+    limits: list[str]
+    """What the recording cannot tell, a sentence each."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Content:
+    """What a release of recordings is made of."""
+
+    tables: dict[str, list[Row]]
+    recording: dict[str, Any]
+    """The content of recording.json."""
+    checksum: str
+    """SHA-256 over the SHA-256 of the files, in their order."""
+    notes: Notes
+    """What the columns mean."""
+
+
+class DatedFile(Protocol):
+    """A file of recorded pages."""
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its folder."""
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file."""
+
+    @property
+    def tool(self) -> str:
+        """Name and version of the program that wrote the recording."""
+
+    @property
+    def day(self) -> str:
+        """Day of the first request, YYYY-MM-DD; empty if not recorded."""
+
+
+File = TypeVar("File", bound=DatedFile)
+
+
+def by_month(files: Iterable[File]) -> dict[str, list[File]]:
+    """Files by the month of their first request, YYYY-MM, in the order of the months; each content once."""
+    found: dict[str, list[File]] = collections.defaultdict(list)
+    seen = set()
+    for one in sorted(files, key=lambda file: (file.day, file.name, file.sha256)):
+        if one.sha256 not in seen:
+            seen.add(one.sha256)
+            found[one.day[:7]].append(one)
+    return dict(found)
+
+
+def content_of(
+    files: Sequence[RecordedFile], stated_by_importer: Mapping[str, str], *, month: str
+) -> Content:
+    """The content of a release of these files, each a page load."""
+    source = source_of(files, stated_by_importer, month=month, limits=LIMITS)
+    pages = [
+        page_rows(file.load, number, started_at=file.started_at) for number, file in enumerate(files, start=1)
+    ]
+    programs = {name for file in files for name in (file.browser, file.tool) if name}
+    tables = tables_of(pages, source, browser=", ".join(sorted(programs)), method=METHODS[files[0].kind])
+    inferred = {
+        "initiators": rules(
+            total(page.initiators for page in pages), INITIATORS, inferred={"referer", "guess"}
+        ),
+        "connections": rules(
+            total(page.connection_rules for page in pages),
+            CONNECTIONS,
+            inferred=CONNECTIONS.keys() - {NAMED, OPENED},
+        ),
+    }
+    sums = sums_of(files)
+    return Content(
+        tables=tables,
+        recording={
+            **stated(source, sums, tables, inferred=inferred, notes=FILES),
+            "tools": dict(sorted(collections.Counter(file.tool for file in files).items())),
+            "left_out": dict(sorted(total(file.load.left_out for file in files).items())),
+        },
+        checksum=checksum(sums),
+        notes=FILES,
+    )
+
+
+def tables_of(
+    pages: Sequence[PageRows], source: Source, *, browser: str, method: str
+) -> dict[str, list[Row]]:
+    """The rows of all pages by table, in the order of their keys."""
+    responses = [row for page in pages for row in page.responses]
+    crawl = {
+        "id": CRAWL_ID,
+        "month": source.month,
+        "device": source.device,
+        "vantage": source.vantage,
+        "arm": "quic" if any(row["protocol"] == "h3" for row in responses) else "tcp",
+        "kind": RECORDED,
+        "list_id": source.id,
+        "method_version": method,
+        "commit": source.commit,
+        "browser": browser,
+        "loads": 1,
+        "inner_pages": 0,
+    }
+    return {
+        "crawl": [crawl],
+        "site": [page.site for page in pages],
+        "visit": [page.visit for page in pages],
+        "connection": [row for page in pages for row in page.connections],
+        "response": responses,
+    }
+
+
+def stated(
+    source: Source,
+    files: Mapping[str, str],
+    tables: Mapping[str, Sequence[Row]],
+    *,
+    inferred: Mapping[str, Any],
+    notes: Notes,
+) -> dict[str, Any]:
+    """What recording.json says of every recorded release."""
+    responses = tables["response"]
+    return {
+        "quality": RECORDED,
+        **dataclasses.asdict(source),
+        "files": dict(files),
+        "pages": len(tables["visit"]),
+        "requests": len(responses),
+        "responses_of_known_size": sum(row["wire_bytes"] is not None for row in responses),
+        "responses_by_size_basis": counted(row["size_basis"] for row in responses),
+        "responses_of_unknown_size": counted(row["wire_bytes_unknown"] for row in responses),
+        "inferred": dict(inferred),
+        "null_columns": null_columns(tables, notes),
+    }
+
+
+def counted(values: Iterable[str | None]) -> dict[str, int]:
+    """How often each value occurs, sorted; None is left out."""
+    return dict(sorted(collections.Counter(value for value in values if value is not None).items()))
+
+
+def total(counters: Iterable[collections.Counter[str]]) -> collections.Counter[str]:
+    """The sum of counters."""
+    return sum(counters, collections.Counter())
+
+
+def rules(
+    found: Mapping[str, int], meanings: Mapping[str, str], *, inferred: frozenset[str] | set[str]
+) -> dict[str, Any]:
+    """Requests by rule with the rule's meaning, and the share that an inferring rule decided."""
+    every = sum(found.values())
+    return {
+        "share": round(sum(found.get(rule, 0) for rule in inferred) / every, 4) if every else None,
+        "requests": {rule: found.get(rule, 0) for rule in meanings},
+        "rules": dict(meanings),
+    }
+
+
+def null_columns(tables: Mapping[str, Sequence[Row]], notes: Notes) -> dict[str, str]:
+    """Columns that no row knows, with the reason, by table.column."""
+    return {
+        column: reason
+        for column, reason in sorted(null_reasons(notes).items())
+        if all(row.get(column.partition(".")[2]) is None for row in tables[column.partition(".")[0]])
+    }
+
+
+def source_of(
+    files: Sequence[DatedFile], stated_by_importer: Mapping[str, str], *, month: str, limits: Sequence[str]
+) -> Source:
+    """The source of a month's files, from what the importer stated: id, device, vantage,
+    source and licence."""
+    first, last = files[0].day, files[-1].day
+    return Source(
+        month=month,
+        magnitude=None,
+        recorded=(first or "unknown") if first == last else f"{first} to {last}",
+        commit="unknown",
+        tool=", ".join(sorted({file.tool for file in files})),
+        limits=[*limits, *unstated(stated_by_importer)],
+        **stated_by_importer,
+    )
+
+
+def sums_of(files: Iterable[DatedFile]) -> dict[str, str]:
+    """The SHA-256 of each file, by its number and name."""
+    return {f"{number}: {file.name}": file.sha256 for number, file in enumerate(files, start=1)}
+
+
+def checksum(sums: Mapping[str, str]) -> str:
+    """SHA-256 over the SHA-256 of the files, in their order."""
+    return hashlib.sha256("".join(sums.values()).encode()).hexdigest()
+
+
+def unstated(stated_by_importer: Mapping[str, str]) -> list[str]:
+    """A limit for each circumstance that the importer did not state."""
+    missing = [name for name in ("vantage", "device") if stated_by_importer[name] == "unknown"]
+    return [f"The {name} was not stated." for name in missing]

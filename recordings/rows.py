@@ -1,0 +1,309 @@
+"""A recorded page load as the rows of a release's tables."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from recordings.connections import CONNECTION_RULES, MULTIPLEXED, Request, Traffic, rebuild
+from recordings.exchange import RecordedExchange, port_of
+from recordings.page import PageLoad, find_parents, kind_of
+from recordings.sizes import TEXTUAL
+from schema import http_caching
+from schema.server_delay import fastest, server_delays
+
+CRAWL_ID = 1
+"""Number of the crawl within its release; recorded crawls are in no database."""
+
+NAMED = "named"
+"""Rule of exchanges whose connection the recording names; the others are those of recordings.connections."""
+
+CONNECTIONS: dict[str, str] = {NAMED: "recorded: the connection's name"} | CONNECTION_RULES
+
+INITIATORS: dict[str, str] = {
+    "initiator": "recorded: the URL of the initiator",
+    "redirect": "recorded: the response that redirected here",
+    "referer": "inferred: the response whose URL Referer is",
+    "guess": "inferred: the main document, since nothing tells the initiator",
+    "start": "none: the navigation, and what came before the main document",
+}
+"""Rules by which a request has its initiator, with the evidence."""
+
+Row: TypeAlias = "dict[str, Any]"
+
+
+class PageRows(NamedTuple):
+    """The rows of a page, and counts of what was inferred."""
+
+    site: Row
+    visit: Row
+    connections: list[Row]
+    responses: list[Row]
+    initiators: collections.Counter[str]
+    """Requests by the rule of their initiator."""
+    connection_rules: collections.Counter[str]
+    """Requests by the rule of their connection."""
+
+
+def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | None = None) -> PageRows:
+    """The rows of a page load, which becomes visit `number`.
+
+    `started_at` is the time of its first request.
+    """
+    kept = load.exchanges
+    base_us = first_moment_us(kept)
+    groups, rules = connections_of(kept)
+    parents = find_parents(kept, load.main)
+    connections = [
+        connection_row(number, place, [kept[one] for one in group], base_us)
+        for place, group in enumerate(groups, start=1)
+    ]
+    responses = response_rows(number, kept, groups, parents, base_us)
+    addressed = [row for row in connections if row["remote_address"] is not None]
+    trips = fastest(addressed, {row["id"]: row["round_trip_us"] for row in addressed})
+    add_delays(connections, responses, trips, [round(1e6 * one.started_s) - base_us for one in kept])
+    return PageRows(
+        site=site_row(number, load.host),
+        visit=visit_row(load, number, started_at),
+        connections=connections,
+        responses=responses,
+        initiators=collections.Counter(how for _, how in parents),
+        connection_rules=rules,
+    )
+
+
+def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
+    """Beginning of a page load on the recording's clock;
+    DevTools tell of a navigation after its connection was opened."""
+    moments = [
+        moment
+        for one in exchanges
+        for moment in (round(1e6 * one.started_s), one.times.opened, one.times.sent)
+        if moment is not None
+    ]
+    return min(moments, default=0)
+
+
+def site_row(number: int, host: str, *, magnitude: int | None = None) -> Row:
+    """A site, whose rank is not known: the page's number takes its place."""
+    return {
+        "crawl_id": CRAWL_ID,
+        "rank": number,
+        "host": host,
+        "magnitude": magnitude,
+        "attempts": 1,
+        "final_visit_id": number,
+    }
+
+
+def visit_row(load: PageLoad, number: int, started_at: datetime.datetime | None) -> Row:
+    """A page load, from its first request and its main document.
+
+    Without a document nobody waited for its answer.
+    """
+    document, main = load.document, load.main
+    return {
+        "crawl_id": CRAWL_ID,
+        "id": number,
+        "rank": number,
+        "host": load.host,
+        "attempt": 1,
+        "is_final": True,
+        "outcome": "aborted" if document is None else "ok" if document.status < 400 else "http_error",
+        "stop_reason": None if load.load_us is None else "load",
+        "scheme": urlsplit(load.first.url).scheme,
+        "status": document and document.status,
+        "main_response_id": None if main is None else main + 1,
+        "final_scheme": document and urlsplit(document.url).scheme,
+        "final_host": document and document.host,
+        "started_at": started_at,
+        "load_us": load.load_us,
+        "page_kind": "home",
+        "load": 1,
+    }
+
+
+def connection_row(visit: int, number: int, own: Sequence[RecordedExchange], base_us: int) -> Row:
+    """A connection, from its exchanges in the order of the requests."""
+    first = own[0]
+    opener = next((one.times for one in own if one.times.opened is not None), first.times)
+    protocol = protocol_of(first)
+    ends = [one.times.last_byte for one in own if one.times.last_byte is not None]
+    trip = None
+    if protocol != "h3" and opener.opened is not None and opener.connected is not None:
+        trip = opener.connected - opener.opened
+    return {
+        "crawl_id": CRAWL_ID,
+        "visit_id": visit,
+        "id": number,
+        "host": first.host,
+        "port": port_of(first),
+        "remote_address": next((one.address for one in own if one.address), None),
+        "protocol": protocol,
+        "tls_version": "unknown" if urlsplit(first.url).scheme == "https" else None,
+        "response_count": len(own),
+        "opened_us": since(base_us, opener.opened),
+        "connected_us": since(base_us, opener.connected),
+        "last_byte_us": since(base_us, max(ends, default=None)),
+        "initial_window_unknown": "quic" if protocol == "h3" else "not_captured",
+        "round_trip_us": trip or None,
+    }
+
+
+def response_rows(
+    visit: int,
+    kept: Sequence[RecordedExchange],
+    groups: Sequence[Sequence[int]],
+    parents: Sequence[tuple[int | None, str]],
+    base_us: int,
+) -> list[Row]:
+    """Rows of the exchanges, without delays."""
+    places = {
+        place: {"connection_id": connection, "position": position}
+        for connection, group in enumerate(groups, start=1)
+        for position, place in enumerate(group, start=1)
+    }
+    rows = []
+    for place, (one, (above, how)) in enumerate(zip(kept, parents, strict=True)):
+        leading = None if above is None else above + 1
+        rows.append(
+            {
+                "crawl_id": CRAWL_ID,
+                "visit_id": visit,
+                "id": place + 1,
+                **places[place],
+                "initiator_id": None if how == "redirect" else leading,
+                "redirected_from_id": leading if how == "redirect" else None,
+                "method": one.method,
+                "scheme": urlsplit(one.url).scheme,
+                "host": one.host,
+                "protocol": protocol_of(one),
+                "resource_type": kind_of(one),
+                "status": one.status,
+                "mime_type": one.mime_type or None,
+                "content_encoding": one.headers.get("content-encoding"),
+                "from_cache": False,
+                **dataclasses.asdict(one.sizes),
+                "request_sent_us": since(base_us, one.times.sent),
+                "first_byte_us": since(base_us, one.times.first_byte),
+                "last_byte_us": since(base_us, one.times.last_byte),
+                **freshness(one),
+                "request_body_bytes": one.request_body_bytes or None,
+            }
+        )
+    return rows
+
+
+def add_delays(
+    connections: Sequence[Row], responses: Sequence[Row], trips: Mapping[int, int], began: Sequence[int]
+) -> None:
+    """Add the delays of servers and of the browser to the rows of a page's responses.
+
+    `trips` has the round trip of each connection, and `began` the time at which the browser
+    began each request, both in µs.
+    """
+    delays = server_delays(connections, responses, trips)
+    for row, began_us in zip(responses, began, strict=True):
+        leading = row["redirected_from_id"] or row["initiator_id"]
+        row["server_delay_us"] = delays[row["id"]]
+        row["round_trip_us"] = None if delays[row["id"]] is None else trips[row["connection_id"]]
+        row["browser_delay_us"], row["browser_delay_first_byte_us"] = browser_delays(
+            row, responses[leading - 1] if leading else None, began_us
+        )
+
+
+def browser_delays(
+    row: Mapping[str, Any], leading: Mapping[str, Any] | None, began_us: int
+) -> tuple[int | None, int | None]:
+    """Time from the leading response's last and first byte until the browser began a request, in µs.
+
+    None if negative.
+    """
+    if leading is None or row["request_sent_us"] is None:
+        return None, None
+    after_last, after_first = (
+        None if leading[name] is None or began_us < leading[name] else began_us - leading[name]
+        for name in ("last_byte_us", "first_byte_us")
+    )
+    return after_last, after_first
+
+
+def freshness(one: RecordedExchange) -> dict[str, Any]:
+    """What the header says of reuse by a cache; null if no header was recorded."""
+    if not one.headers:
+        return dict.fromkeys(http_caching.COLUMNS)
+    return dataclasses.asdict(http_caching.read(one.status, one.headers))
+
+
+def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], collections.Counter[str]]:
+    """Places in `kept` of the exchanges of each connection, in the order of first use, and exchanges by rule.
+
+    Connections are those that the recording names; the others are rebuilt.
+    """
+    groups: dict[tuple[Hashable, ...], list[int]] = collections.defaultdict(list)
+    rules: collections.Counter[str] = collections.Counter()
+    unnamed = [place for place, one in enumerate(kept) if not one.connection]
+    for place, one in enumerate(kept):
+        if one.connection:
+            groups[NAMED, one.connection, protocol_of(one)].append(place)
+            rules[NAMED] += 1
+    traffic = rebuild(requests(kept, unnamed)) if unnamed else Traffic([], {}, {})
+    for number, connection in enumerate(traffic.connections):
+        groups["rebuilt", number] = sorted(one.entry for one in connection.requests)
+    rules.update(traffic.rules.values())
+    return sorted(groups.values()), rules
+
+
+def requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[Request]:
+    """The exchanges at these places as requests whose connections can be rebuilt."""
+    base_us = round(1e6 * min(one.started_s for one in kept))
+    found = []
+    for place in places:
+        one = kept[place]
+        began, times = round(1e6 * one.started_s), one.times
+        opened = None if times.connected is None or times.sent is None else times.opened
+        found.append(
+            Request(
+                entry=place,
+                began_us=max(0, began - base_us),
+                origin=(urlsplit(one.url).scheme, one.host, port_of(one)),
+                address=one.address or None,
+                protocol=protocol_of(one),
+                is_secure=urlsplit(one.url).scheme == "https",
+                is_anonymous=kind_of(one) == "font",
+                dns_us=between(began, opened),
+                connect_us=between(opened, times.sent),
+                ssl_us=None if opened is None else between(times.connected, times.sent),
+                wait_us=between(times.sent, times.first_byte),
+                receive_us=between(times.first_byte, times.last_byte),
+            )
+        )
+    return found
+
+
+def protocol_of(one: RecordedExchange) -> str | None:
+    """The protocol's ALPN name; None if it is unknown. SPDY, from which HTTP/2 was made, counts as HTTP/2."""
+    return alpn("h2" if one.protocol == "spdy" else one.protocol)
+
+
+def alpn(protocol: str) -> str | None:
+    """The ALPN name of a protocol; HTTP/1.0 has none, and counts as HTTP/1.1.
+
+    >>> alpn("h2"), alpn("http/1.0"), alpn("")
+    ('h2', 'http/1.1', None)
+    """
+    return protocol if protocol in MULTIPLEXED else "http/1.1" if protocol in TEXTUAL else None
+
+
+def between(start_us: int | None, end_us: int | None) -> int | None:
+    """Time from one moment to another, at least 0; None if either is unknown."""
+    return None if start_us is None or end_us is None else max(0, end_us - start_us)
+
+
+def since(base_us: int, moment_us: int | None) -> int | None:
+    """A moment in µs since the page's first request."""
+    return None if moment_us is None else moment_us - base_us

@@ -1,0 +1,290 @@
+"""The size of a recorded response: what its producer counted, what it stated, what is derived,
+and what contradicts.
+
+For each response the questions are asked in this order: did it cross the network; which numbers did the
+producer count, which did it state, and which can only be derived; do they contradict one another. A known
+total of header and body rules over its parts.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+BODILESS = frozenset({204, 205, 304})
+"""Statuses whose responses have no body (RFC 9110 §15)."""
+
+TEXTUAL = frozenset({"http/1.0", "http/1.1"})
+"""Protocols that send a header as the text that recorders show; others compress it."""
+
+LEAST_HEADER = {"http/1.0": 17, "http/1.1": 17, "h2": 10, "spdy": 10}
+"""Size of the shortest header with its frame; 5 bytes over HTTP/3 and unknown protocols."""
+
+HEADER_AT_MOST = 4096
+"""Maximum plausible size of a header section; a larger difference between two sizes has another cause."""
+
+FRAMING_SHARE = 50
+"""A body's framing takes at most one of so many bytes:
+an HTTP/2 frame or a chunk seldom has fewer than 500."""
+
+INFLATION = 1100
+"""Largest growth of a body by decompression: 1,032 for deflate (RFC 1951)."""
+
+COUNTED, STATED, DERIVED = "counted", "stated", "derived"
+"""Values of response.size_basis."""
+
+NO_RESPONSE, FROM_CACHE = "no_response", "from_cache"
+NOT_RECORDED, CONTRADICTORY = "not_recorded", "contradictory"
+"""Values of response.wire_bytes_unknown."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Sizes:
+    """Sizes of one response; the fields are columns of `response`."""
+
+    wire_bytes: int | None = None
+    wire_bytes_unknown: str | None = NO_RESPONSE
+    size_basis: str | None = None
+    header_bytes: int | None = None
+    body_bytes: int | None = None
+    decoded_bytes: int | None = None
+    is_complete: bool | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """What a recording says of the size of one response; None where it says nothing."""
+
+    method: str = "GET"
+    status: int
+    protocol: str
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Names in lower case."""
+    is_cached: bool = False
+    """True if a cache or a service worker answered."""
+    is_redirect: bool = False
+    total: int | None = None
+    """Header and body as they came, counted together; of a redirect the header alone."""
+    header: int | None = None
+    """Header section, as the producer states it."""
+    body: int | None = None
+    """Encoded body, as the producer states it."""
+    decoded: int | None = None
+    """Body after decompression."""
+    header_text: int | None = None
+    """Size of the recorded header as HTTP/1.1 writes it; None if no header was recorded."""
+    holds_header: bool = False
+    """True if the producer counts the header into the body."""
+    has_framing: bool = False
+    """True if the producer counts the framing of chunks into the body."""
+    target_length: int | None = None
+    """Content-Length of the redirect that led here, which some producers repeat."""
+    is_complete: bool | None = None
+
+    @property
+    def is_bodiless(self) -> bool:
+        """True if the response has no body, whatever its Content-Length says."""
+        return self.method == "HEAD" or self.status in BODILESS
+
+    @property
+    def is_encoded(self) -> bool:
+        """True if the body is compressed."""
+        return self.headers.get("content-encoding", "identity") not in ("", "identity")
+
+    @property
+    def is_chunked(self) -> bool:
+        """True if the body came in chunks, whose framing belongs to no size that a header states."""
+        return "chunked" in self.headers.get("transfer-encoding", "").lower()
+
+    @property
+    def least_header(self) -> int:
+        """Size of the shortest header that the protocol has."""
+        return LEAST_HEADER.get(self.protocol, 5)
+
+    @property
+    def length(self) -> int | None:
+        """Content-Length, if it can be that of this response's body."""
+        stated = None if self.is_chunked else content_length(self.headers)
+        if stated is None or (self.decoded and not self._may_be(stated)):
+            return None
+        return stated
+
+    def _may_be(self, stated: int) -> bool:
+        """Whether a body of this size can be what the page saw."""
+        seen = self.decoded or 0
+        if stated == self.target_length and (self.is_encoded or stated != seen):
+            return False
+        return stated >= seen or (self.is_encoded and seen <= stated * INFLATION)
+
+
+def header_text_bytes(status: int, reason: str, fields: Iterable[tuple[str, str]]) -> int:
+    """Size of a header as HTTP/1.1 writes its status line and fields;
+    repeated ones may be joined by line feeds.
+
+    >>> header_text_bytes(200, "OK", [("Set-Cookie", "a=1\\nb=2")])
+    53
+    """
+    lines = [(name, line) for name, value in fields for line in value.split("\n")]
+    return len(f"HTTP/1.1 {status} {reason}\r\n") + sum(len(name) + len(line) + 4 for name, line in lines) + 2
+
+
+def content_length(headers: Mapping[str, str]) -> int | None:
+    """The value of Content-Length; None if there is none, or not one number (RFC 9110 §8.6).
+
+    >>> content_length({"content-length": "34, 34"}), content_length({"content-length": "34,034"})
+    (34, None)
+    """
+    values = {
+        one.strip() for line in headers.get("content-length", "").split("\n") for one in line.split(",")
+    }
+    (value, *others) = values
+    return int(value) if not others and value.isascii() and value.isdigit() and len(value) < 16 else None
+
+
+def sizes_of(one: Evidence) -> Sizes:
+    """The sizes of a response by what its recording says of it."""
+    if not one.status:
+        return Sizes()
+    if one.is_cached:
+        return unknown(FROM_CACHE)
+    if one.total:
+        found = of_redirect(one, one.total) if one.is_redirect else of_total(one, one.total)
+    else:
+        found = of_parts(one)
+    return dataclasses.replace(found, decoded_bytes=decoded_bytes(one, found))
+
+
+def unknown(reason: str, *, body: int | None = None) -> Sizes:
+    """Sizes of a response whose size on the wire is unknown; that of its body may be known."""
+    return Sizes(wire_bytes_unknown=reason, body_bytes=body)
+
+
+def known(wire: int, *, body: int | None, basis: str = COUNTED, is_complete: bool | None = None) -> Sizes:
+    """Sizes of a response whose size on the wire is known; the split into header and body may be unknown."""
+    return Sizes(
+        wire_bytes=wire,
+        wire_bytes_unknown=None,
+        size_basis=basis,
+        header_bytes=None if body is None else wire - body,
+        body_bytes=body,
+        is_complete=is_complete,
+    )
+
+
+def decoded_bytes(one: Evidence, found: Sizes) -> int | None:
+    """The body after decompression, which is the body itself unless it was compressed; None if unknown."""
+    if found.wire_bytes_unknown == CONTRADICTORY:
+        return None
+    return (one.decoded or None) if one.is_encoded and found.body_bytes != 0 else found.body_bytes
+
+
+def of_redirect(one: Evidence, total: int) -> Sizes:
+    """Sizes of a redirect, of which Chrome's DevTools count the header: the body is as Content-Length states.
+
+    Where the header's own size shows that the total holds the body as well, the total is that of both.
+    """
+    length = one.length
+    is_whole = one.protocol in TEXTUAL and one.header and total >= one.header + (length or 0)
+    if not length or is_whole:
+        return known(total, body=length, is_complete=one.is_complete)
+    return known(total + length, body=length, basis=DERIVED, is_complete=one.is_complete)
+
+
+def of_total(one: Evidence, total: int) -> Sizes:
+    """Sizes of a response whose header and body were counted together; the split may stay unknown."""
+    if one.is_bodiless:
+        return known(total, body=0, is_complete=one.is_complete)
+    if one.is_complete is False:
+        body = None if one.body is None or one.body > total else one.body
+        if body is not None and not one.is_encoded and body < (one.decoded or 0):
+            return unknown(CONTRADICTORY)  # the page saw more than was counted
+        return known(total, body=body, is_complete=False)
+    length = one.length
+    if length is None:
+        return known(total, body=body_in(one, total), is_complete=one.is_complete)
+    if 0 < length <= total < length + one.least_header:
+        return unknown(CONTRADICTORY)  # the body alone: no header is that short
+    if total >= length:
+        body = length if total - length <= header_at_most(length) else None
+        return known(total, body=body, is_complete=one.is_complete)
+    if one.decoded is not None and one.decoded >= length:
+        # The page saw all of it: a cached body that the server confirmed by 304,
+        # or a part of it from a cache.
+        return known(total, body=0 if total <= HEADER_AT_MOST else None, is_complete=one.is_complete)
+    header = one.header if one.protocol in TEXTUAL and one.header and one.header <= total else None
+    return known(total, body=None if header is None else total - header, is_complete=False)
+
+
+def body_in(one: Evidence, total: int) -> int | None:
+    """The body's part of a total, without a Content-Length to tell it; None if nothing else does."""
+    seen = one.decoded
+    if not one.is_encoded and seen is not None:
+        return seen if one.least_header <= total - seen <= header_at_most(seen) else None
+    if one.protocol in TEXTUAL and not one.is_chunked and one.header and one.header <= total:
+        return total - one.header
+    return None
+
+
+def header_at_most(body: int) -> int:
+    """Maximum plausible size of a header with the framing of a body."""
+    return HEADER_AT_MOST + body // FRAMING_SHARE
+
+
+def of_parts(one: Evidence) -> Sizes:
+    """Sizes of a response whose header and body were stated apart, or can be derived."""
+    header = (one.header or one.header_text) if one.protocol in TEXTUAL else None
+    try:
+        found = Body(0, 0) if one.is_bodiless else body_of(one)
+    except Contradiction:
+        return unknown(CONTRADICTORY)
+    if header is None or found.framed is None:  # a compressed header, or chunks without their framing
+        return unknown(NOT_RECORDED, body=found.size)
+    return known(
+        header + found.framed,
+        body=found.size,
+        basis=STATED if found.is_stated and one.header else DERIVED,
+        is_complete=False if one.is_complete is False else None,
+    )
+
+
+class Contradiction(Exception):
+    """The numbers of a response contradict one another."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Body:
+    """The size of a body; None where it is unknown."""
+
+    size: int | None
+    framed: int | None
+    """With the framing of chunks."""
+    is_stated: bool = True
+    """False if it is derived from Content-Length."""
+
+
+def body_of(one: Evidence) -> Body:
+    """The body as the producer states it, else as Content-Length does; Contradiction if they are at odds.
+
+    Without a Content-Length, a body that is not compressed is compared with its decoded size.
+    """
+    length, stated = one.length, one.body
+    if stated is None:
+        size = None if one.is_complete is False else length
+        return Body(size, size, is_stated=False)
+    if stated == 0 and (one.decoded or length):
+        return Body(None, None)  # producers write 0 for an unknown size as well
+    without_header = stated - one.header if one.header and stated > one.header else None
+    truth = length if length is not None else None if one.is_encoded else one.decoded
+    if truth:
+        if truth in (stated, without_header):
+            return Body(truth, None if one.is_chunked else truth)
+        if one.is_chunked and stated > truth:
+            return Body(truth, stated)
+        raise Contradiction
+    if (stated and length == 0) or (one.is_encoded and stated == one.decoded):
+        raise Contradiction  # of another response, or after decompression
+    if one.holds_header:
+        if without_header is None:
+            raise Contradiction
+        stated = without_header
+    if one.is_chunked:
+        return Body(None, stated) if one.has_framing else Body(stated, None)
+    return Body(stated, stated)
