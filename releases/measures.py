@@ -63,11 +63,6 @@ QUALIFY is_whole AND row_number() OVER (PARTITION BY visit_id, connection_id ORD
 UNION ALL
 SELECT 'responses_derived', visit_id, derived_bytes, NULL, id, NULL FROM arrived WHERE is_whole AND derived_bytes IS NOT NULL
 UNION ALL
-SELECT 'initial_windows', visit_id,
-       CASE WHEN initial_window_unknown IS NULL THEN initial_window_segments::BIGINT * segment_bytes END, id, NULL, NULL
-FROM connection SEMI JOIN studied USING (visit_id)
-WHERE response_count > 0 AND protocol <> 'h3' AND (initial_window_segments IS NOT NULL OR initial_window_unknown IS NOT NULL)
-UNION ALL
 SELECT 'tls_flights', visit_id, tls_handshake_bytes, id, NULL, NULL FROM connection SEMI JOIN studied USING (visit_id)
 WHERE tls_version IS NOT NULL AND secured_us IS NOT NULL
 UNION ALL

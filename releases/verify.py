@@ -62,8 +62,10 @@ ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query 
     "AND (wire_bytes IS NULL OR NOT list_contains($bases, size_basis))",
     "an initial window has its first flight, and a known reason if it is not exact": "FROM connection WHERE "
     "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 "
-    "OR segment_bytes < 1 OR (initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR "
-    "first_flight_bytes IS NULL OR first_flight_packets IS NULL))",
+    "OR segment_bytes < 1 OR initial_window_most_segments < initial_window_segments OR "
+    "(initial_window_most_segments = initial_window_segments) <> (initial_window_unknown IS NULL) OR "
+    "(initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR first_flight_bytes IS NULL OR "
+    "first_flight_packets IS NULL))",
     "is_complete is said only of what arrived": "FROM response WHERE is_complete IS NOT "
     "NULL AND wire_bytes IS NULL",
     "a header's freshness is known as a whole or not at all": "FROM response WHERE "

@@ -37,8 +37,6 @@ MEASURES: dict[str, str] = {
     "frames, responses and their TLS records",
     "first_flights_after_tls": "first_flights without the TLS flight, "
     "which the client acknowledges before its first request",
-    "initial_windows": "payload of the server's initial window on each TCP connection with a response, "
-    "as packets show it: initial_window_segments times segment_bytes; unknown where it is not exact",
     "tls_flights": "tls_handshake_bytes, the server's TLS flight, of each TLS connection",
     "connections": "received_bytes of each connection with a response",
     "hosts": "received_bytes of all connections to one host on one page",

@@ -63,6 +63,7 @@ NEVER_RECORDED: dict[str, tuple[str, ...]] = {
     "no packet was captured": (
         *("connection.packet_bytes", "connection.first_flight_bytes", "connection.first_flight_packets"),
         *("connection.segment_bytes", "connection.initial_window_segments"),
+        "connection.initial_window_most_segments",
     ),
     "the recorder does not tell of a connection or stream more than its times": (
         *("connection.tls_resumed", "response.stream_id", "response.h2_weight"),

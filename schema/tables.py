@@ -426,9 +426,14 @@ class Connection(Base):
         comment="initial congestion window of the server (RFC 6928), in full segments: exact if "
         "initial_window_unknown is null, else a lower bound; null where segment_bytes is",
     )
+    initial_window_most_segments: Mapped[int | None] = mapped_column(
+        Integer,
+        comment="upper bound of the initial window, in full segments: the same as "
+        "initial_window_segments if the window is exact; null if nothing bounds it from above",
+    )
     initial_window_unknown: Mapped[str | None] = mapped_column(
-        comment="why the initial window may be larger than initial_window_segments, or why nothing is "
-        "known of it; null if it is exact"
+        comment="why the bounds of the initial window differ, or why nothing is known of it; "
+        "null if it is exact"
     )
     round_trip_us: Mapped[int | None] = mapped_column(
         BigInteger,

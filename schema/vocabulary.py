@@ -74,16 +74,21 @@ INITIAL_WINDOW_UNKNOWN: dict[str, str] = {
     "quic": "a QUIC connection, whose acknowledgments are encrypted",
     "no_handshake": "the first packets were not captured",
     "no_response": "no response arrived to the first request",
-    "response_ended": "lower bound: the server sent nothing more after the flight",
-    "sender_paused": "lower bound: the server paused by itself, or until the next request",
-    "flights_merged": "lower bound: there was no pause between the flight and the next, as on a slow link",
-    "receive_window": "lower bound: the browser's receive window had no room for another segment",
-    "loss": "lower bound: packets were lost, or repeated, which changes the window",
-    "segment_size": "lower bound: no segment shows the size of a full one",
-    "small_segments": "lower bound: some segments were not full, "
+    "response_ended": "a lower bound alone: the server sent nothing more after the flight",
+    "sender_paused": "a lower bound alone: the server paused by itself, or for the next request, or its "
+    "last segment was short, after which it may have paused",
+    "flights_merged": "a lower bound alone: there was no pause between the flight and the next, as on a "
+    "slow link, or none longer than those of a sender that paces",
+    "receive_window": "a lower bound alone: the browser's receive window had no room for another segment",
+    "loss": "a lower bound alone: packets were lost, came twice or may have been sent again after a "
+    "silence, which changes the window",
+    "segment_size": "a lower bound alone: no segment shows the size of a full one",
+    "small_segments": "two bounds: some segments were not full, "
     "and nothing shows whether the window counts segments or bytes",
-    "growth": "lower bound: acknowledgments of the TLS flight may have let the "
-    "window grow before the response",
+    "growth": "two bounds: acknowledgments of the TLS flight and of tickets may have let the window grow "
+    "before the response, or while it was sent",
+    "held_back": "two bounds: an acknowledgment was nearly due, "
+    "and then Linux may hold back up to a third of its window",
 }
 """Values of connection.initial_window_unknown."""
 

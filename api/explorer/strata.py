@@ -6,7 +6,6 @@ from typing import Annotated, get_args
 from pydantic import BeforeValidator
 
 from api.routes.strata import (
-    RESOURCE_TYPES,
     Asked,
     PageKind,
     PageKindQuery,
@@ -21,6 +20,7 @@ from api.routes.strata import (
 )
 from releases.formatting import grouped
 from releases.ranks import LEAST_STRATUM
+from schema.vocabulary import RESOURCE_TYPES
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -245,6 +245,39 @@ class DistributionsAnswer(BaseModel):
     distributions: list[DistributionAnswer]
 
 
+class WindowShareAnswer(BaseModel):
+    """The share of connections whose initial window lies between two bounds."""
+
+    least: int = Field(description="in full segments")
+    most: int | None = Field(description="in full segments; null if nothing bounds it")
+    share: float = Field(description="of the connections of which something is known")
+
+
+class WindowsAnswer(BaseModel):
+    """Initial windows of some connections."""
+
+    connections: Literal["clear", "tls", "all"] = Field(
+        description="those in clear text, those over TLS, or both, by their numbers"
+    )
+    exact: int = Field(description="connections whose window is known exactly")
+    bounded: int = Field(description="connections whose window lies between two bounds")
+    at_least: int = Field(description="connections with a lower bound alone")
+    unknown: int = Field(
+        description="connections of whose window nothing is known, which nothing else counts"
+    )
+    shares: list[WindowShareAnswer] = Field(
+        description="the likeliest for all bounds together (Turnbull's estimate), each of an interval "
+        "within which it may lie anywhere"
+    )
+
+
+class InitialWindowsAnswer(BaseModel):
+    """Initial windows that the servers of one release used on TCP connections."""
+
+    provenance: Provenance
+    windows: list[WindowsAnswer] = Field(description="empty if no packets were captured")
+
+
 class ReportVersionAnswer(BaseModel):
     """One version of a year's report."""
 

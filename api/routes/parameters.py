@@ -151,8 +151,9 @@ AfterQuery = Annotated[
     ),
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
+OutsideSeries: Any = choice(list(KINDS))
 OutsideQuery = Annotated[
-    choice(list(KINDS)) | None,
+    OutsideSeries | None,
     Query(description="an outside series; all if omitted"),
 ]
 ClientQuery = Annotated[

@@ -2,6 +2,7 @@
 and the windows of its servers."""
 
 import collections
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -47,8 +48,9 @@ SiteVisit: Any = create_model(
 class WindowAnswer(BaseModel):
     """Connections whose server had a window."""
 
-    segments: int = Field(description="initial window in full segments")
-    is_exact: bool = Field(description="false if the window is at least so large")
+    segments: int = Field(description="initial window in full segments, or its lower bound")
+    most_segments: int | None = Field(description="its upper bound; null if nothing bounds it")
+    is_exact: bool = Field(description="false if the bounds differ")
     connections: int
 
 
@@ -180,11 +182,13 @@ def _first_flights(connections: Sequence[Mapping[str, Any]], own_host: str) -> F
 
 def _windows(connections: Sequence[Mapping[str, Any]]) -> list[WindowAnswer]:
     counted = collections.Counter(
-        (one["initial_window_segments"], one["initial_window_unknown"] is None)
+        (one["initial_window_segments"], one["initial_window_most_segments"])
         for one in connections
         if one["initial_window_segments"] is not None
     )
     return [
-        WindowAnswer(segments=segments, is_exact=is_exact, connections=count)
-        for (segments, is_exact), count in sorted(counted.items())
+        WindowAnswer(segments=least, most_segments=most, is_exact=least == most, connections=count)
+        for (least, most), count in sorted(
+            counted.items(), key=lambda item: (item[0][0], item[0][1] or math.inf)
+        )
     ]

@@ -1,7 +1,7 @@
 """The stratum that a request asks for, the sample of it, and why a release may not know it."""
 
 import dataclasses
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Query, Request
 
@@ -30,8 +30,9 @@ RankQuery = Annotated[
     Query(description="sites of this stratum of ranks: 10000 is the ranks from 1,001 to 10,000"),
 ]
 ProtocolQuery = Annotated[Protocol | None, Query(description="protocol of the response or connection")]
+ResourceType: Any = choice(RESOURCE_TYPES)
 TypeQuery = Annotated[
-    choice(RESOURCE_TYPES) | None,
+    ResourceType | None,
     Query(description="destination of the request"),
 ]
 PartyQuery = Annotated[

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Sequence
 
+import duckdb
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
@@ -18,6 +19,7 @@ from api.routes.answers import (
     DistributionsAnswer,
     FileAnswer,
     FitAnswer,
+    InitialWindowsAnswer,
     ProgressAnswer,
     ProgressesAnswer,
     QuantileAnswer,
@@ -27,6 +29,8 @@ from api.routes.answers import (
     ReportsAnswer,
     ReportVersionAnswer,
     VersionsAside,
+    WindowsAnswer,
+    WindowShareAnswer,
     WithdrawnAnswer,
 )
 from api.routes.distributions import Distribution, distributions
@@ -57,6 +61,8 @@ from api.routes.strata import AskedStratum
 from api.routes.works import report_work
 from api.stored.shelf import Report, Shelf, Version, page
 from releases.cdf import incomplete
+from releases.initial_windows import window_distributions
+from releases.measures import open_tables
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
@@ -224,6 +230,35 @@ async def read_distributions(
         distributions=[],
     )
     return Response(distributions_json(answer, found), media_type="application/json")
+
+
+@router.get("/initial-windows", name="initial_windows")
+def read_initial_windows(request: Request, version: AskedRelease) -> InitialWindowsAnswer:
+    """Initial windows of servers, in segments, as the bounds that packets show make them likeliest,
+    and how many are exact."""
+    request.app.state.library.file(version, "connection.parquet")  # or a Problem
+    try:
+        with open_tables(version.path) as database:
+            found = window_distributions(database)
+    except duckdb.Error as exc:
+        raise Problem("damaged-release", "connection.parquet cannot be read") from exc
+    return InitialWindowsAnswer(
+        provenance=provenance(request, version),
+        windows=[
+            WindowsAnswer(
+                connections=name,
+                exact=one.exact,
+                bounded=one.bounded,
+                at_least=one.at_least,
+                unknown=one.unknown,
+                shares=[
+                    WindowShareAnswer(least=share.least, most=share.most, share=share.share)
+                    for share in one.shares
+                ],
+            )
+            for name, one in found.items()
+        ],
+    )
 
 
 @router.get("/reports", name="reports")

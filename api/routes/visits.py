@@ -38,7 +38,7 @@ CONNECTION = (
         "frame_bytes",
     ),
     *("response_count", "round_trip_us", "first_flight_bytes", "segment_bytes", "initial_window_segments"),
-    "initial_window_unknown",
+    *("initial_window_most_segments", "initial_window_unknown"),
 )
 RESPONSE = (
     *(

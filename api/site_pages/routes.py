@@ -141,12 +141,19 @@ def _size(crawl: SiteCrawlAnswer) -> int | None:
 def windows_in_words(windows: Sequence[WindowAnswer]) -> str:
     """Initial windows and the connections that had them; empty if none is known.
 
-    >>> windows_in_words([WindowAnswer(segments=10, is_exact=True, connections=2),
-    ...                   WindowAnswer(segments=32, is_exact=False, connections=1)])
-    '10 (2 connections), at least 32 (1 connection)'
+    >>> windows_in_words([WindowAnswer(segments=10, most_segments=10, is_exact=True, connections=2),
+    ...                   WindowAnswer(segments=10, most_segments=13, is_exact=False, connections=1),
+    ...                   WindowAnswer(segments=32, most_segments=None, is_exact=False, connections=1)])
+    '10 (2 connections), 10 to 13 (1 connection), at least 32 (1 connection)'
     """
     return ", ".join(
-        f"{'' if one.is_exact else 'at least '}{one.segments} ({one.connections} "
-        f"connection{'s' * (one.connections != 1)})"
-        for one in windows
+        f"{_in_words(one)} ({one.connections} connection{'s' * (one.connections != 1)})" for one in windows
     )
+
+
+def _in_words(window: WindowAnswer) -> str:
+    if window.is_exact:
+        return str(window.segments)
+    if window.most_segments is None:
+        return f"at least {window.segments}"
+    return f"{window.segments} to {window.most_segments}"

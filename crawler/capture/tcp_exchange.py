@@ -1,8 +1,19 @@
-"""What packets' headers tell of a TCP connection: the server's data, the client's acknowledgments,
-and the round trip."""
+"""What packets' headers tell of a TCP connection: the server's segments, the client's acknowledgments,
+and which the server had heard.
+
+The server had certainly heard a packet of the client when it sent a segment if it acknowledges the packet's
+payload or echoes its timestamp (TSecr, RFC 7323 §4.3). It can have heard only what the client sent early
+enough before the segment came. And it had not heard what carries a later timestamp than it echoes, provided
+that it would have taken that timestamp over: it takes those of packets that begin where its last
+acknowledgment ended, or before.
+"""
+
+from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+import functools
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,33 +21,43 @@ from crawler.capture.packets import ACK, RST, SACK_PERMITTED, SYN, WINDOW_SCALE,
 
 PUSH = 0x08
 SEQUENCES = 1 << 32
+NEVER_NS = 1 << 62
 NEAR = 1 << 30
 """Bytes of a connection that are looked at: later sequence numbers could be those of earlier bytes."""
 PACKETS_LIMIT = 2_000
-"""Packets of a connection that are looked at: its first flights are among them."""
+SEGMENTS_LIMIT = 1_000
+"""Packets of a connection, and segments of its server, that are looked at:
+its first flights are among them."""
 
+TICK_NS = 1_000_000
+"""Tick of Linux's timestamps (TCP_TS_HZ)."""
 DEFAULT_MSS = 536
 """MSS of a peer that states none, in bytes (RFC 9293 §3.7.1)."""
 TIMESTAMPS_BYTES = 12
 """Timestamps option in each segment, padded (RFC 7323 appendix A)."""
-SILENT_ROUND_TRIPS = 1.75
-"""Round trips without a word from the client after which more of a handshake's
-flight may be a retransmission."""
+
+EARLIEST, EARLIEST_WITH_CLOCK, TOLD = 7 / 8, 1 / 2, 3 / 4
+"""Least time from a packet of the client to a segment that answers it, in the shortest round trip that was
+seen: the true one may be shorter. Timestamps tell more, so that less needs to be taken from the times. TOLD
+is that to a packet which the server may have sent as it took over a timestamp."""
+RTO_MIN_NS = 200_000_000
+"""Linux's least retransmission timeout, beyond a round trip (TCP_RTO_MIN)."""
+OTHER_RTO_MIN_NS = 20_000_000
+"""As much for other stacks, if it is more than another round trip."""
 
 
 class Data(NamedTuple):
-    """Data from the server that had not arrived before; positions count from the first byte after the SYN."""
+    """One segment of the server with bytes that had not arrived before;
+    positions count from the first byte after the SYN."""
 
     time_ns: int
     start: int
     end: int
-    segments: int
-    segment_bytes: int
     acknowledgment: int
     """Position in the client's data up to which the server had received."""
     is_pushed: bool
     echo: int | None
-    """The client's timestamp that it echoes (TSecr, RFC 7323 §4.3); None without timestamps."""
+    """The client's timestamp that it echoes (TSecr); None without timestamps."""
     stamp: int | None
     """The server's own timestamp (TSval), which Linux counts in milliseconds; None without timestamps."""
 
@@ -45,9 +66,16 @@ class Data(NamedTuple):
         """Payload in bytes."""
         return self.end - self.start
 
-    def is_full(self, segment_bytes: int) -> bool:
-        """True if the last segment is of full size."""
-        return self.segment_bytes >= segment_bytes and self.size % segment_bytes == 0
+    def ticks_since(self, earlier: Data) -> int:
+        """Ticks of the server's clock since an earlier segment; 0 without timestamps."""
+        if self.stamp is None or earlier.stamp is None:
+            return 0
+        return (self.stamp - earlier.stamp + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+
+    def elapsed_ns(self, earlier: Data) -> int:
+        """Time since an earlier segment, by arrival or by the server's clock: the longer,
+        since networks hold packets back."""
+        return max(self.time_ns - earlier.time_ns, self.ticks_since(earlier) * TICK_NS)
 
 
 class Ack(NamedTuple):
@@ -58,26 +86,30 @@ class Ack(NamedTuple):
     """Position in the server's data up to which the client has received."""
     right_edge: int
     """Position up to which the client's receive window allows data."""
-    packet: Packet
     start: int
     """Position of its payload in the client's data."""
     end: int
-
-    @property
-    def is_selective(self) -> bool:
-        """True if it has SACK blocks: after a gap it acknowledges more than `position`."""
-        return bool(self.packet.sack_blocks)
+    is_selective: bool
+    """True if data beyond a gap had arrived, which SACK blocks or the repeated position tell."""
+    timestamps: tuple[int, int] | None
 
 
-@dataclass(kw_only=True, slots=True)
+class Heard(NamedTuple):
+    """How many of the client's packets the server had heard when it sent a segment,
+    and what they acknowledged."""
+
+    least: int
+    most: int
+    least_position: int
+    most_position: int
+
+
+@dataclass(kw_only=True)
 class Exchange:
     """One TCP connection from its SYN on, as far as it was looked at."""
 
     round_trip_ns: int
     """The shortest time between a packet of the client and the server's acknowledgment of it,
-    in nanoseconds."""
-    round_trip_error_ns: int
-    """Bound of the difference between `round_trip_ns` and the round trip of the server's SYN-ACK,
     in nanoseconds."""
     segment_bytes: int
     """Payload of a full segment from the server, in bytes;
@@ -87,32 +119,24 @@ class Exchange:
     """True if the server's SYN-ACK has its options in Linux's order."""
     data: list[Data]
     acks: list[Ack]
-    losses: list[int]
-    """Times at which data arrived that was out of order or repeated, or the SYN was, in nanoseconds."""
-    clock: list[int]
-    """The client's timestamps in `acks` (TSval), without their wrap; empty if a packet has none."""
+    heard: list[Heard]
+    """By segment of `data`."""
+    ends: list[int]
+    """Position after each segment, in order; gaps in `data` count as full segments."""
+    reached: list[int]
+    """The highest position up to which data had come with each of `data`."""
+    has_clock: bool
+    """True if all packets have timestamps."""
+    repeats: list[int]
+    """Times at which segments came that had come before, in nanoseconds:
+    their acknowledgment lets a window grow, too."""
+    disturbed_ns: int
+    """When something first came that a retransmission timeout,
+    a repeated SYN or a long silence may explain, in nanoseconds."""
 
-    def heard(self, one: Data) -> int:
-        """How many of `acks` the server can have received when it sent this data,
-        by the timestamp that it echoes; else 0.
-
-        It received the first of those with that timestamp; those of the same tick,
-        a millisecond in Linux, are counted too.
-        """
-        if one.echo is None or not self.clock:
-            return 0
-        ticks = (one.echo - self.clock[0] + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
-        told = bisect.bisect_right(self.clock, self.clock[0] + ticks)
-        return min(told, bisect.bisect_right(self.acks, one.time_ns, key=lambda ack: ack.time_ns))
-
-    def heard_up_to(self, one: Data) -> int:
-        """Position in its data up to which the server can have had an acknowledgment when it sent this,
-        by its echo."""
-        heard = self.heard(one)
-        return self.acks[heard - 1].position if heard else 0
-
-    def answered(self, request_ns: int) -> int | None:
-        """Index of the first data that acknowledges the client's first payload of `request_ns` or later."""
+    def answered(self, request_ns: int, answer_after: int = 0) -> int | None:
+        """Index of the first data beyond a position that acknowledges the client's first
+        payload of `request_ns` or later."""
         request = next((ack for ack in self.acks if ack.time_ns >= request_ns and ack.end > ack.start), None)
         if request is None:
             return None
@@ -120,30 +144,32 @@ class Exchange:
             (
                 n
                 for n, one in enumerate(self.data)
-                if one.time_ns > request.time_ns and one.acknowledgment > request.start
+                if one.time_ns > request.time_ns
+                and one.acknowledgment > request.start
+                and one.end > answer_after
             ),
             None,
         )
 
-    def acknowledged(self, time_ns: int) -> int:
-        """Position up to which the client had acknowledged by a time."""
-        known = bisect.bisect_right(self.acks, time_ns, key=lambda ack: ack.time_ns)
-        return self.acks[known - 1].position if known else 0
+    def segments(self, position: int) -> int:
+        """Segments that end at a position or before."""
+        return bisect.bisect_right(self.ends, position)
 
-    def right_edge(self, time_ns: int) -> int:
-        """Position up to which the client had allowed data before a time."""
-        known = bisect.bisect_left(self.acks, time_ns, key=lambda ack: ack.time_ns)
-        return self.acks[known - 1].right_edge if known else 0
+    def is_full(self, one: Data) -> bool:
+        """True for a segment of full size."""
+        return one.size >= self.segment_bytes
 
-    def is_lossy_before(self, time_ns: int) -> bool:
-        """True if a loss may have changed the window before a time."""
-        silent_ns = SILENT_ROUND_TRIPS * self.round_trip_ns
-        sent = [ack.time_ns for ack in self.acks if ack.end > ack.start]
-        for one in self.data[1 : bisect.bisect_left(self.data, time_ns, key=lambda one: one.time_ns)]:
-            asked = bisect.bisect_left(sent, one.time_ns)
-            if asked and one.time_ns - sent[asked - 1] > silent_ns:
-                return True
-        return any(time <= time_ns for time in self.losses)
+    def oldest(self, n: int) -> Data:
+        """The oldest segment that may be in flight once a segment was sent; the one before it,
+        if it was lost."""
+        position = self.heard[n].least_position
+        first = min(n, bisect.bisect_right(self.reached, position))
+        return self.data[first - (self.data[first].start > position and first > 0)]
+
+    @functools.cached_property
+    def hears_of_loss(self) -> int:
+        """How many of the client's packets the server must have heard to hear of a gap."""
+        return next((n for n, ack in enumerate(self.acks, 1) if ack.is_selective), len(self.acks) + 1)
 
 
 @dataclass(slots=True)
@@ -153,45 +179,63 @@ class _Reading:
     client_first: int
     server_first: int
     shift: int
+    is_linux: bool
     data: list[Data] = field(default_factory=list)
     acks: list[Ack] = field(default_factory=list)
-    losses: list[int] = field(default_factory=list)
+    answers: list[tuple[int, int]] = field(default_factory=list)
+    """Times at which the server acknowledged more of the client's data, and its position."""
+    repeats: list[int] = field(default_factory=list)
+    """When segments came that had come before."""
+    repeated_ns: int | None = None
+    """When the first segment came that had been sent again;
+    a probe of Linux (RFC 8985 §7) is none if its original came too."""
     round_trips: list[int] = field(default_factory=list)
     highest: int = 0
     gaps: list[tuple[int, int]] = field(default_factory=list)
     """Ranges before `highest` that have not arrived."""
     awaiting: list[tuple[int, int]] = field(default_factory=list)
     """End and time of the client's payloads that the server has not acknowledged."""
+    sent: int = 0
+    """Position after what the client has sent."""
 
     def from_server(self, packet: Packet) -> None:
         """Take a packet of the server."""
         acknowledgment = (packet.acknowledgment - self.client_first) % SEQUENCES
+        if acknowledgment < NEAR and (not self.answers or acknowledgment > self.answers[-1][1]):
+            self.answers.append((packet.time_ns, acknowledgment))
         answered = [time for end, time in self.awaiting if end <= acknowledgment < NEAR]
         if answered:
             self.round_trips.append(packet.time_ns - answered[-1])
             self.awaiting = [one for one in self.awaiting if one[0] > acknowledgment]
-        start = (packet.sequence - self.server_first) % SEQUENCES
-        end = start + packet.payload_bytes
-        if not packet.payload_bytes or start >= NEAR:
+        first = (packet.sequence - self.server_first) % SEQUENCES
+        if not packet.payload_bytes or first >= NEAR or len(self.data) >= SEGMENTS_LIMIT:
             return
-        if start != self.highest:
-            self.losses.append(packet.time_ns)
         stamp, echo = packet.timestamps or (None, None)
-        for first, last in self._missing(start, end):
-            segments = -(-(last - first) // packet.segment_bytes)
-            self.data.append(
-                Data(
-                    packet.time_ns,
-                    first,
-                    last,
-                    segments,
-                    packet.segment_bytes,
-                    acknowledgment,
-                    bool(packet.flags & PUSH),
-                    echo,
-                    stamp,
-                )
-            )
+        last = first + packet.payload_bytes
+        for start in range(first, last, packet.segment_bytes):
+            end = min(start + packet.segment_bytes, last)
+            self._repeats(packet.time_ns, start, end)
+            for begin, stop in self._missing(start, end):
+                is_pushed = bool(packet.flags & PUSH) and end == last
+                self.data.append(Data(packet.time_ns, begin, stop, acknowledgment, is_pushed, echo, stamp))
+
+    def _repeats(self, time_ns: int, start: int, end: int) -> None:
+        """Note a segment that had been sent before."""
+        if start >= self.highest:
+            return
+        self.repeats.append(time_ns)
+        if self.repeated_ns is not None:
+            return
+        original = next((one for one in reversed(self.data) if one.end == end), None)
+        is_probe = (
+            self.is_linux
+            and not self.gaps
+            and original is not None
+            and end == self.highest
+            and time_ns - original.time_ns < RTO_MIN_NS
+        )
+        if not is_probe:
+            self.repeated_ns = time_ns
 
     def _missing(self, start: int, end: int) -> list[tuple[int, int]]:
         """What of a range had not arrived; it has now."""
@@ -225,26 +269,33 @@ class _Reading:
                 max(position, self.acks[-1].position),
                 max(right_edge, self.acks[-1].right_edge),
             )
-        self.acks.append(Ack(packet.time_ns, position, right_edge, packet, start, end))
-        if packet.payload_bytes:
+        self.acks.append(
+            Ack(packet.time_ns, position, right_edge, start, end, bool(self.gaps), packet.timestamps)
+        )
+        if start < self.sent:  # sent again: which of the two is acknowledged is not known (Karn)
+            self.awaiting = [one for one in self.awaiting if one[0] <= start]
+        elif packet.payload_bytes:
             self.awaiting.append((end, packet.time_ns))
+        self.sent = max(self.sent, end)
 
 
 def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str:
     """The connection that the packets are of, or the reason why it cannot be read:
     `no_handshake` or `no_response`."""
-    few = [packet for packet, _ in zip(packets, range(PACKETS_LIMIT), strict=False)]
+    few = list(itertools.islice(packets, PACKETS_LIMIT))
     syns = [one for one in few if one.flags & (SYN | ACK) == SYN and one.source == client]
     answers = [one for one in few if one.flags & (SYN | ACK) == SYN | ACK and one.source != client]
     if not syns or not answers or answers[0].time_ns < syns[0].time_ns:
         return "no_handshake"
     syn, answer = syns[0], answers[0]
     shift = (syn.window_scale or 0) if answer.window_scale is not None else 0
-    reading = _Reading((syn.sequence + 1) % SEQUENCES, (answer.sequence + 1) % SEQUENCES, shift)
+    reading = _Reading(
+        (syn.sequence + 1) % SEQUENCES, (answer.sequence + 1) % SEQUENCES, shift, is_linux(answer)
+    )
     if len(syns) == len(answers) == 1:
         reading.round_trips.append(answer.time_ns - syn.time_ns)
     else:
-        reading.losses.append(syn.time_ns)
+        reading.repeated_ns = syn.time_ns
     for packet in few:
         if packet.flags & (SYN | RST) or not packet.flags & ACK:
             continue
@@ -255,33 +306,122 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
     if not reading.data or not reading.round_trips:
         return "no_response"
     segment_bytes, is_known = _segment_size(reading.data, syn, answer)
-    shortest = max(1, min(reading.round_trips))
+    clock = _clock(reading)
+    echoed = (one.time_ns - _sent_ns(reading, clock, one.echo) for one in reading.data) if clock else ()
+    round_trip_ns = max(1, min([*reading.round_trips, *echoed]))
     return Exchange(
-        round_trip_ns=shortest,
-        # SYN-ACK travelled as in the first sample, and its acknowledgment as in the second,
-        # beside the first data.
-        round_trip_error_ns=sum(one - shortest for one in reading.round_trips[:2]),
+        round_trip_ns=round_trip_ns,
         segment_bytes=segment_bytes,
         is_segment_size_known=is_known,
-        is_linux=is_linux(answer),
+        is_linux=reading.is_linux,
         data=reading.data,
         acks=reading.acks,
-        losses=reading.losses,
-        clock=_clock(reading.acks),
+        heard=_heard(reading, clock, round_trip_ns),
+        ends=_ends(reading.data, segment_bytes),
+        reached=list(itertools.accumulate((one.end for one in reading.data), max)),
+        has_clock=bool(clock),
+        repeats=reading.repeats,
+        disturbed_ns=_disturbed(reading, answer.time_ns + round_trip_ns, round_trip_ns),
     )
 
 
-def _clock(acks: list[Ack]) -> list[int]:
-    """The client's timestamps as a clock that never goes back; empty if one of its packets has none."""
+def _heard(reading: _Reading, clock: Sequence[int], round_trip_ns: int) -> list[Heard]:
+    """What the server had heard, by segment."""
+    acks, earliest_ns = reading.acks, int((EARLIEST_WITH_CLOCK if clock else EARLIEST) * round_trip_ns)
+    times = [ack.time_ns for ack in acks]
+    untold = _untold(reading, int(TOLD * round_trip_ns))
+    paying = [n for n, ack in enumerate(acks, 1) if ack.end > ack.start]
+    paid = list(itertools.accumulate((acks[n - 1].end for n in paying), max))
+
+    def position(count: int) -> int:
+        return acks[count - 1].position if count else 0
+
+    found = []
+    for one in reading.data:
+        most = bisect.bisect_right(times, one.time_ns - earliest_ns)
+        acknowledged = bisect.bisect_right(paid, one.acknowledgment)
+        least = paying[acknowledged - 1] if acknowledged else 0
+        if clock and one.echo is not None:
+            echo = _unwrapped(one.echo, clock)
+            told = min(bisect.bisect_right(clock, echo), bisect.bisect_left(times, one.time_ns))
+            most = max(told, untold[most])
+            first = bisect.bisect_left(clock, echo)
+            if first < len(clock) and clock[first] == echo:
+                least = max(least, first + 1)
+        most = max(most, least)
+        found.append(Heard(least, most, position(least), position(most)))
+    return found
+
+
+def _untold(reading: _Reading, earliest_ns: int) -> list[int]:
+    """By a number of the client's packets: up to where among them there are some whose timestamps the
+    server may not have taken over."""
+    untold, at, acknowledged = [0], 0, 0
+    for n, ack in enumerate(reading.acks, 1):
+        while at < len(reading.answers) and reading.answers[at][0] < ack.time_ns + earliest_ns:
+            acknowledged = reading.answers[at][1]
+            at += 1
+        untold.append(n if ack.start > acknowledged else untold[-1])
+    return untold
+
+
+def _clock(reading: _Reading) -> list[int]:
+    """The client's timestamps (TSval) as a clock that never goes back.
+
+    Empty if not all packets have timestamps.
+    """
+    if any(ack.timestamps is None for ack in reading.acks) or any(one.echo is None for one in reading.data):
+        return []
     clock: list[int] = []
-    for ack in acks:
-        stamps = ack.packet.timestamps
-        if stamps is None:
-            return []
-        last = clock[-1] if clock else stamps[0]
-        ahead = (stamps[0] - last) % SEQUENCES
-        clock.append(last + (ahead if ahead < SEQUENCES // 2 else 0))
+    for ack in reading.acks:
+        stamp = ack.timestamps[0] if ack.timestamps else 0
+        clock.append(max(_unwrapped(stamp, clock), clock[-1]) if clock else stamp)
     return clock
+
+
+def _unwrapped(stamp: int, clock: Sequence[int]) -> int:
+    """A timestamp on a clock that does not wrap around."""
+    return clock[0] + (stamp - clock[0] + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+
+
+def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:
+    """When the client first sent a timestamp, in nanoseconds; long ago if it sent none."""
+    stamp = _unwrapped(echo or 0, clock)
+    first = bisect.bisect_left(clock, stamp)
+    return reading.acks[first].time_ns if first < len(clock) and clock[first] == stamp else -NEVER_NS
+
+
+def _ends(data: Sequence[Data], segment_bytes: int) -> list[int]:
+    ends: list[int] = []
+    reached = 0
+    for one in sorted(data, key=lambda one: one.start):
+        ends += [one.start] * -(-(one.start - reached) // segment_bytes)
+        ends.append(one.end)
+        reached = one.end
+    return ends
+
+
+def _disturbed(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
+    """When the window may first have changed for another reason than an acknowledgment, in nanoseconds;
+    `ready_ns` is the earliest time at which data can come.
+
+    What comes after a silence may have been sent before, and lost: a timeout after what it answers,
+    and by no other data.
+    """
+    timeout_ns = RTO_MIN_NS if reading.is_linux else max(OTHER_RTO_MIN_NS, EARLIEST * round_trip_ns)
+    repeated_ns = (
+        reading.data[-1].time_ns + RTO_MIN_NS if reading.repeated_ns is None else reading.repeated_ns
+    )
+    asked = [(ack.end, ack.time_ns) for ack in reading.acks if ack.end > ack.start]
+    for n, one in enumerate(reading.data):
+        silence_ns = one.elapsed_ns(reading.data[n - 1]) if n else one.time_ns - ready_ns
+        if silence_ns > timeout_ns + EARLIEST * round_trip_ns:
+            answers_ns = max(
+                (time_ns for end, time_ns in asked if end <= one.acknowledgment), default=ready_ns
+            )
+            if one.time_ns - answers_ns > timeout_ns + 2 * EARLIEST * round_trip_ns:
+                return min(repeated_ns, one.time_ns)
+    return repeated_ns
 
 
 def is_linux(answer: Packet) -> bool:
@@ -292,11 +432,11 @@ def is_linux(answer: Packet) -> bool:
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
-def _segment_size(data: list[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
+def _segment_size(data: Sequence[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
     """Payload of a full segment, and whether it was seen: as the client allows,
     or as the sender cut what it had."""
     has_timestamps = syn.timestamps is not None and answer.timestamps is not None
     allowed = max(1, (syn.mss or DEFAULT_MSS) - (TIMESTAMPS_BYTES if has_timestamps else 0))
-    largest = max(one.segment_bytes for one in data)
-    is_cut = any(one.segment_bytes == largest and (one.segments > 1 or not one.is_pushed) for one in data)
+    largest = max(one.size for one in data)
+    is_cut = any(one.size == largest and not one.is_pushed for one in data)
     return (largest, True) if largest >= allowed or is_cut else (allowed, False)

@@ -58,6 +58,9 @@ class Transport:
     round_trip_us: int | None = None
     """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement;
     None if unknown."""
+    answer_after: int | None = None
+    """Bytes received before the TLS record, the read or the datagram that brought the first byte
+    of a response; None without one."""
     first_record_bytes: list[int] = dataclasses.field(default_factory=list)
     """Sizes of the first TLS records with application data, set by `finish`."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)

@@ -37,6 +37,8 @@ class QuicTransport(Transport):
     _crypto: dict[str, Ranges] = dataclasses.field(default_factory=dict)
     _hello: HelloReader = dataclasses.field(default_factory=HelloReader)
     _sent: dict[int, Exchange] = dataclasses.field(default_factory=dict)
+    _before_datagram: int = 0
+    """Bytes received before the last datagram."""
 
     def stream(self, stream_id: int | None) -> Http3Stream | None:
         """A stream; None if nothing is known of it."""
@@ -89,6 +91,7 @@ class QuicTransport(Transport):
 
     def _datagram(self, event: Event[params.Datagram]) -> None:
         size, local, remote = event.params["size"], event.params["self_address"], event.params["peer_address"]
+        self._before_datagram = self.received_bytes
         self.received(size, event.time_ms)
         self.packets.datagram(size)
         self.paths.add((local, remote))
@@ -143,6 +146,8 @@ class QuicTransport(Transport):
         frame = event.params
         stop = frame["offset"] + frame["length"]
         stream = self.streams.setdefault(frame["stream_id"], Http3Stream())
+        if frame["stream_id"] in self._sent and self.answer_after is None:
+            self.answer_after = self._before_datagram
         # A frame is logged after its packet, perhaps in the next millisecond.
         self.decrypted_bytes += stream.received(frame["offset"], stop, self.last_byte_ms or event.time_ms)
         if frame["fin"]:

@@ -119,6 +119,8 @@ class TcpTransport(Transport):
         arrived_ms = self.last_byte_ms or event.time_ms
         if self.frames is not None:
             self.frames.feed(event.encoded(), time_ms=arrived_ms)
+            if self.records is not None and self.frames.streams and self.answer_after is None:
+                self.answer_after = self.records.fresh_from
         else:
             self._response_bytes(event, arrived_ms)
 
@@ -131,6 +133,10 @@ class TcpTransport(Transport):
             exchange.message.end(clean=not self.is_secure or self.is_notified)
             return
         exchange.touched(arrived_ms)
+        if self.answer_after is None:
+            self.answer_after = (
+                self.received_bytes - size if self.records is None else self.records.fresh_from
+            )
         if exchange.message.needs_bytes:
             exchange.message.feed(event.content())
         else:

@@ -48,10 +48,13 @@ class RecordReader:
         and the rest of a record half read."""
         self.is_handshake_known = True
         """False if records are padded so that some may as well have carried the server's first data."""
+        self.fresh_from = 0
+        """Bytes before the first record that ended with the last read."""
         self.first_record_bytes: list[int] = []
         """Sizes of the first RECORDS_KEPT opened records with application data, set by `finish`;
         none if unknown."""
         self.expansion: int | None = TLS13_EXPANSION
+        self._fed = 0
         self._header = b""
         self._left = 0
         self._kind = 0
@@ -88,6 +91,8 @@ class RecordReader:
         self._find_messages()
         self._find_first(None)
         self._fresh = 0
+        self.fresh_from = self._fed - self._begun
+        self._fed += len(data)
         if self._is_secured and (old := self._sealed[:-RUN_RECORDS]):
             self._opened += len(old)
             self._opened_bytes += sum(old)
@@ -109,6 +114,11 @@ class RecordReader:
                 self._header = b""
             if not self._left:
                 self._record()
+
+    @property
+    def _begun(self) -> int:
+        """Bytes of the record that has not ended."""
+        return RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
 
     def _record(self) -> None:
         whole = RECORD_HEADER_BYTES + self._length
@@ -246,9 +256,7 @@ class RecordReader:
         if not self._is_secured:  # what came is of the server's flight, whose end is missing
             self._take(len(self._sealed))
         self._find_messages()
-        self.unread_bytes = (
-            RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
-        )
+        self.unread_bytes = self._begun
         last = self._sealed[len(self._sealed) - self._fresh :]
         opened = self._opened + len(self._sealed) - len(last)
         opened_bytes = self._opened_bytes + sum(self._sealed) - sum(last)

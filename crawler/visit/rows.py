@@ -19,6 +19,7 @@ FIRST_FLIGHT_COLUMNS = (
     "first_flight_packets",
     "segment_bytes",
     "initial_window_segments",
+    "initial_window_most_segments",
     "initial_window_unknown",
 )
 
@@ -184,10 +185,15 @@ def first_flight_columns(transport: Transport, captured: CapturedConnection | No
         return _first_flight(unknown="not_captured")
     if asked is None:
         return _first_flight(unknown="no_response")
+    client, packets, asked_ns = captured.client, captured.packets, asked * 1_000_000
     if transport.protocol == "h3":
-        found = quic_first_flight(captured.packets, client=captured.client, request_ns=asked * 1_000_000)
+        found = quic_first_flight(
+            packets, client=client, request_ns=asked_ns, answer_after=transport.answer_after
+        )
         return _first_flight(*(found or (None, None)), unknown="quic")
-    flight = first_flight(captured.packets, client=captured.client, request_ns=asked * 1_000_000)
+    flight = first_flight(
+        packets, client=client, request_ns=asked_ns, answer_after=transport.answer_after or 0
+    )
     if isinstance(flight, str):
         return _first_flight(unknown=flight)
     return _first_flight(
@@ -195,6 +201,7 @@ def first_flight_columns(transport: Transport, captured: CapturedConnection | No
         flight.packets,
         flight.segment_bytes,
         flight.window_segments,
+        flight.window_most_segments,
         unknown=flight.unknown or None,
     )
 
@@ -204,7 +211,8 @@ def _first_flight(
     packets: int | None = None,
     segment: int | None = None,
     window: int | None = None,
+    most: int | None = None,
     *,
     unknown: str | None,
 ) -> dict[str, Any]:
-    return dict(zip(FIRST_FLIGHT_COLUMNS, (size, packets, segment, window, unknown), strict=True))
+    return dict(zip(FIRST_FLIGHT_COLUMNS, (size, packets, segment, window, most, unknown), strict=True))

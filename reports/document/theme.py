@@ -80,7 +80,6 @@ CURVES = {
     "responses_derived": Curve("responses of derived size", (10, 3, 2, 3), "#0066a4", "#56b4e9"),
     "first_flights": Curve("first flights", (1, 0), "#007a58", "#2fc49a"),
     "first_flights_after_tls": Curve("first flights after TLS", (7, 3), "#007a58", "#2fc49a"),
-    "initial_windows": Curve("initial windows", (10, 3, 2, 3), "#007a58", "#2fc49a"),
     "tls_flights": Curve("TLS flights", (2, 2), "#6a6d00", "#d6cf3a"),
     "connections": Curve("connections", (10, 3, 2, 3), "#a8437c", "#e08bb9"),
     "hosts": Curve("hosts of a page", (2, 2), "#a8437c", "#e08bb9"),

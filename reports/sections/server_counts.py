@@ -1,15 +1,17 @@
 """The report's section on what servers do: their initial windows and first flights,
 as captured packets show them."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import duckdb
 
 from releases.catalogue import Release
+from releases.initial_windows import Kind, WindowDistribution, window_distributions
 from releases.measures import open_tables
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
-# Connections of which packets could tell something: with a response, and captured.
+# Connections of which packets could tell something: with a response, in a release of a crawl with a capture.
 SEEN = """
 CREATE TEMP TABLE seen AS
 SELECT coalesce(host, remote_address) AS host, protocol = 'h3' AS is_quic, first_flight_bytes, first_flight_packets,
@@ -18,11 +20,10 @@ FROM connection SEMI JOIN studied USING (visit_id)
 WHERE response_count > 0 AND (initial_window_segments IS NOT NULL OR initial_window_unknown IS NOT NULL)
 """  # noqa: E501
 
-WINDOWS = """
-SELECT segments, count(*) FILTER (unknown IS NULL) AS exact,
-       count(DISTINCT host) FILTER (unknown IS NULL) AS hosts, count(*) FILTER (unknown IS NOT NULL) AS at_least
-FROM seen WHERE segments IS NOT NULL GROUP BY segments ORDER BY segments
-"""  # noqa: E501
+EXACT = """
+SELECT segments, count(*) AS connections, count(DISTINCT host) AS hosts
+FROM seen WHERE unknown IS NULL GROUP BY segments ORDER BY segments
+"""
 
 REASONS = """
 SELECT unknown, count(*) AS connections FROM seen WHERE unknown IS NOT NULL GROUP BY unknown ORDER BY connections DESC, unknown
@@ -36,23 +37,36 @@ FROM seen WHERE first_flight_bytes IS NOT NULL GROUP BY is_quic ORDER BY is_quic
 
 
 def servers_section(release: Release) -> dict[str, Any] | None:
-    """Connections by initial window, by the reason why it is unknown, and by the size of the first flight.
+    """The distribution of initial windows, connections by the reason why a window is not exact,
+    and the first flight's sizes.
 
     A host counts once for each exact window that it was seen with. None if no packets were captured.
     """
     with open_tables(release.path) as database:
+        distributions = window_distributions(database)
         database.execute(SEEN)
-        windows = _rows(database, WINDOWS)
+        exact = {one["segments"]: one for one in _rows(database, EXACT)}
         reasons = _rows(database, REASONS)
         flights = _rows(database, FLIGHTS)
-    if not windows:
+    if not distributions or not distributions["all"].known:
         return None
-    exact = sum(one["exact"] for one in windows)
+    together = distributions["all"]
     return {
-        "exact": exact,
-        "bounded": sum(one["at_least"] for one in windows),
-        "windows": [
-            {**one, "exact_percent": 100 * one["exact"] / exact if exact else None} for one in windows
+        "exact": together.exact,
+        "bounded": together.bounded,
+        "at_least": together.at_least,
+        "windows": list(_windows(distributions, exact)),
+        "at_most": [
+            {
+                "segments": segments,
+                **{
+                    name: dict(
+                        zip(("lower", "upper"), (100 * end for end in one.at_most(segments)), strict=True)
+                    )
+                    for name, one in distributions.items()
+                },
+            }
+            for segments in sorted({one.most for one in together.shares if one.most is not None})
         ],
         "unknown": [{**one, "definition": INITIAL_WINDOW_UNKNOWN.get(one["unknown"], "")} for one in reasons],
         "first_flights": [
@@ -68,6 +82,33 @@ def servers_section(release: Release) -> dict[str, Any] | None:
             for one in flights
         ],
     }
+
+
+def _windows(
+    distributions: Mapping[Kind, WindowDistribution], exact: Mapping[int, Mapping[str, int]]
+) -> Iterator[dict[str, Any]]:
+    """The intervals that hold a share of all connections, with those of TLS and of clear text,
+    and the exact ones of the window."""
+    apart = {
+        name: {(share.least, share.most): share.share for share in one.shares}
+        for name, one in distributions.items()
+    }
+    for one in distributions["all"].shares:
+        seen = exact.get(one.least, {}) if one.least == one.most else {}
+        yield {
+            "window": one.label,
+            "least": one.least,
+            "most": one.most,
+            "percent": 100 * one.share,
+            **{
+                f"{name}_percent": 100 * apart[name].get((one.least, one.most), 0.0)
+                if name in apart
+                else None
+                for name in ("tls", "clear")
+            },
+            "exact": seen.get("connections", 0),
+            "hosts": seen.get("hosts", 0),
+        }
 
 
 def _rows(database: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:

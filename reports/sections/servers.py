@@ -7,6 +7,11 @@ from releases.formatting import grouped
 from reports.sections.shape import Column, Figure, Section, Table, not_measured
 
 TITLE = "What servers do"
+QUERY = (
+    "SELECT tls_version IS NOT NULL, initial_window_segments, initial_window_most_segments, count(*) FROM "
+    "'connection.parquet' WHERE initial_window_segments IS NOT NULL GROUP BY ALL"
+)
+"""The bounds that releases/initial_windows.py makes the distribution of."""
 
 
 def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> Section:
@@ -23,35 +28,36 @@ def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> 
             "its packets were not captured. Those of a crawl by firstflight are, and fill this section.",
         )
     columns = (
-        Column(id="segments", title="segments", kind="count"),
+        Column(id="window", title="segments", kind="text"),
+        Column(id="percent", title="share of connections", unit="%"),
+        Column(id="tls_percent", title="after TLS", unit="%"),
+        Column(id="clear_percent", title="in clear text", unit="%"),
         Column(id="exact", title="connections, exact", kind="count"),
-        Column(id="exact_percent", title="share", unit="%"),
         Column(id="hosts", title="hosts, exact", kind="count"),
-        Column(id="at_least", title="connections, at least this", kind="count"),
     )
     rows = tuple({one.id: window[one.id] for one in columns} for window in servers["windows"])
-    query = (
-        "SELECT initial_window_segments, count(*) FROM 'connection.parquet' WHERE initial_window_unknown IS "
-        "NULL GROUP BY 1 ORDER BY 1"
-    )
+    known = servers["exact"] + servers["bounded"] + servers["at_least"]
     return Section(
         id="servers",
         title=TITLE,
-        lead=f"{lead} The window is exact on {grouped(servers['exact'])} connections: there the server "
-        "stopped, though it had more to send, until an acknowledgment reached it. On "
-        f"{grouped(servers['bounded'])} more it is at least as large as what was seen.",
+        lead=f"{lead} Of {grouped(known)} connections the window is exact on {grouped(servers['exact'])}: "
+        "there the server stopped, though it had more to send, until an acknowledgment reached it. On "
+        f"{grouped(servers['bounded'])} it lies between two bounds, and on {grouped(servers['at_least'])} "
+        "it is at least as large as what was seen. The shares are the likeliest for all of these together "
+        "(Turnbull's estimate, apart for TLS and clear text), "
+        "since small windows after TLS are never exact.",
         figures=(
             Figure(
                 id="initial_windows",
                 title="Initial windows that servers use.",
-                caption="Share of the connections whose window is exact, by TCP segments.",
+                caption="Share of the connections by TCP segments, as their bounds make it likeliest.",
                 drawing="bars",
-                x="segments",
-                y="exact_percent",
+                x="window",
+                y="percent",
                 columns=columns,
-                rows=tuple(row for row in rows if row["exact"]),
+                rows=rows,
                 source=source,
-                query=query,
+                query=QUERY,
             ),
         ),
         tables=(
@@ -61,7 +67,32 @@ def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> 
                 columns=columns,
                 rows=rows,
                 source=source,
-                query=query,
+                query=QUERY,
+            ),
+            Table(
+                id="windows-at-most",
+                title="Share of connections whose window has at most so many segments",
+                columns=(
+                    Column(id="segments", title="segments", kind="count"),
+                    *(
+                        Column(id=f"{name}_{end}", title=f"{title}, {word}", unit="%")
+                        for name, title in (("all", "all"), ("tls", "after TLS"), ("clear", "in clear text"))
+                        for end, word in (("lower", "at least"), ("upper", "at most"))
+                    ),
+                ),
+                rows=tuple(
+                    {
+                        "segments": one["segments"],
+                        **{
+                            f"{name}_{end}": one.get(name, {}).get(end)
+                            for name in ("all", "tls", "clear")
+                            for end in ("lower", "upper")
+                        },
+                    }
+                    for one in servers["at_most"]
+                ),
+                source=source,
+                query=QUERY,
             ),
             flights_table(servers, source),
             unknown_table(servers, source),

@@ -1,6 +1,7 @@
-"""Run the whole grid in the lab, and write its table, estimates.csv: `python -m studies.first_flight`."""
+"""Run both grids in the lab, and write their table, estimates.csv: `python -m studies.first_flight`."""
 
 import argparse
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,87 +12,98 @@ from firstflight.settings import from_environment
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from studies.csv_table import write_table
-from studies.first_flight.grid import CONTROLS, EXCHANGES, MSS, NETWORKS, WINDOWS, Outcome, measure, work
+from studies.first_flight.grid import (
+    CELLS,
+    CONTROLS,
+    EXCHANGES,
+    NETWORKS,
+    SERVERS,
+    THINKING_NETWORKS,
+    THINKING_SHARES,
+    THINKING_WINDOWS,
+    WINDOWS,
+    Outcome,
+    measure,
+    thinking_exchanges,
+    work,
+)
 
 TABLE = Path(__file__).with_name("estimates.csv")
 HEAD = (
-    *("before_response", "sender", "connections", "exact"),
-    *("connections_of_large_windows", "exact_of_large_windows"),
-    *("lower_bound_is_truth", "below_truth", "above_truth"),
+    *("servers", "before_response", "path", "control", "connections"),
+    *("exact", "bounded", "lower_bound", "wrong"),
 )
-"""Large windows have 8 segments and more, and a response three times as long and more.
-
-Columns are numbers of connections.
-"""
-
-LARGE_WINDOW, WINDOWS_LONG = 8, 3
-PACED = {network.id: network.is_paced for network in NETWORKS}
-LOSSY = {network.id for network in NETWORKS if network.loss_percent}
-JITTERY = {network.id for network in NETWORKS if network.jitter_us}
+"""Servers answer at once, or think. Bounded: on both sides. The last columns are numbers of connections."""
+REASONS = Path(__file__).with_name("reasons.csv")
+REASONS_HEAD = ("servers", "reason", "connections")
+"""Why connections have no upper bound."""
 
 
-def sender(outcome: Outcome) -> str:
-    """How the connection's server sent, for the table."""
-    if outcome.network in LOSSY:
-        return "any, 1 % loss"
-    if outcome.network in JITTERY:
-        return "any, jitter of 1 ms"
-    if outcome.control == "bbr":
-        return "BBR, which paces"
-    return "CUBIC, paced" if PACED[outcome.network] else "CUBIC"
+def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
+    """Rows of the table: by what came before the response, path and congestion control."""
+    kinds: dict[tuple[str, str, str], Counter[str]] = {}
+    for one in outcomes:
+        kinds.setdefault((one.exchange.id, one.network, one.control), Counter())[verdict(one)] += 1
+    for kind, found in kinds.items():
+        counts = (found[name] for name in ("exact", "bounded", "lower", "wrong"))
+        yield (servers, *kind, found.total(), *counts)
 
 
-def rows(outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-    """Rows of the table: responses longer than the window by exchange and sender, then all others."""
-    longer = [one for one in outcomes if one.is_longer]
-    kinds = sorted({sender(one) for one in longer}, key=lambda kind: (kind.startswith("any"), kind))
-    for exchange in EXCHANGES:
-        for kind in kinds:
-            yield row(
-                exchange.id,
-                kind,
-                [one for one in longer if (one.exchange, sender(one)) == (exchange.id, kind)],
-            )
-    yield row("any, response within the window", "any", [one for one in outcomes if not one.is_longer])
+def reasons(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
+    """Rows of the table of reasons, the most frequent first."""
+    found = Counter(_reason(one) for one in outcomes if verdict(one) == "lower")
+    for reason, count in found.most_common():
+        yield servers, reason, count
 
 
-def row(exchange: str, kind: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
-    """One row of the table."""
-    found: Counter[str] = Counter(verdict(one) for one in outcomes)
-    ample = [
-        verdict(one)
-        for one in outcomes
-        if one.window >= LARGE_WINDOW and one.body >= WINDOWS_LONG * one.window * MSS
-    ]
-    counts = (len(outcomes), found["exact"], len(ample), ample.count("exact"))
-    return (exchange, kind, *counts, *(found[name] for name in ("equal", "below", "above")))
+def _reason(outcome: Outcome) -> str:
+    return outcome.estimate if isinstance(outcome.estimate, str) else outcome.estimate.unknown
 
 
 def verdict(outcome: Outcome) -> str:
-    """How an estimate stands to the truth: exact, equal but not known to be, below, above, or wrong:
-    exact in its own eyes."""
+    """How an estimate stands to the truth: exact, bounded on both sides or from below alone, or wrong."""
     estimate = outcome.estimate
     if not isinstance(estimate, FirstFlight):
-        return "below"
-    if estimate.window_segments > outcome.window:
-        return "above"
-    if estimate.window_segments < outcome.window:
-        return "below" if estimate.unknown else "wrong"
-    return "equal" if estimate.unknown else "exact"
+        return "lower"
+    most = estimate.window_most_segments
+    if estimate.window_segments > outcome.window or (most is not None and most < outcome.window):
+        return "wrong"
+    if most is None:
+        return "lower"
+    return "bounded" if estimate.unknown else "exact"
 
 
 def main() -> None:
-    """Run the grid, one network after another, and write the table."""
+    """Run the grids, one network after another, and write the tables."""
     argparse.ArgumentParser(prog="python -m studies.first_flight", description=__doc__).parse_args()
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
-    outcomes = []
-    for network in NETWORKS:
-        outcomes += measure(lab, work([network], EXCHANGES, CONTROLS, WINDOWS))
-        print(f"{network.id}: {len(outcomes)} connections", file=sys.stderr)
-    write_table(TABLE, HEAD, rows(outcomes))
-    wrong = sum(verdict(one) == "wrong" for one in outcomes)
-    print(f"{len(outcomes)} connections; called exact, but wrong: {wrong}")
+    servers = SERVERS if shutil.which("go") else tuple(one for one in SERVERS if one[0] != "go")
+    at_once = [work([network], EXCHANGES, CONTROLS, WINDOWS) for network in NETWORKS]
+    thinking = [
+        work(
+            [network],
+            thinking_exchanges(servers),
+            CONTROLS,
+            THINKING_WINDOWS,
+            shares=THINKING_SHARES,
+            cells=CELLS,
+            seed=seed,
+        )
+        for seed, network in enumerate(THINKING_NETWORKS)
+    ]
+    table: list[tuple[object, ...]] = []
+    why: list[tuple[object, ...]] = []
+    for name, grid in (("at once", at_once), ("thinking", thinking)):
+        outcomes: list[Outcome] = []
+        for part in grid:
+            outcomes += measure(lab, part)
+            print(f"{name}: {len(outcomes)} connections", file=sys.stderr)
+        table += rows(name, outcomes)
+        why += reasons(name, outcomes)
+        print(f"{name}: {len(outcomes)} connections, {dict(Counter(map(verdict, outcomes)))}")
+    write_table(TABLE, HEAD, table)
+    write_table(REASONS, REASONS_HEAD, why)
 
 
 if __name__ == "__main__":

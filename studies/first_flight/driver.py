@@ -3,14 +3,18 @@ and prints their packets' headers.
 
     client --- [delay, loss, rate] path [delay, loss] --- server
 
-The client has an address for each initial window, to which the server has a route with that `initcwnd`.
+The client has an address for each initial window and congestion control,
+to which the server has a route with both.
 """
 
 import base64
 import ctypes
+import importlib
+import itertools
 import json
 import os
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -19,10 +23,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+# The guest's Python runs isolated, without the folder of its program.
+sys.path.insert(0, str(Path(__file__).parent / "servers"))
+programs = importlib.import_module("programs")
+
 SERVER = "10.1.0.1"
 RECEIVE_SEGMENTS = 1000
 """Initial receive window of the client (`initrwnd`); Linux's own is 64 kB, whatever the memory."""
-PORTS = {"cubic": 80, "bbr": 81, "reno": 82}
+CONTROLS = {"cubic": 1, "bbr": 2, "reno": 3}
+"""Numbers of congestion controls, for addresses."""
+PORT = 80
 SNAP_BYTES = 152
 SO_TIMESTAMPNS, SO_RCVBUFFORCE = 35, 33
 SOL_PACKET, PACKET_VNET_HDR = 263, 15
@@ -58,9 +68,10 @@ def run(*commands: str) -> None:
         subprocess.run(command.split(), check=True)
 
 
-def client_address(window: int) -> str:
-    """The client's address to which the server's initial window is `window`."""
-    return f"10.1.1.{window}"
+def client_address(window: int, control: str) -> str:
+    """The client's address to which the server begins with a window of so many segments,
+    under a congestion control."""
+    return f"10.1.{CONTROLS[control]}.{window}"
 
 
 def build(windows: list[int]) -> None:
@@ -78,10 +89,10 @@ def build(windows: list[int]) -> None:
     )
     run("ip -n path link set to_client master bridge", "ip -n path link set to_server master bridge")
     run(f"ip -n server address add {SERVER}/16 dev server0")
-    for window in windows:
-        address = client_address(window)
+    for window, control in itertools.product(windows, CONTROLS):
+        address = client_address(window, control)
         run(f"ip -n client address add {address}/16 dev client0")
-        run(f"ip -n server route add {address} dev server0 initcwnd {window}")
+        run(f"ip -n server route add {address} dev server0 initcwnd {window} congctl {control}")
     run(f"ip -n client route add {SERVER} dev client0 initrwnd {RECEIVE_SEGMENTS}")
     for end in ("client", "server"):
         for setting in SETTINGS:
@@ -120,9 +131,18 @@ def read(sock: socket.socket, size: int) -> bytes:
     return data
 
 
+def write(sock: socket.socket, size: int) -> None:
+    """Write zeros, WRITE_BYTES at a time."""
+    for at in range(0, size, WRITE_BYTES):
+        sock.sendall(bytes(min(WRITE_BYTES, size - at)))
+
+
 def serve(sock: socket.socket) -> None:
-    """Serve one connection as its first bytes ask: perhaps a handshake's flight,
-    then perhaps small writes, then a body."""
+    """Serve one connection as its first bytes ask.
+
+    Perhaps a handshake's flight and small writes, the part that is flushed,
+    and after the time to think the rest.
+    """
     with sock:
         cell = json.loads(read(sock, int(read(sock, 4))))
         if cell["handshake"]:
@@ -131,21 +151,17 @@ def serve(sock: socket.socket) -> None:
             read(sock, REQUEST_BYTES)
         for size in cell["early"]:
             sock.sendall(bytes(size))
-        left = cell["body"]
-        while left > 0:
-            sock.sendall(bytes(min(left, WRITE_BYTES)))
-            left -= WRITE_BYTES
+        write(sock, cell["flushed"])
+        time.sleep(cell["think_us"] / 1e6)
+        write(sock, cell["body"] - cell["flushed"])
         sock.shutdown(socket.SHUT_WR)
         read(sock, 1)
 
 
-def listen(control: str, ready: threading.Barrier) -> None:
-    """Serve connections under one congestion control, in the server's namespace."""
+def listen(ready: threading.Barrier) -> None:
+    """Serve connections without TLS, in the server's namespace."""
     enter("server")
-    listener = socket.socket()
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
-    listener.bind(("", PORTS[control]))
-    listener.listen(64)
+    listener = socket.create_server(("", PORT), backlog=64)
     ready.wait()
     while True:
         sock, _ = listener.accept()
@@ -185,8 +201,8 @@ def ask(cell: dict[str, Any]) -> dict[str, Any]:
     with socket.socket() as sock:
         if cell["receive_buffer"]:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, cell["receive_buffer"])
-        sock.bind((client_address(cell["window"]), 0))
-        sock.connect((SERVER, PORTS[cell["control"]]))
+        sock.bind((client_address(cell["window"], cell["control"]), 0))
+        sock.connect((SERVER, PORT))
         client = sock.getsockname()
         told = json.dumps(cell).encode()
         began = time.time_ns()
@@ -201,22 +217,61 @@ def ask(cell: dict[str, Any]) -> dict[str, Any]:
     return {"client": client, "request_ns": began}
 
 
+def ask_secured(
+    client: Any,  # noqa: ANN401  # of servers/programs.py
+    cell: dict[str, Any],
+    capture: socket.socket,
+) -> dict[str, Any]:
+    """Take a response of a server that speaks TLS, on a resumed session if the cell says so,
+    as `ask` does."""
+    session = None
+    if cell["is_resumed"]:
+        _, session, _ = _secured(
+            client, cell | {"think_us": 0, "flushed": 0, "body": cell["bodies"][0]}, None
+        )
+        time.sleep(SETTLE_S)
+        captured(capture)
+    began, _, address = _secured(client, cell, session)
+    return {"client": address, "request_ns": began}
+
+
+def _secured(
+    client: Any,  # noqa: ANN401
+    cell: dict[str, Any],
+    session: ssl.SSLSession | None,
+) -> tuple[int, ssl.SSLSession | None, Any]:
+    with socket.socket() as sock:
+        sock.bind((client_address(cell["window"], cell["control"]), 0))
+        sock.connect((SERVER, programs.PORTS[cell["server"], cell["protocol"]]))
+        address = sock.getsockname()
+        return *client.ask(sock, cell, session), address
+
+
 def main() -> None:
     """Run all cells of the work, path after path."""
     work = json.loads(Path(sys.argv[1]).read_text())
     build(work["windows"])
-    ready = threading.Barrier(len(PORTS) + 1)
-    for control in PORTS:
-        threading.Thread(target=listen, args=[control, ready], daemon=True).start()
+    ready = threading.Barrier(2)
+    threading.Thread(target=listen, args=[ready], daemon=True).start()
     ready.wait()
+    if work["programs"]:
+        starting = threading.Thread(
+            target=programs.start, args=[work["programs"], work["bodies"], lambda: enter("server")]
+        )
+        starting.start()
+        starting.join()
     enter("client")
+    client = programs.Client()
     sock = capture_socket()
     for path in work["paths"]:
         shape(path["path"])
         for cell in path["cells"]:
-            asked = ask(cell)
+            if cell["server"] == "plain":
+                asked = ask(cell)
+            else:
+                asked = ask_secured(client, cell | {"bodies": work["bodies"]}, sock)
             time.sleep(SETTLE_S)
-            say({"cell": cell["id"], "network": path["path"]["id"], "packets": captured(sock), **asked})
+            say({"cell": cell, "network": path["path"]["id"], "packets": captured(sock), **asked})
     say({"finished": True})
     sys.stdout.flush()
     os._exit(0)

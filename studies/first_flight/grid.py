@@ -3,10 +3,14 @@
 import base64
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+import os
+import subprocess
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from crawler.capture.first_flight import FirstFlight, first_flight
 from crawler.capture.packets import end, parse
@@ -51,6 +55,16 @@ class Exchange:
     """Small writes before the response: tickets, SETTINGS."""
     receive_buffer: int = 0
     """SO_RCVBUF of the client, in bytes; 0: the receive window never limits the first flight."""
+    server: str = "plain"
+    """Which server answers: one without TLS, whose handshake is so many bytes,
+    or one of `servers.programs.PORTS`."""
+    protocol: str = "h1"
+    is_resumed: bool = False
+    """True if the client resumes a TLS session."""
+    think_us: int = 0
+    """Time from the request to the response."""
+    flushed: int = 0
+    """Bytes of the response that the server sends before it thinks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +72,7 @@ class Outcome:
     """One connection: its truth and its estimate."""
 
     network: str
-    exchange: str
+    exchange: Exchange
     control: str
     window: int
     body: int
@@ -91,29 +105,83 @@ EXCHANGES = (
 CONTROLS = ("cubic", "bbr")
 
 
+THINKS_US = (0, 1_000, 3_000, 10_000, 40_000, 100_000, 200_000)
+FLUSHED = 5_000
+SERVERS = (
+    *(("openssl", "h1"), ("s_server", "h1")),
+    *(("nginx", "h1"), ("nginx", "h2"), ("go", "h1"), ("go", "h2")),
+)
+THINKING_NETWORKS = (
+    *(Network(id=f"{ms} ms", rtt_us=ms * 1000) for ms in (1, 3, 10, 40, 100, 300)),
+    Network(id="40 ms, fq", is_paced=True),
+    Network(id="100 ms, merged segments", rtt_us=100_000, is_merged=True),
+    Network(id="40 ms, jitter of 1 ms", jitter_us=1_000),
+    Network(id="40 ms, 1 % loss", loss_percent=1),
+    Network(id="10 ms, 2 % loss", rtt_us=10_000, loss_percent=2),
+    Network(id="100 ms, 3 % loss", rtt_us=100_000, loss_percent=3),
+)
+THINKING_WINDOWS = (2, 4, 10, 16, 32)
+THINKING_SHARES = (0.95, 1.3, 3.5, 6.0)
+CELLS = 400
+"""Connections of servers that think, by network: a sample of all combinations."""
+
+
+def thinking_exchanges(servers: Sequence[tuple[str, str]] = SERVERS) -> tuple[Exchange, ...]:
+    """Exchanges with servers that think, with TLS of real servers and without TLS."""
+    plain = [one for one in EXCHANGES if not one.receive_buffer]
+    secured = [
+        Exchange(
+            id=f"{server}, {protocol}{', resumed' if is_resumed else ''}",
+            server=server,
+            protocol=protocol,
+            is_resumed=is_resumed,
+        )
+        for server, protocol in servers
+        for is_resumed in (False, True)
+    ]
+    return tuple(
+        dataclasses.replace(one, think_us=think_us, flushed=flushed)
+        for one in (*plain, *secured)
+        for think_us in (THINKS_US if one.server != "s_server" else (0,))
+        for flushed in ((0, FLUSHED) if think_us and one.server != "nginx" else (0,))
+    )
+
+
 def work(
     networks: Sequence[Network],
     exchanges: Sequence[Exchange],
     controls: Sequence[str],
     windows: Sequence[int],
+    *,
+    shares: Sequence[float] = SHARES,
+    cells: int | None = None,
+    seed: int = 1,
 ) -> dict[str, Any]:
-    """The guest's work: every combination, for all lengths of responses."""
-    cells = [
+    """The guest's work: every combination, or `cells` of them for each network."""
+    every = [
         {
             **dataclasses.asdict(exchange),
-            "id": [exchange.id, control, window, round(share * window * MSS)],
             "control": control,
             "window": window,
-            "body": round(share * window * MSS),
+            "body": max(round(share * window * MSS), exchange.flushed + MSS),
         }
         for exchange in exchanges
         for control in controls
         for window in windows
-        for share in SHARES
+        for share in shares
     ]
+    rng = np.random.Generator(np.random.PCG64(seed))
     return {
         "windows": list(windows),
-        "paths": [{"path": dataclasses.asdict(network), "cells": cells} for network in networks],
+        "paths": [
+            {
+                "path": dataclasses.asdict(network),
+                "cells": every
+                if cells is None
+                else [every[n] for n in rng.choice(len(every), cells, replace=False)],
+            }
+            for network in networks
+        ],
     }
 
 
@@ -123,17 +191,41 @@ def measure(
     """Run the connections in a guest, and estimate the window of each from its packets."""
     answers: list[dict[str, Any]] = []
     with guest_scratch() as scratch:
-        (scratch / "work.json").write_text(json.dumps(asked))
+        cells = [cell for path in asked["paths"] for cell in path["cells"]]
+        bodies = sorted({cell["body"] for cell in cells})
+        servers = {cell["server"] for cell in cells} - {"plain"}
+        programs = str(build_programs(scratch, servers)) if servers else ""
+        (scratch / "work.json").write_text(json.dumps({**asked, "programs": programs, "bodies": bodies}))
         process = start(lab, scratch, cpu=usable_cpus()[-1] if cpu is None else cpu, guest=DRIVER)
         listen(process, answers.append, silence_s=silence_s)
-    return list(_outcomes(answers))
+    return list(outcomes(answers))
 
 
-def _outcomes(answers: list[dict[str, Any]]) -> Iterator[Outcome]:
+def build_programs(folder: Path, servers: Collection[str]) -> Path:
+    """Make the certificate, and the server of Go's net/http if it is one of the servers;
+    returns their folder."""
+    made = folder / "programs"
+    made.mkdir()
+    key = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    ends = ["-keyout", "key.pem", "-out", "cert.pem", "-days", "36500", "-subj", "/CN=lab.test"]
+    subprocess.run([*key, *ends], check=True, cwd=made, stderr=subprocess.DEVNULL)
+    if "go" not in servers:
+        return made
+    subprocess.run(
+        ["go", "build", "-o", str(made / "server"), str(DRIVER / "servers" / "server.go")],
+        check=True,
+        env={**os.environ, "CGO_ENABLED": "0"},
+    )
+    return made
+
+
+def outcomes(answers: Iterable[dict[str, Any]]) -> Iterator[Outcome]:
+    """The truth and the estimate of each connection in the guest's answers."""
+    names = {one.name for one in dataclasses.fields(Exchange)}
     for answer in answers:
         if "cell" not in answer:
             continue
-        exchange, control, window, body = answer["cell"]
+        cell = answer["cell"]
         packets = (
             parse(base64.b64decode(headers), time_ns=time_ns, size=PACKET_BYTES, gso_size=gso_size)
             for time_ns, gso_size, headers in answer["packets"]
@@ -145,9 +237,9 @@ def _outcomes(answers: list[dict[str, Any]]) -> Iterator[Outcome]:
         )
         yield Outcome(
             network=answer["network"],
-            exchange=exchange,
-            control=control,
-            window=window,
-            body=body,
+            exchange=Exchange(**{name: value for name, value in cell.items() if name in names}),
+            control=cell["control"],
+            window=cell["window"],
+            body=cell["body"],
             estimate=estimate,
         )

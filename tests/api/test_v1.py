@@ -270,6 +270,7 @@ def test_the_openapi_describes_every_parameter_of_a_distribution(client: TestCli
         "/v1/crawls",
         "/v1/releases",
         "/v1/distributions",
+        "/v1/initial-windows",
         "/v1/reports",
         "/reports/{year}",
     } <= paths.keys()

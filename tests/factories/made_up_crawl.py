@@ -141,6 +141,7 @@ class MadeUp:
         protocol: str | None = None,
         window: int | None = None,
         window_unknown: str | None = None,
+        window_most: int | None = None,
     ) -> int:
         """A connection of the last visit, opened at 0, RTT 50 ms; over TLS if it has a TLS flight."""
         visit = self.visit[-1]
@@ -174,6 +175,7 @@ class MadeUp:
                 "first_flight_packets": window,
                 "segment_bytes": None if window is None else 1448,
                 "initial_window_segments": window,
+                "initial_window_most_segments": window if window_unknown is None else window_most,
                 "initial_window_unknown": window_unknown,
                 "round_trip_us": 50_000,
                 "first_record_bytes": [73, 31, 16_406] if tls else None,

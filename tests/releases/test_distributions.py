@@ -58,8 +58,6 @@ def test_each_measure_counts_its_own_items(tmp_path: Path) -> None:
         "responses_incomplete": {},
         "first_flights": {1000: 1, 3900: 1, 7000: 1},
         "first_flights_after_tls": {900: 1, 1000: 1, 7000: 1},
-        # The other window is only bounded, and the third connection has no such columns.
-        "initial_windows": {14_480: 1, None: 1},
         "tls_flights": {3000: 1},
         "connections": {1000: 1, 7000: 1, 28_900: 1},
         "hosts": {8000: 1, 28_900: 1},

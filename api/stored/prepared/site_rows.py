@@ -56,7 +56,10 @@ class Columns:
     """With `id` and `connection_id`."""
 
 
-DOCUMENT = ("host", "protocol", "first_flight_bytes", "initial_window_segments", "initial_window_unknown")
+DOCUMENT = (
+    *("host", "protocol", "first_flight_bytes"),
+    *("initial_window_segments", "initial_window_most_segments", "initial_window_unknown"),
+)
 """Columns of the connection of a main document."""
 
 SITE_COLUMNS = Columns(

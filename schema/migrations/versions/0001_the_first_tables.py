@@ -183,11 +183,18 @@ def upgrade() -> None:
             "initial_window_unknown is null, else a lower bound; null where segment_bytes is",
         ),
         sa.Column(
+            "initial_window_most_segments",
+            sa.Integer(),
+            nullable=True,
+            comment="upper bound of the initial window, in full segments: the same as "
+            "initial_window_segments if the window is exact; null if nothing bounds it from above",
+        ),
+        sa.Column(
             "initial_window_unknown",
             sa.Text(),
             nullable=True,
-            comment="why the initial window may be larger than initial_window_segments, or why nothing "
-            "is known of it; null if it is exact",
+            comment="why the bounds of the initial window differ, or why nothing is known of it; "
+            "null if it is exact",
         ),
         sa.Column(
             "round_trip_us",

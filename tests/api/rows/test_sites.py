@@ -43,8 +43,8 @@ def test_a_site_has_its_visits_and_windows_in_every_crawl_the_newest_first(month
         newest, earlier = answer["crawls"]
         assert (newest["connections"], newest["responses"], newest["protocols"]) == (2, 3, {"h2": 2})
         assert newest["first_flights"]["windows"] == [
-            {"segments": 10, "is_exact": True, "connections": 1},
-            {"segments": 32, "is_exact": False, "connections": 1},
+            {"segments": 10, "most_segments": 10, "is_exact": True, "connections": 1},
+            {"segments": 32, "most_segments": None, "is_exact": False, "connections": 1},
         ]
         assert (newest["first_flights"]["most_bytes"], newest["first_flights"]["median_bytes"]) == (
             46_336,
@@ -57,7 +57,7 @@ def test_a_site_has_its_visits_and_windows_in_every_crawl_the_newest_first(month
         assert earlier["protocols"] == {"h2": 1, "h3": 1}
         assert (earlier["first_flights"]["known"], earlier["first_flights"]["unknown"]) == (1, 1)
         assert earlier["first_flights"]["own_windows"] == [
-            {"segments": 10, "is_exact": True, "connections": 1}
+            {"segments": 10, "most_segments": 10, "is_exact": True, "connections": 1}
         ]
         for one in answer["crawls"]:
             assert client.get(one["visits"][-1]["url"]).json()["visit"]["host"] == "site1.test"
@@ -124,3 +124,14 @@ def test_a_visit_that_the_release_has_not_is_a_problem(client: TestClient, visit
 @pytest.mark.parametrize("visit", ["0", "-1", "x", "9223372036854775808", "..%2f1"])
 def test_a_visit_that_is_no_number_is_refused(client: TestClient, visit: str) -> None:
     assert client.get(f"/v1/pages/{visit}?crawl={CRAWL}").status_code in (400, 404)
+
+
+def test_the_windows_of_a_release_are_a_distribution_with_the_number_that_is_exact(months: Path) -> None:
+    with serving(months) as client:
+        answer = client.get("/v1/initial-windows", params={"crawl": CRAWL}).json()
+        assert answer["provenance"]["crawl"] == CRAWL
+        found = {one["connections"]: one for one in answer["windows"]}
+        assert found["all"]["exact"] > 0
+        assert found["all"]["at_least"] > 0
+        assert sum(one["share"] for one in found["all"]["shares"]) == pytest.approx(1)
+        assert_problem(client.get("/v1/initial-windows?crawl=2001-01"), "no-such-crawl", 404)

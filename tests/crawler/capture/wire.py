@@ -11,9 +11,6 @@ PUSH = 0x08
 CLIENT_FIRST, SERVER_FIRST = 4_294_967_000, 4_294_966_000
 """Sequence numbers that soon wrap around."""
 
-BBR = 2.885 * 0.99
-"""Windows that BBR sends in a round trip at first."""
-
 
 class Wire:
     """Packets of a connection, as the client sees them."""
@@ -71,11 +68,44 @@ class Wire:
             ms += apart_ms
         return self
 
-    def estimate(self, *, request_ms: float = 50) -> FirstFlight:
+    def stamped(
+        self, *, echo_of: dict[float, float] | None = None, tick_ms: float = 1, round_trip_ms: float = 50
+    ) -> "Wire":
+        """Give all packets timestamps; the server's clock has ticks of `tick_ms`.
+
+        A packet of the server echoes the newest of the client's that was sent a round trip before it came, or
+        what `echo_of` says by its time.
+        """
+
+        def clock(ms: float) -> bytes:
+            return ((2**32 - 60 + int(ms)) % 2**32).to_bytes(4, "big")  # wraps around soon
+
         self.packets.sort(key=lambda one: one.time_ns)
-        found = first_flight(self.packets, client=CLIENT, request_ns=round(request_ms * 1e6))
+        sent = [one.time_ns / 1e6 for one in self.packets if one.source == CLIENT]
+
+        def stamps(one: Packet) -> bytes:
+            ms = one.time_ns / 1e6
+            if one.source == CLIENT:
+                return clock(ms) + bytes(4)
+            heard = max(time for time in sent if time <= max(0, ms - round_trip_ms))
+            return clock(ms / tick_ms) + clock((echo_of or {}).get(ms, heard))
+
+        self.packets = [
+            one._replace(options=one.options + b"\x01\x01\x08\x0a" + stamps(one)) for one in self.packets
+        ]
+        return self
+
+    def estimate(self, *, request_ms: float = 50, answer_after: int = 0) -> FirstFlight:
+        self.packets.sort(key=lambda one: one.time_ns)
+        found = first_flight(
+            self.packets, client=CLIENT, request_ns=round(request_ms * 1e6), answer_after=answer_after
+        )
         assert isinstance(found, FirstFlight)
         return found
+
+    def bounds(self, *, request_ms: float = 50) -> tuple[int, int | None, str]:
+        found = self.estimate(request_ms=request_ms)
+        return found.window_segments, found.window_most_segments, found.unknown
 
 
 def clear(segments: int, *, window: int = 10) -> Wire:
@@ -90,7 +120,9 @@ def clear(segments: int, *, window: int = 10) -> Wire:
 
 
 def exact(window: int, *, packets: int, size: int) -> FirstFlight:
-    return FirstFlight(bytes=size, packets=packets, segment_bytes=MSS, window_segments=window)
+    return FirstFlight(
+        bytes=size, packets=packets, segment_bytes=MSS, window_segments=window, window_most_segments=window
+    )
 
 
 def secured(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
@@ -100,23 +132,3 @@ def secured(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
     wire.asks(100.5, 300, base).sends(150.5, base, window * MSS, acknowledged=600, apart_ms=gap_ms)
     wire.acks(150.6, base + MSS).acks(150.7, base + window * MSS)
     return wire.sends(200.6, base + window * MSS, 2 * window * MSS, acknowledged=600, apart_ms=gap_ms)
-
-
-def paced(window: int, first: list[float], later: list[float]) -> Wire:
-    """As `secured` with three segments, but in bursts of two behind the first ten,
-    paced by windows a round trip."""
-    wire = Wire().asks(50, 0, 0).sends(100, 0, 3 * MSS)
-    wire.asks(100.5, 300, 3 * MSS).sends(150.5, 3 * MSS, 7 * MSS, acknowledged=600)
-    at, ms = 10, 150.5
-    for windows in first:
-        ms += 2 * 50 / windows
-        wire.sends(ms, at * MSS, 2 * MSS, acknowledged=600)
-        at += 2
-    assert at == window + 3
-    wire.acks(150.6, 4 * MSS).acks(165, at * MSS)
-    ms = 200.6
-    for n, windows in enumerate(later):
-        wire.sends(ms, at * MSS, 2 * MSS, acknowledged=600)
-        ms += (1 if n == 0 else 2) * 50 / windows
-        at += 2
-    return wire

@@ -54,6 +54,20 @@ def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> 
     assert made.coverage >= 0.999  # H2: the SETTINGS of a connection that lost a race are never read
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_response_of_a_connection_begins_behind_its_handshake_and_tickets(name: str) -> None:
+    for one in assemble(recorded(name)).transports:
+        if not any(exchange.sizes()[0] for exchange in one.exchanges):
+            assert one.answer_after is None
+            continue
+        assert one.answer_after is not None
+        least = one.handshake_bytes or 0
+        most = (
+            least + (one.ticket_bytes or 0) + (1000 if one.protocol != "http/1.1" else 0)
+        )  # frames and streams of its own
+        assert least <= one.answer_after <= most
+
+
 def made_of(name: str) -> list[dict[str, Any]]:
     return rows(assemble(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
 

@@ -62,6 +62,13 @@ def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
     assert (found.coverage, found.decrypted_coverage) == (1.0, 1.0)
 
 
+def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> None:
+    answered = [one for one in assemble(recorded()).transports if one.answer_after is not None]
+    assert answered
+    for one in answered:
+        assert one.handshake_bytes <= (one.answer_after or 0) < one.received_bytes
+
+
 def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
     twice = [
         row for row in made(recorded()).responses if (row["host"], row["path"]) == ("quic.test", "/plain")

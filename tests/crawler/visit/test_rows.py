@@ -146,6 +146,7 @@ def test_a_captured_connection_has_its_flight_and_a_bound() -> None:
         "first_flight_packets": 1,
         "segment_bytes": 700,
         "initial_window_segments": 1,
+        "initial_window_most_segments": None,
         "initial_window_unknown": "response_ended",
     }
 

@@ -50,10 +50,12 @@ def test_what_servers_do_is_counted_by_exact_window_and_bounds_stand_apart(
     folder, content = built
     servers = content["servers"]
     ten, sixteen = servers["windows"]
-    assert (ten["segments"], sixteen["segments"]) == (10, 16)
+    assert (ten["window"], sixteen["window"]) == ("10", "16")
     assert (ten["hosts"], sixteen["hosts"]) == (18, 6)
     assert ten["exact"] + sixteen["exact"] == servers["exact"] == 40
-    assert ten["at_least"] + sixteen["at_least"] == servers["bounded"] == 8
+    assert (servers["bounded"], servers["at_least"]) == (0, 8)
+    assert ten["percent"] + sixteen["percent"] == pytest.approx(100)
+    assert [one["segments"] for one in servers["at_most"]] == [10, 16]
     assert [(one["unknown"], one["connections"]) for one in servers["unknown"]] == [("growth", 8)]
     assert servers["first_flights"][0]["packets_p50"] == 10
     page = (folder / "index.html").read_text(encoding="utf-8")

@@ -1,0 +1,327 @@
+"""Bounds a server's initial window (RFC 6928, RFC 9040) by what was in flight and by when the server waited.
+
+No I/O. Which packets prove what, of senders that think, pause, pace and lose packets:
+
+* **At least.** What no acknowledgment covers that the sender had heard was in flight, and the congestion
+  window was as large. The least follows from all acknowledgments that it can have heard
+  (`crawler.capture.tcp_exchange`). The window had grown by at most the segments that these covered. Linux's
+  CUBIC and Reno let it grow only while it is in use, if twice the segments in flight exceed it
+  (tcp_is_cwnd_limited); BBR and other stacks may let an idle window grow. A probe for lost acknowledgments
+  (RFC 8985 §7) may exceed the window by a segment, after two round trips without a word.
+* **At most.** The window is full while the sender has more to send and waits for an acknowledgment. That it
+  had more shows by its last segment, which is full, so that no write ended there, and by the next, which is
+  full too. That it waited shows by the next segment: by then, and not before, it had heard an acknowledgment,
+  and it sent at once, after a pause longer than those of pacing. A window does not shrink without a loss or a
+  long silence, so the initial window is at most what was in flight. A short segment proves nothing: a ticket,
+  a header or a part of a page may end there, and then the server thinks. If more came later than such a
+  window lets out, the sender had not waited for it. Where an acknowledgment is nearly due, Linux may hold
+  back up to a third of the window (tcp_tso_should_defer).
+* **BBR** is ruled out by the server's own clock alone, whatever networks and busy machines do to the times of
+  arrival. Linux paces all segments of a connection but the first ten, by BBR at most 2.86 windows a round
+  trip, and twice that after a delay.
+
+The window is exact where both bounds meet. Linux counts small segments as others;
+of other stacks it is not known.
+"""
+
+import bisect
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crawler.capture.tcp_exchange import EARLIEST, RTO_MIN_NS, TICK_NS, Data, Exchange
+
+LATEST, SLACK, SLACK_NS = 9 / 8, 1 / 8, 1_000_000
+"""What an acknowledgment lets out arrives in so many round trips, and the time that a server may take:
+the smaller of two."""
+LEAST_PAUSE = 1 / 16
+"""Least pause of a sender that waits, in round trips."""
+PAUSES_SEEN, PAUSES_PACED = 2.0, 1.5
+"""Least pause of a sender that waits, in the longest between its last segments,
+and in the longest of a paced sender."""
+COARSE = 16
+"""Ticks of the server's clock in a round trip from which on they measure pauses."""
+
+UNPACED_SEGMENTS = 10
+"""Data segments at the beginning of a connection that Linux does not pace (tcp_update_skb_after_send)."""
+SLOW_START_WINDOWS, BBR_WINDOWS = 2.0, 2.885 * 0.99
+"""Windows a round trip that fq lets CUBIC and Reno send at least, and BBR at most at first
+(tcp_pacing_ss_ratio; bbr_high_gain, bbr_pacing_margin_percent)."""
+HASTE = 2.0
+"""Factor by which Linux may pace faster after a delay (tcp_update_skb_after_send)."""
+LEAST_BURST, BURST_NS, GSO_BYTES, ROUND_TRIP_LOG = 2, 1_024_000, 65_536, 9
+"""Segments of a paced burst at least, and the time that it stands for;
+bursts are longer on short paths (tcp_tso_autosize)."""
+LEAST_BBR_WINDOW = 4
+"""Window of BBR after any acknowledgment, in segments, at least (bbr_cwnd_min_target)."""
+HEAD_AGE = 1 / 2 * EARLIEST
+"""Round trips since the oldest segment in flight after which Linux may hold segments back."""
+
+LEAST_TICKS, CLOCK_ERROR = 20, 0.25
+"""Ticks over which a server's clock is compared with ours, at least, and the share by which it may differ:
+other ticks are 4 ms and more, or microseconds."""
+PROBE = 2 * EARLIEST
+"""Round trips of silence after which a segment may be a probe."""
+LOOKED_AT = 300
+"""Segments that the bounds are taken from: those of the first round trips are among them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """Bounds of an initial window, in full segments."""
+
+    least: int
+    most: int | None
+    """None if nothing bounds it."""
+    unknown: str
+    """Why the bounds differ; empty if they are equal."""
+
+
+class _Sent(NamedTuple):
+    """What was in flight once a segment was sent, in segments."""
+
+    least: int
+    most: int
+    acked_least: int
+    acked_most: int
+    """Segments before those in flight, which the sender had heard acknowledgments of."""
+    repeated: int
+    """Segments that had come twice, which count as acknowledged, too (tcp_dsack_seen)."""
+
+    @property
+    def growth(self) -> int:
+        """Segments by which the window may have grown at most."""
+        return self.acked_most + self.repeated
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Stop:
+    """A place between two segments where the server may have waited for an acknowledgment."""
+
+    last: int
+    """Index of the segment before."""
+    window: int
+    """Segments that were in flight, at most."""
+    most: int
+    """The congestion window, at most: as much, or more if segments may have been held back."""
+    reason: str
+    """Why it may not have waited; empty if it did."""
+
+
+def initial_window(exchange: Exchange, begin: int) -> Window:
+    """Bounds of the initial window.
+
+    Without an upper bound, the reason is that of the first flight from the segment `begin` on.
+    """
+    sent = _sent(exchange)
+    stops = list(_stops(exchange, sent))
+    waits = [one for one in stops if not one.reason and _is_kept(sent, one)]
+    is_validating = exchange.is_linux and bool(waits) and not _may_be_bbr(exchange, waits[0])
+    least = _least(sent, is_validating=is_validating)
+    tightest = min(waits, key=lambda one: one.most, default=None)
+    if tightest is None or tightest.most < least:
+        reason = next((one.reason for one in stops if one.last >= begin), "response_ended")
+        return Window(least=least, most=None, unknown=reason or "sender_paused")
+    if tightest.most == least:
+        return Window(least=least, most=least, unknown="")
+    return Window(least=least, most=tightest.most, unknown=_difference(exchange, sent, tightest))
+
+
+def _sent(exchange: Exchange) -> list[_Sent]:
+    """What was in flight, by segment, before the server can have heard of a loss."""
+    found = []
+    for n, (one, heard) in enumerate(zip(exchange.data[:LOOKED_AT], exchange.heard, strict=False)):
+        if heard.most >= exchange.hears_of_loss:
+            break
+        reached = exchange.segments(one.end)
+        acked_least, acked_most = (
+            exchange.segments(at) for at in (heard.least_position, heard.most_position)
+        )
+        least = reached - acked_most
+        if not exchange.is_linux:
+            least = min(least, -(-(one.end - heard.most_position) // exchange.segment_bytes))
+        repeated = bisect.bisect_right(exchange.repeats, one.time_ns)
+        found.append(
+            _Sent(
+                least - _may_be_probe(exchange, n), reached - acked_least, acked_least, acked_most, repeated
+            )
+        )
+    return found
+
+
+def _may_be_probe(exchange: Exchange, n: int) -> bool:
+    """True for a segment that may have been sent for want of acknowledgments: after a silence,
+    or while an old or a lost one waits."""
+    one, silence_ns = exchange.data[n], PROBE * exchange.round_trip_ns
+    is_silent = n > 0 and one.elapsed_ns(exchange.data[n - 1]) >= silence_ns
+    timeout_ns = max(silence_ns, RTO_MIN_NS if exchange.is_linux else 0)
+    return is_silent or one.elapsed_ns(exchange.oldest(n)) >= timeout_ns
+
+
+def _least(sent: Sequence[_Sent], *, is_validating: bool) -> int:
+    """The least initial window from which a sender comes to what was in flight."""
+    unvalidated = max((_grown_from(one) for one in sent), default=1)
+    if not is_validating:
+        return unvalidated
+    ungrown = max((one.least for one in sent), default=1)
+    return next((one for one in range(unvalidated, ungrown) if _reaches(one, sent)), ungrown)
+
+
+def _grown_from(one: _Sent) -> int:
+    """The least initial window from which a window that grows by all that is acknowledged,
+    as BBR's does, comes to this."""
+    if not one.growth:
+        return max(1, one.least)
+    before = one.least - one.growth
+    return before if before >= LEAST_BBR_WINDOW else 1
+
+
+def _reaches(window: int, sent: Sequence[_Sent]) -> bool:
+    """True if a sender that lets its window grow only while it is in use may come to all that was in flight.
+
+    How acknowledgments came to the server is not known: some may have been lost, and Linux joins those that
+    come while the socket is in use (tcp_add_backlog). All of them between two segments may count at once.
+    """
+    credited = in_flight = 0
+    for one in sent:
+        may_grow = window < 2 * in_flight
+        if one.acked_least > credited:
+            window += (one.acked_least - credited) * may_grow
+            credited = one.acked_least
+        if one.least > window + (one.growth - credited) * may_grow:
+            return False
+        in_flight = max(in_flight, one.most)
+    return True
+
+
+def _stops(exchange: Exchange, sent: Sequence[_Sent]) -> Iterator[_Stop]:
+    """Places where a segment is the first that the server sent after it had
+    heard a certain acknowledgment."""
+    for n in range(min(len(sent), len(exchange.data) - 1)):
+        heard, later = exchange.heard[n], exchange.heard[n + 1]
+        heard_later = later.least if exchange.has_clock else later.most
+        released = next(
+            (
+                ack
+                for ack in exchange.acks[heard.most : heard_later]
+                if ack.position > heard.most_position or ack.is_selective
+            ),
+            None,
+        )
+        if released is None:
+            continue
+        window = sent[n].most
+        is_held = exchange.data[n].elapsed_ns(exchange.oldest(n)) >= HEAD_AGE * exchange.round_trip_ns
+        yield _Stop(
+            last=n,
+            window=window,
+            most=(3 * window - 1) // 2 if is_held else window,
+            reason=_unproven(exchange, n, released.time_ns, window, is_held=is_held),
+        )
+
+
+def _unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
+    """Why the server may not have waited for an acknowledgment after a segment; empty if it did."""
+    last, following, heard = exchange.data[n], exchange.data[n + 1], exchange.heard[n]
+    size, trip_ns = exchange.segment_bytes, exchange.round_trip_ns
+    in_flight = [one for one in exchange.data[: n + 1] if one.start >= heard.least_position]
+    missing = last.end - heard.least_position - sum(one.size for one in in_flight)
+    if following.time_ns >= exchange.disturbed_ns or following.start != last.end or missing % size:
+        return "loss"
+    edge = exchange.acks[max(0, heard.least - 1)].right_edge
+    if last.end + size > edge or (is_held and 3 * (edge - last.end) < edge - heard.least_position):
+        return "receive_window"
+    if not exchange.is_segment_size_known:
+        return "segment_size"
+    is_short = not exchange.is_full(following) and not (
+        exchange.is_linux
+        and all(exchange.is_full(one) for one in in_flight)  # Nagle's algorithm, by Minshall
+    )
+    if not exchange.is_full(last) or is_short:
+        return "sender_paused"
+    if not heard.least_position and following.acknowledgment > last.acknowledgment:
+        return "sender_paused"  # the end of a handshake's flight, perhaps of full segments alone
+    if following.time_ns > acked_ns + LATEST * trip_ns + min(SLACK_NS, SLACK * trip_ns):
+        return "sender_paused"
+    if _pause_ns(exchange, last, following) < _least_pause_ns(exchange, in_flight, window):
+        return "flights_merged"
+    return ""
+
+
+def _pause_ns(exchange: Exchange, one: Data, following: Data) -> int:
+    """Time between two segments, by the server's own clock if that is fine enough."""
+    if not _counts_milliseconds(exchange) or exchange.round_trip_ns < COARSE * TICK_NS:
+        return following.time_ns - one.time_ns
+    return (following.ticks_since(one) - 1) * TICK_NS
+
+
+def _least_pause_ns(exchange: Exchange, in_flight: Sequence[Data], window: int) -> float:
+    """Pause that is longer than those between the last segments,
+    and than any of a paced sender with such a window."""
+    trip_ns = exchange.round_trip_ns
+    late = in_flight[
+        (len(in_flight) - 1) // 2 :
+    ]  # the server may have paused by itself before, and after short segments
+    between = (
+        _pause_ns(exchange, one, following)
+        for one, following in itertools.pairwise(late)
+        if exchange.is_full(one)
+    )
+    least_ns = max(LEAST_PAUSE * trip_ns, PAUSES_SEEN * max(between, default=0))
+    if exchange.is_linux and exchange.segments(in_flight[-1].end) < UNPACED_SEGMENTS:
+        return least_ns
+    segment_ns = trip_ns / (SLOW_START_WINDOWS * window)
+    burst = min(len(in_flight), _burst(exchange, segment_ns))
+    return max(least_ns, PAUSES_PACED * burst * segment_ns)
+
+
+def _burst(exchange: Exchange, segment_ns: float) -> float:
+    """Segments that Linux sends at once, if it paces a segment in `segment_ns`."""
+    short_path = GSO_BYTES >> min(63, (exchange.round_trip_ns // 1000) >> ROUND_TRIP_LOG)
+    return max(LEAST_BURST, BURST_NS / segment_ns + short_path / exchange.segment_bytes)
+
+
+def _is_kept(sent: Sequence[_Sent], stop: _Stop) -> bool:
+    """True if no more came later than a window lets out that was full there."""
+    window, acked = max(stop.most, LEAST_BBR_WINDOW - 1), sent[stop.last].acked_least
+    return all(one.least <= window + one.growth - acked for one in sent[stop.last + 1 :])
+
+
+def _difference(exchange: Exchange, sent: Sequence[_Sent], stop: _Stop) -> str:
+    """Why the bounds differ."""
+    if stop.most > stop.window:
+        return "held_back"
+    if not exchange.is_linux and sent[stop.last].least < stop.window:
+        return "small_segments"
+    return "growth"
+
+
+def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
+    """True unless the segments up to where the server waited, or the next flight,
+    were sent faster than BBR paces them."""
+    if not _counts_milliseconds(exchange):
+        return True
+    segment_ns = EARLIEST * exchange.round_trip_ns / (BBR_WINDOWS * max(stop.window, LEAST_BBR_WINDOW))
+    burst = _burst(exchange, segment_ns)
+    begin = exchange.data[stop.last + 1].time_ns
+    later = [
+        one
+        for one in exchange.data[stop.last + 1 :]
+        if one.time_ns < begin + EARLIEST * exchange.round_trip_ns
+    ]
+    for flight in (exchange.data[: stop.last + 1], later):
+        paced = [one for one in flight if exchange.segments(one.end) > UNPACED_SEGMENTS]
+        least_ns = (len(paced) - burst) * segment_ns / HASTE
+        if paced and (paced[-1].ticks_since(paced[0]) + 1) * TICK_NS < least_ns:
+            return False
+    return True
+
+
+def _counts_milliseconds(exchange: Exchange) -> bool:
+    """True if the server's timestamps count milliseconds, as Linux's do since 4.13, over 20 ms and more."""
+    first, last = exchange.data[0], exchange.data[-1]
+    came_ns = last.time_ns - first.time_ns
+    if not exchange.has_clock or came_ns < LEAST_TICKS * TICK_NS:
+        return False
+    return abs(last.ticks_since(first) * TICK_NS - came_ns) <= CLOCK_ERROR * came_ns
