@@ -309,6 +309,8 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
     clock = _clock(reading)
     echoed = (one.time_ns - _sent_ns(reading, clock, one.echo) for one in reading.data) if clock else ()
     round_trip_ns = max(1, min([*reading.round_trips, *echoed]))
+    heard = _heard(reading, clock, round_trip_ns)
+    disturbed_ns = _disturbed(reading, answer.time_ns + round_trip_ns, round_trip_ns)
     return Exchange(
         round_trip_ns=round_trip_ns,
         segment_bytes=segment_bytes,
@@ -316,12 +318,12 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         is_linux=reading.is_linux,
         data=reading.data,
         acks=reading.acks,
-        heard=_heard(reading, clock, round_trip_ns),
+        heard=heard,
         ends=_ends(reading.data, segment_bytes),
         reached=list(itertools.accumulate((one.end for one in reading.data), max)),
         has_clock=bool(clock),
         repeats=reading.repeats,
-        disturbed_ns=_disturbed(reading, answer.time_ns + round_trip_ns, round_trip_ns),
+        disturbed_ns=min(disturbed_ns, _timed_out(reading, heard, round_trip_ns) if clock else NEVER_NS),
     )
 
 
@@ -422,6 +424,26 @@ def _disturbed(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
             if one.time_ns - answers_ns > timeout_ns + 2 * EARLIEST * round_trip_ns:
                 return min(repeated_ns, one.time_ns)
     return repeated_ns
+
+
+def _timed_out(reading: _Reading, heard: Sequence[Heard], round_trip_ns: int) -> int:
+    """When the first segment came before which a segment may have waited for its acknowledgment until a
+    timeout, in nanoseconds; NEVER_NS if none did.
+
+    What was sent again then may have been lost too. The acknowledgments that came early may have been lost:
+    those count which the server is known to have heard.
+    """
+    timeout_ns = RTO_MIN_NS if reading.is_linux else max(OTHER_RTO_MIN_NS, EARLIEST * round_trip_ns)
+    known = sorted({one.least for one in heard if one.least})
+    covered = [reading.acks[count - 1].position for count in known]
+    for one in reading.data:
+        first = bisect.bisect_left(covered, one.end)
+        if first == len(known):
+            break
+        acked_ns = reading.acks[known[first] - 1].time_ns
+        if acked_ns - one.time_ns > EARLIEST * timeout_ns:
+            return next((later.time_ns for later in reading.data if later.time_ns > acked_ns), NEVER_NS)
+    return NEVER_NS
 
 
 def is_linux(answer: Packet) -> bool:

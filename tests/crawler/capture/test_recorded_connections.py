@@ -47,13 +47,14 @@ def packet(row: dict[str, str]) -> Packet:
         ("loss", (10, None)),
         ("http2-loss", (2, None)),
         ("bbr-iw-4", (4, 7)),
+        ("timed-out", (1, None)),  # what was sent again after a timeout was lost too
     ],
 )
 def test_the_bounds_hold_the_window_whichever_request_was_the_first(
     name: str, bounds: tuple[int, int | None]
 ) -> None:
     packets = recorded(name)
-    window = 4 if name == "bbr-iw-4" else INITIAL_WINDOW
+    window = 4 if name in ("bbr-iw-4", "timed-out") else INITIAL_WINDOW
     assert bounds[0] <= window <= (bounds[1] or window)
     asked = [one.time_ns for one in packets if one.source == CLIENT and one.payload_bytes]
     for time_ns in asked[2:6]:
