@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+from collections.abc import Sequence
 
 from recordings.connections import CONNECTION_RULES, OPENED, Connection, Traffic, rebuild
 from recordings.pages.initiators import INFERRED, RULES, Initiator, find_initiators
@@ -59,6 +60,21 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     """The rows of a page."""
     traffic = rebuild([one.network_request for one in page.requests if one.crossed_network])
     initiators = find_initiators(page.requests, traffic.times)
+    connections, responses = traffic_rows(page, traffic, initiators)
+    return PageRows(
+        site=site_row(page.number, page_host(page.number), magnitude=recording.source.magnitude),
+        visit=visit_row(page),
+        connections=connections,
+        responses=responses,
+        initiators=collections.Counter(one.rule for one in initiators),
+        connection_rules=collections.Counter(traffic.rules.values()),
+    )
+
+
+def traffic_rows(
+    page: RecordedPage, traffic: Traffic, initiators: Sequence[Initiator]
+) -> tuple[list[Row], list[Row]]:
+    """The rows of a page's connections and responses."""
     places = {
         one.entry: (number, position)
         for number, connection in enumerate(traffic.connections, start=1)
@@ -71,14 +87,7 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     ]
     trips = round_trips(connections, traffic)
     add_delays(connections, responses, trips, [one.began_us for one in page.requests])
-    return PageRows(
-        site=site_row(page.number, page_host(page.number), magnitude=recording.source.magnitude),
-        visit=visit_row(page),
-        connections=connections,
-        responses=responses,
-        initiators=collections.Counter(one.rule for one in initiators),
-        connection_rules=collections.Counter(traffic.rules.values()),
-    )
+    return connections, responses
 
 
 def browser_of(recording: Recording) -> str:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -52,7 +53,9 @@ def test_a_data_folder_that_cannot_be_written_is_told_of_as_doctor_does(
     (folder / "sites.txt").write_text("a.test\n")
     environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(folder / obstacle / "data")}
     environment.pop("FIRSTFLIGHT_DATABASE_URL", None)
-    as_another = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    as_another: dict[str, Any] = (
+        {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    )
     done = subprocess.run(
         [sys.executable, "-m", "firstflight", *command.format(folder=folder).split()],
         env={**environment, "HOME": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")},

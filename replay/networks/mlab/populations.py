@@ -192,7 +192,7 @@ def read_users(path: Path) -> dict[str, float]:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
         found = {row["country_code"].upper(): float(row["users"]) for row in rows}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as exc:
-        raise PopulationError(f"{path} is no CSV with the columns country_code and users: {exc!r}") from exc
+        raise PopulationError(f"{path} is no CSV with the columns country_code and users") from exc
     if not found or not all(0 <= users < float("inf") for users in found.values()) or not any(found.values()):
         raise PopulationError(f"{path}: users must be numbers from 0, and not all 0")
     return found

@@ -66,7 +66,7 @@ def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> Non
     answered = [one for one in assemble(recorded()).transports if one.answer_after is not None]
     assert answered
     for one in answered:
-        assert one.handshake_bytes <= (one.answer_after or 0) < one.received_bytes
+        assert (one.handshake_bytes or 0) <= (one.answer_after or 0) < one.received_bytes
 
 
 def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:

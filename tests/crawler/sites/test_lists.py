@@ -240,3 +240,20 @@ def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> 
         archive.writestr("more.csv", "1,google.com\n")
     with pytest.raises(lists.ListError, match="zip of 2 files"):
         lists.read(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cloudflare.csv", ["google.com", "youtube.com"]),
+        ("majestic.csv", ["google.com", "facebook.com"]),
+        ("quoted.csv", ["google.com", "youtube.com"]),
+        ("top-1m.csv.zip", ["google.com", "youtube.com"]),
+        # Five of its names are no hosts of sites: a top-level domain, a service and the like.
+        ("umbrella.csv", ["google.com", "netflix.com", "microsoft.com", "ftl.netflix.com"]),
+    ],
+)
+def test_files_of_public_lists_are_read_as_they_are_given_out(name: str, expected: list[str]) -> None:
+    found = lists.read(Path(__file__).parent / "given" / name)
+    assert [one.host for one in found.entries] == expected
+    assert found.skipped == (5 if name == "umbrella.csv" else 0)

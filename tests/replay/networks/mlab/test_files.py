@@ -164,3 +164,10 @@ def test_a_month_comes_from_a_url(tmp_path: Path) -> None:
 
 def test_the_manifest_is_beside_the_bundled_month() -> None:
     assert MANIFEST.with_name("downloads_2025-10.parquet").exists()
+
+
+def test_a_month_in_which_one_country_had_a_test_of_no_rate_is_read_without_it() -> None:
+    content = (Path(__file__).parent / "given" / "201501_downloads_by_country.parquet").read_bytes()
+    countries, left_out = read_countries(content)
+    assert (len(countries), left_out) == (237, ["SJ"])
+    assert next(one.tests for one in countries if one.code == "DE") == 6_583_818
