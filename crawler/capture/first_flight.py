@@ -59,7 +59,9 @@ def first_flight(
         (
             n
             for n, ack in enumerate(exchange.acks)
-            if ack.time_ns >= first.time_ns and (ack.position > first.start or ack.is_selective)
+            if ack.time_ns >= first.time_ns
+            and n >= exchange.heard[begin].most  # what the first packet had heard is none of it
+            and (ack.position > first.start or ack.is_selective)
         ),
         len(exchange.acks),
     )

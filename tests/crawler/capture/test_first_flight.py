@@ -179,6 +179,13 @@ def test_a_busy_server_over_a_short_path_has_lost_nothing() -> None:
     assert wire.stamped(round_trip_ms=1).bounds(request_ms=6.3) == (8, 10, "growth")
 
 
+def test_the_first_packet_belongs_to_the_flight_though_it_acknowledges_what_came_with_it() -> None:
+    wire = Wire().asks(50, 0, 0).sends(51, 0, 500, acknowledged=500).asks(51, 0, 500, 500)
+    found = first_flight(wire.packets, client=CLIENT, request_ns=0)
+    assert isinstance(found, FirstFlight)
+    assert (found.bytes, found.packets) == (500, 1)
+
+
 def test_a_handshake_longer_than_the_window_shows_it() -> None:
     wire = Wire().asks(50, 0, 0).sends(100, 0, 2 * MSS).acks(100.1, 2 * MSS).sends(150.1, 2 * MSS, 700)
     wire.asks(151, 300, 2 * MSS + 700).sends(201, 2 * MSS + 700, 400, acknowledged=600)
