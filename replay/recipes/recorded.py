@@ -92,7 +92,7 @@ def recipe_of(load: PageLoad, number: int) -> Recipe | None:
     visit = {"id": number, "host": load.host, "main_response_id": load.main + 1}
     base_us = first_moment_us(load.exchanges)
     responses = [
-        with_estimate(row, one) | {"began_us": began_us(one, base_us)}
+        {**with_estimate(row, one), "began_us": began_us(one, base_us)}
         for row, one in zip(rows.responses, load.exchanges, strict=True)
     ]
     recipe = make_recipe(visit, [whole("connection", row) for row in rows.connections], responses)
