@@ -70,11 +70,7 @@ def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
 
     Entries whose values cannot be true are left out and counted; with `strict` they are an error.
     """
-    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    try:
-        content = path.read_bytes()
-    except OSError as exc:
-        raise RecordingError(f"{name} cannot be read: {exc.strerror}") from exc
+    name, content = name_and_content(path)
     found = read_content(content, kind, name=name)
     if strict and found.odd:
         number, reason = found.odd[0]
@@ -89,6 +85,15 @@ def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
         started_at=started_at(found, load),
         load=load,
     )
+
+
+def name_and_content(path: Path) -> tuple[str, bytes]:
+    """Name of a file without its folder, in characters that can be written, and its bytes; RecordingError."""
+    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        return name, path.read_bytes()
+    except OSError as exc:
+        raise RecordingError(f"{name} cannot be read: {exc.strerror}") from exc
 
 
 def read_content(content: bytes, kind: str, *, name: str = "the file") -> Recording:

@@ -9,6 +9,8 @@ total of header and body rules over its parts.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from schema.vocabulary import COUNTED, DERIVED, STATED
+
 BODILESS = frozenset({204, 205, 304})
 """Statuses whose responses have no body (RFC 9110 §15)."""
 
@@ -27,9 +29,6 @@ an HTTP/2 frame or a chunk seldom has fewer than 500."""
 
 INFLATION = 1100
 """Largest growth of a body by decompression: 1,032 for deflate (RFC 1951)."""
-
-COUNTED, STATED, DERIVED = "counted", "stated", "derived"
-"""Values of response.size_basis."""
 
 NO_RESPONSE, FROM_CACHE = "no_response", "from_cache"
 NOT_RECORDED, CONTRADICTORY = "not_recorded", "contradictory"

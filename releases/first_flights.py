@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from releases.slow_start import MSS_TIMESTAMPS, segments
+from schema.vocabulary import DERIVED
 
 RTO_MIN_US = 200_000
 """Linux's TCP_RTO_MIN, in µs: its retransmission timeout is the round-trip time plus at least this."""
@@ -64,10 +65,6 @@ class Connection(NamedTuple):
         if frames is None:
             return None
         return frames + (self.tls_ticket_bytes or 0)
-
-
-DERIVED = "derived"
-"""Value of response.size_basis that distributions leave out."""
 
 
 class Response(NamedTuple):

@@ -15,8 +15,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.first_flights import DERIVED, Connection, Response, first_flight, iw_limited
+from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
+from schema.vocabulary import DERIVED
 
 T = TypeVar("T")
 

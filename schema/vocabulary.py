@@ -60,11 +60,13 @@ WIRE_BYTES_UNKNOWN: dict[str, str] = {
 }
 """Values of response.wire_bytes_unknown."""
 
+COUNTED, STATED, DERIVED = "counted", "stated", "derived"
+
 SIZE_BASES: dict[str, str] = {
-    "counted": "counted as it came: by this project's crawler, "
+    COUNTED: "counted as it came: by this project's crawler, "
     "or by a recorder that counts header and body together",
-    "stated": "header and body as somebody else's recorder states them, each for itself",
-    "derived": "computed in part from Content-Length or from the text of the header, "
+    STATED: "header and body as somebody else's recorder states them, each for itself",
+    DERIVED: "computed in part from Content-Length or from the text of the header, "
     "which somebody else's recorder shows",
 }
 """Values of response.size_basis."""

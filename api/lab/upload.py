@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import json
 from collections.abc import AsyncGenerator, Callable
 from urllib.parse import urlsplit
 
@@ -12,13 +13,16 @@ from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
-from recordings.containers import OTHER_CONTAINERS
+from recordings.containers import GZIP, OTHER_CONTAINERS, ZIP
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""
 
 ROOM_BYTES = 20_000
 """Room of a form around its file."""
+
+BEGINNING_BYTES = 1_024
+"""Bytes in which a JSON object begins, after a byte-order mark and spaces."""
 
 UPLOAD_S = 120.0
 """Seconds in which a form must have arrived."""
@@ -141,6 +145,9 @@ def accepted(content: bytes) -> bytes:
             raise Problem(
                 "not-a-recording", f"the file is a {form} file: give the HAR, plain, gzipped or zipped"
             )
+    text = content[:BEGINNING_BYTES].decode(json.detect_encoding(content), "replace")
+    if not content.startswith((GZIP, ZIP)) and not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise Problem("not-a-recording", "the file is no HAR: it does not begin as a JSON object does")
     return content
 
 

@@ -20,10 +20,7 @@ from crawler.visit.stored_values import (
     text,
 )
 from schema import http_caching
-from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
-
-COUNTED = "counted"
-"""Value of response.size_basis: the browser's log has every byte of a response."""
+from schema.vocabulary import COUNTED, RESOURCE_TYPES_BY_DESTINATION
 
 CLIENTS = frozenset({"document", "iframe", "worker", "style", "other"})
 """Values of resource_type whose URL may stand in a Referer."""

@@ -50,9 +50,8 @@ class Counts:
             self._newest[event.source] = exchange
         self._seen = len(self._assembler.exchanges)
         if event.name == BOUND and event.source in self._newest:
-            self._http1.pop(
-                id(self._newest[event.source]), None
-            )  # what came before was of an answer that led to another
+            # What came before was of an answer that led to another.
+            self._http1.pop(id(self._newest[event.source]), None)
         elif event.name in (PLAIN, TLS):
             self._received(event)
         elif self._names_data and event.name in (DATA, STREAM_HEADERS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import json
@@ -27,6 +28,9 @@ it unless it is told to go on."""
 DATA = "HTTP2_SESSION_RECV_DATA"
 """An event that is read beside those of the crawler's reader."""
 
+
+UNREADABLE = "unreadable_event"
+"""Reason of events that are left out."""
 
 EVENTS_BEGIN = re.compile(r"\s*,\s*\"events\"\s*:\s*\[")
 NEXT_EVENT = re.compile(r"[\s,]*\{")
@@ -114,8 +118,8 @@ class NetLog:
             f"net::ERR_{-number}",
         )
 
-    def read(self) -> Iterator[tuple[Event[Any], msgspec.Raw]]:
-        """Yield the wanted events with their parameters as they are; what cannot be read is left out."""
+    def read(self, left_out: collections.Counter[str]) -> Iterator[tuple[Event[Any], msgspec.Raw]]:
+        """Yield the wanted events with their parameters as they are; what cannot be read is counted."""
         names = {number: name for name, number in self.constants.log_event_types.items()}
         phases = {
             number: name.removeprefix("PHASE_") for name, number in self.constants.log_event_phase.items()
@@ -134,7 +138,7 @@ class NetLog:
                     one.params,
                 )
             except (msgspec.MsgspecError, ValueError, RecursionError):
-                continue
+                left_out[UNREADABLE] += 1
 
 
 class StreamData(TypedDict):
@@ -157,7 +161,7 @@ def has_bytes(raw: msgspec.Raw) -> bool:
 
 def read_netlog(content: bytes, name: str) -> NetLog:
     """Read the log in these bytes; RecordingError if it is none."""
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.decode(json.detect_encoding(content), "replace").encode()
     try:
         document = msgspec.json.decode(content, type=Document)
     except msgspec.ValidationError as exc:

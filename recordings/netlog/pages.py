@@ -61,7 +61,7 @@ class NetLogTraffic:
 
     pages: list[NetLogPage]
     left_out: collections.Counter[str]
-    """Requests that are of no page, by reason."""
+    """Requests that are of no page, and events that cannot be read, by reason."""
     sizes: dict[int, Sizes]
     """Sizes by the exchange's id(), where the log has no bytes to tell them."""
     stop_ms: int
@@ -75,7 +75,8 @@ def read_traffic(log: NetLog) -> NetLogTraffic:
     askers: dict[int, Asker] = {}
     by_exchange: dict[int, Asker] = {}
     seen = stop_ms = 0
-    for event, raw in log.read():
+    left_out: collections.Counter[str] = collections.Counter()
+    for event, raw in log.read(left_out):
         if event.name == STARTED and event.phase == "BEGIN":
             askers[event.source] = asker(event.source, json.loads(bytes(raw)))
         assembler.feed(event)
@@ -86,7 +87,7 @@ def read_traffic(log: NetLog) -> NetLogTraffic:
             counts.feed(event)
         stop_ms = max(stop_ms, event.time_ms)
     traffic = assembler.finish()
-    pages, left_out = cut(traffic, by_exchange)
+    pages = cut(traffic, by_exchange, left_out)
     sizes = {} if counts is None else counts.sizes(traffic.exchanges)
     return NetLogTraffic(pages=pages, left_out=left_out, sizes=sizes, stop_ms=stop_ms)
 
@@ -98,13 +99,12 @@ def asker(source: int, params: dict[str, Any]) -> Asker:
     return Asker(source, "" if top in NO_ORIGIN else top, str(params.get("initiator", "")))
 
 
-def cut(traffic: Traffic, askers: dict[int, Asker]) -> tuple[list[NetLogPage], collections.Counter[str]]:
+def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counter[str]) -> list[NetLogPage]:
     """The pages of a log: a navigation of a tab begins one,
     and what the same site's tab asks for from then on is its own.
 
-    Of two tabs with one site's pages the later one has all of it.
+    Of two tabs with one site's pages the later one has all of it. `left_out` counts requests of no page.
     """
-    left_out: collections.Counter[str] = collections.Counter()
     begun: dict[str | None, list[Exchange]] = collections.defaultdict(list)
     """Exchanges of the page that loads in the tabs of a site;
     of all tabs where the log does not tell them apart."""
@@ -132,7 +132,7 @@ def cut(traffic: Traffic, askers: dict[int, Asker]) -> tuple[list[NetLogPage], c
             pages.append(NetLogPage(document=shown[-1], exchanges=group, transports=transports))
         else:
             left_out["no_document_dropped"] += len(group)
-    return pages, left_out
+    return pages
 
 
 def leads_on(exchange: Exchange, group: list[Exchange]) -> bool:

@@ -18,9 +18,10 @@ from crawler.visit.rows import rows as crawled_rows
 from recordings.containers import unpacked
 from recordings.errors import RecordingError
 from recordings.exchange import host_name
-from recordings.netlog.log import MOST_BYTES, NetLog, read_netlog
+from recordings.netlog.log import MOST_BYTES, UNREADABLE, NetLog, read_netlog
 from recordings.netlog.packets import Captured, read_captures
 from recordings.netlog.pages import NetLogPage, NetLogTraffic, read_traffic
+from recordings.reading import name_and_content
 from recordings.release import Content, checksum, rules, source_of, stated, sums_of, tables_of, total
 from recordings.rows import CRAWL_ID, PageRows, Row, site_row
 from recordings.sizes import NOT_RECORDED
@@ -98,15 +99,16 @@ class NetLogFile:
             return None
 
 
-def read_file(path: Path, captures: tuple[Path, ...] = ()) -> NetLogFile:
-    """Read a log, and the packets beside it; RecordingError if it is none, or has no page."""
-    name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    try:
-        content = path.read_bytes()
-    except OSError as exc:
-        raise RecordingError(f"{name} cannot be read: {exc.strerror}") from exc
+def read_file(path: Path, captures: tuple[Path, ...] = (), *, strict: bool = False) -> NetLogFile:
+    """Read a log, and the packets beside it; RecordingError if it is none, or has no page.
+
+    Events that cannot be read are left out and counted; with `strict` they are an error.
+    """
+    name, content = name_and_content(path)
     log = read_netlog(unpacked(content, name, most_bytes=MOST_BYTES), name)
     traffic = read_traffic(log)
+    if strict and (count := traffic.left_out[UNREADABLE]):
+        raise RecordingError(f"{name}: {count:,} events cannot be read")
     if not traffic.pages:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(traffic.left_out.items()))
         raise RecordingError(

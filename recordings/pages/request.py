@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 from recordings.connections import MULTIPLEXED, Request
 from recordings.page import MEDIA_TYPES
 from recordings.rows import alpn
-from recordings.sizes import BODILESS, COUNTED, Sizes, unknown
-from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
+from recordings.sizes import BODILESS, Sizes, unknown
+from schema.vocabulary import COUNTED, RESOURCE_TYPES_BY_DESTINATION
 
 CACHEABLE = ("GET", "HEAD")
 

@@ -21,13 +21,14 @@ from recordings import har
 from recordings.containers import unpacked
 from recordings.reading import parsed
 from recordings.sizes import Sizes
+from schema.vocabulary import SIZE_BASES
 from studies.csv_table import write_table
 
 Row = dict[str, str]
 
 TABLE = Path(__file__).with_name("sizes.csv")
 
-BASES = ("counted", "stated", "derived", "not_recorded", "contradictory", "from_cache", "no_response")
+BASES = (*SIZE_BASES, "not_recorded", "contradictory", "from_cache", "no_response")
 
 AGREEMENTS = ("total_equal", "total_other", "body_equal", "body_other")
 """Entries of known size whose total, or without one whose body, is equal to theirs or another."""

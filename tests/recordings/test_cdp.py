@@ -132,7 +132,7 @@ def test_a_redirect_has_the_size_of_its_header_with_the_body_that_it_states(
         ([answered("1", status=204), FAILED], (90, "counted", 90, 0), False),
         # The page saw more than was counted.
         ([answered("1"), came("1", 147_456, 49_188), FAILED], (None, None, None, None), None),
-        # What came was not counted on the way.
+        # The log did not count what came on the way.
         ([answered("1"), came("1", 60_000), FAILED], (None, None, None, None), None),
         # The header's size may hold some of the body.
         ([answered("1", encodedDataLength=1_000), came("1", 650), ended("1", 1_000)], (1_000, "counted", 350, 650), True),  # noqa: E501

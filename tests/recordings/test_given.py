@@ -30,7 +30,7 @@ PAGES: dict[str, tuple[int, list[tuple[int, int | None, int | None, str]]]] = {
     "79-ts-less-than-header.har": (1, [DOCUMENT, (200, 600, 0, C)]),
     "82-pw123.har": (1, [(200, 170, 111, C)]),
     "89-revalidated-chc.har": (1, [DOCUMENT, (200, 54, 0, C)]),
-    # What contradicts itself is null, and what was not counted is derived and says so.
+    # A size that contradicts another is null; one that nobody counted is derived, and says so.
     "07-h2-body-with-header.har": (1, [(200, None, 2270, N), (200, None, 3717, N)]),
     "84-phantom.har": (1, [(200, 1066, 1000, D), (200, 9826, 9760, D)]),
     "85-broken-image.har": (1, [DOCUMENT, (200, None, None, "contradictory")]),

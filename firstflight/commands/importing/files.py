@@ -144,7 +144,8 @@ def netlog(settings: Settings, captures: tuple[Path, ...], **given: Any) -> None
       firstflight import netlog --id my-pages --vantage berlin --device desktop chrome-net-export-log.json
       firstflight import netlog --id my-pages --pcap eth0.pcapng log.json.gz
     """
-    run(settings, functools.partial(read_log, captures=captures), content_of_logs, **given)
+    read = functools.partial(read_log, captures=captures, strict=given["strict"])
+    run(settings, read, content_of_logs, **given)
 
 
 def run(

@@ -46,6 +46,7 @@ def test_any_layout_and_container_will_do(log: MadeUpLog, tmp_path: Path) -> Non
         json.dumps(document, separators=(",", ":")).encode(),
         json.dumps(document, indent=2).encode(),
         b"\xef\xbb\xbf" + written,
+        written.decode().encode("utf-16"),
         gzip.compress(written),
     ):
         file = read(content, tmp_path)
@@ -61,11 +62,16 @@ def test_a_log_that_breaks_off_is_read_up_to_there(log: MadeUpLog, tmp_path: Pat
         assert (requests(file), file.log.is_cut) == ([1], True)
 
 
-def test_an_event_that_cannot_be_read_is_left_out(log: MadeUpLog, tmp_path: Path) -> None:
+def test_an_event_that_cannot_be_read_is_left_out_and_counted_and_refused_if_asked(
+    log: MadeUpLog, tmp_path: Path
+) -> None:
     log.events.insert(3, {"phase": "x"})
     log.events.insert(5, {**log.events[0], "params": {"url": 7}})
     log.events.insert(6, {**log.events[0], "time": "tomorrow"})
-    assert requests(read(log.written(), tmp_path)) == [2]
+    file = read(log.written(), tmp_path)
+    assert (requests(file), dict(file.traffic.left_out)) == ([2], {"unreadable_event": 3})
+    with pytest.raises(RecordingError, match="3 events cannot be read"):
+        read_file(tmp_path / "log.json", strict=True)
 
 
 def test_the_day_and_the_browser_are_those_of_the_log(log: MadeUpLog, tmp_path: Path) -> None:
