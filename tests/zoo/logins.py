@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
-from tests.zoo.odd import HTTP2_ALONE, RST_STREAM, frame
+from tests.zoo.odd import HTTP2_ALONE, RST_STREAM, frame, message
 from tests.zoo.replies import CORS, HTML, NO_STORE, TEXT, answer, fields, framing, moved, taking_turns
 
 BASIC = 'www-authenticate: Basic realm="%s"'
@@ -66,11 +67,23 @@ def in_chunks(case_id: str) -> Handler:
     return handle
 
 
-async def parting(request: Request, reply: Reply) -> None:
-    """Ask for credentials and end the connection, which the browser does not
-    read to the end of a long body."""
-    await refused("closing-login", b"bye", "connection: close")(request, reply)
-    with contextlib.suppress(OSError):  # the client may have gone
+parting = message(
+    b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\nConnection: close\r\n"
+    b'WWW-Authenticate: Basic realm="closing-login"\r\n\r\n',
+    b"bye",
+    3,
+    status=401,
+    close=True,
+)
+"""Asks for credentials in one piece, and ends the connection."""
+
+
+async def parting_late(request: Request, reply: Reply) -> None:
+    """Ask for credentials, and send the body when the browser has left."""
+    await reply.head(401, fields("content-length: 3", BASIC % "late-login", "connection: close"))
+    with contextlib.suppress(OSError):
+        await asyncio.sleep(0.3)
+        await reply.body(b"bye", end=True)
         await reply.close()
 
 
@@ -96,6 +109,10 @@ LOGIN = Page(
         login("posted-login", refused("posted-login", TEXT), "await ask('HERE/x', 'user', 'pass', 'POST');"),
         login("second-login", refused("second-login", TEXT), f"{ASKED} await ask('HERE/x');"),
         login("closing-login", parting, ASKED, apart=HTTP1),
+        dataclasses.replace(
+            login("late-login", parting_late, ASKED, apart=HTTP1),
+            bounded="the browser ends the connection at the header of the 401",
+        ),
         Case(
             id="refused-login",
             routes={"HERE/x": refused("refused-login", TEXT), "HERE/after": answer(b"after", NO_STORE)},
