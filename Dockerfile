@@ -56,6 +56,7 @@ COPY crawler crawler
 COPY recordings recordings
 COPY releases releases
 COPY replay replay
+COPY verdict verdict
 COPY reports reports
 COPY localweb localweb
 COPY api api
@@ -75,6 +76,7 @@ COPY crawler crawler
 COPY recordings recordings
 COPY releases releases
 COPY replay replay
+COPY verdict verdict
 COPY reports reports
 COPY localweb localweb
 COPY api api

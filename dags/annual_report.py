@@ -33,17 +33,16 @@ VARIABLES = {
     "NETWORKS": "{{ params.networks }}",
     "SEEDS": "{{ params.seeds }}",
     "PAGES": "{{ params.pages or '' }}",
-    "HARM": "{{ params.harm }}",
     "REASON": "{{ params.reason }}",
     "CORRECTS": "{{ params.corrects }}",
 }
 
 REPLAY = (
     '--crawl "$CRAWL" --population "$POPULATION" --networks "$NETWORKS" --iw candidates --seeds "$SEEDS" '
-    '--harm "$HARM" --sensitivity ${PAGES:+--pages "$PAGES"}'
+    '--everyone ${PAGES:+--pages "$PAGES"}'
 )
-"""Options of the replay, the same for every chunk: all windows that the rule may recommend, and the ledger's
-inputs at the ends of their ranges."""
+"""Options of the replay, the same for every chunk: all windows that the rule may recommend, and what its
+guards ask."""
 
 PARAMETERS = {
     "year": Param(
@@ -75,12 +74,6 @@ PARAMETERS = {
         type=["null", "integer"],
         minimum=1,
         description="Pages to replay, evenly spread over their sizes. Empty: all.",
-    ),
-    "harm": Param(
-        "core",
-        enum=["none", "core", "all"],
-        description="The rule's harm conditions to replay; "
-        "without the core ones it cannot recommend a change.",
     ),
     "guests": Param(
         1,

@@ -92,8 +92,18 @@ CELL = pa.schema(
             "visit_id int64": "visit that the recipe was made from",
             "profile string": "network profile, by its stable id",
             "iw int32": "initial window of the servers, in segments",
-            "congestion_control string": "congestion control of the page's servers, by its Linux name",
-            "pacing bool": "true if the page's servers paced their packets",
+            "congestion_control string": "congestion control of the page's servers, by its Linux name; "
+            "where senders differ, of those that are not drawn as BBR",
+            "pacing bool": "true if the page's servers paced their packets; where senders differ, "
+            "those that are not drawn as BBR",
+            "senders string": "how the page's servers differ: published (each origin drawn by published "
+            "shares of CUBIC at once, CUBIC paced and BBR), unknown-cubic or unknown-bbr (the share that "
+            "is not known all CUBIC, or all BBR), or one (all by congestion_control and pacing)",
+            "distance string": "round trip to each origin beyond the network's: none, recorded (drawn "
+            "from published distances where none was), near (all drawn, replicas of CDNs alone) or far "
+            "(all drawn, as all servers lie from Argentina)",
+            "http3 string": "sender of what was HTTP/3: stand-in (TCP, CUBIC, paced, ten segments "
+            "whatever iw is) or tcp (as all others)",
             "loss float64?": "share of packets lost at random in each direction; null: as in the profile",
             "loss_burst float64?": "mean number of packets lost together (Gilbert's model), 1 if losses "
             "are independent; null: as in the profile",
@@ -130,7 +140,8 @@ CELL = pa.schema(
             "route string": "route that the servers take the initial window from: own, or alias, a "
             "second one of the same window, whose loads are to equal those of the first",
             "queue string?": "bottleneck queue used instead of the profile's: in bandwidth-delay "
-            "products (BDP) or bytes (B) with tail drop, or fq_codel or cake; null: the profile's",
+            "products (BDP) or bytes (B) with tail drop, fq_codel or cake, or a reading of the published "
+            "queues (low, high, at-least-2, at-least-50, fq-codel-25); null: the profile's",
             "queue_bytes int64?": "bottleneck queue in effect, in bytes; null under fq_codel and cake, "
             "which have limits of their own",
             "background_load float64?": "share of the bottleneck's capacity that the background's flows "
@@ -170,9 +181,22 @@ CELL = pa.schema(
             "was lost: those retransmitted less those lost, which were sent and had not arrived by the "
             "page's end; a lower bound, since what was still on its way counts as lost",
             "bytes_retransmitted int64?": "payload that the servers retransmitted (tcpi_bytes_retrans)",
+            **{
+                f"{what}_{sender} int64?": f"{comment} of the servers {who}; null where senders do not differ"
+                for sender, who in (
+                    ("at_once", "drawn as CUBIC at once"),
+                    ("paced", "drawn as CUBIC paced"),
+                    ("bbr", "drawn as BBR"),
+                    ("http3", "that stand in for HTTP/3"),
+                )
+                for what, comment in (
+                    ("payload_bytes", "payload_bytes"),
+                    ("bytes_retransmitted", "bytes_retransmitted"),
+                )
+            },
             "bottleneck_drops int64?": "number of packets that the bottleneck's queue dropped",
             "snd_cwnd_min int32?": "smallest snd_cwnd of the page's connections before their "
-            "first response, in segments",
+            "first response, in segments, without those that stand in for HTTP/3",
             "competition_bytes int64?": "payload that the competing bulk flows delivered during the "
             "load; null without competition",
             "short_flows int32?": "number of background flows of at most 3 segments that began during "

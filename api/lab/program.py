@@ -36,6 +36,7 @@ from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.recorded import recipe_of
 from replay.runs.cells import Cell, plan
+from replay.runs.conditions import PLAIN
 from replay.runs.guests import guest_for
 from replay.runs.responses import of_load
 from replay.runs.run import check_calibrations, judged
@@ -126,7 +127,7 @@ def replay_page(
     lab: Lab, kept: Sequence[RecordedExchange], recipe: Recipe, networks: Sequence[Profile]
 ) -> PageReplay:
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
-    cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS)
+    cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
     guest = guest_for(sorted(cells, key=lambda one: one.seed))
     guest.run(lab, progress=Counter(len(cells)), responses=True)

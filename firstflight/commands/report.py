@@ -19,13 +19,12 @@ from replay.networks.stored_populations import CURRENT, find_population
 from reports.document.illustrative import FRESH_MONTHS, is_stale
 from reports.inputs.errors import ReportError
 from reports.inputs.report_inputs import read_inputs
-from reports.loads.carried import Which
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
-from reports.statistics.paired_loads import CellsError
 from storage.engine import DatabaseError
 from storage.report_versions import CONTENT, PAGE, ReportVersionError
 from storage.signatures import SigningFailed
 from storage.year import SERIES, NotReady, year_of
+from verdict.evidence import EvidenceError
 
 MOST_VERSIONS = 9999
 
@@ -133,9 +132,9 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
 @click.option(
     "--replay",
     "which",
-    metavar="full|PLAN|PLAN+full",
-    help="full; the plan of a replay in stages: the eight characters in the name of its folder; or both: the "
-    "stages decide, and the full one's arms and ends of inputs stand beside them.  [default: what there is]",
+    metavar="full|DECISION",
+    help="full: of every page over every network; or a decision in stages, by the eight characters at the "
+    "end of its folder's name.  [default: the only decision, else full]",
 )
 @click.option(
     "--version",
@@ -151,14 +150,6 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
     type=click.DateTime(["%Y-%m-%d"]),
     help="Day of the publication, for a copy that is equal to the byte.  [default: today]",
 )
-@click.option(
-    "--loads",
-    type=click.Choice(["all", "stages", "none"]),
-    default="all",
-    show_default=True,
-    help="Loads of the replay that the report carries, some 7 bytes each, so that `report recompute` "
-    "needs no replay: of all replays, of the stages alone, or none.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj
 def build(
@@ -172,7 +163,6 @@ def build(
     reason: str | None,
     corrects: str | None,
     date: datetime.datetime | None,
-    loads: Which,
     as_json: bool,
 ) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
@@ -196,13 +186,14 @@ def build(
         raise click.UsageError("give either --replay or --without-replay")
     signer = settings.signer
     day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
-    wanted = Wanted(version=version, reason=reason, corrects=corrects, date=day, loads=loads)
-    with one_line(ReportError, ReportVersionError, ReleaseError, CellsError, SigningFailed, OSError):
+    wanted = Wanted(version=version, reason=reason, corrects=corrects, date=day)
+    with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, SigningFailed, OSError):
         if signer is not None:
             signer.check()
         inputs = read_inputs(
             releases_dir=settings.releases,
             replays_dir=settings.replays,
+            decisions_dir=settings.data_dir / "decisions",
             reports_dir=settings.reports,
             year=year,
             crawl=crawl,

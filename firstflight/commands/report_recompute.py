@@ -8,8 +8,8 @@ from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from reports.inputs.errors import ReportError
 from reports.recomputation.recompute import Places, Recomputed, recompute_items
-from reports.statistics.paired_loads import CellsError
 from storage.report_versions import ReportVersionError, find_version
+from verdict.evidence import EvidenceError
 
 DIFFERENT = 1
 """Exit code if a digit differs."""
@@ -49,11 +49,12 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
     places = Places(
         releases=settings.releases,
         replays=settings.replays,
+        decisions=settings.data_dir / "decisions",
         reports=settings.reports,
         backcast=settings.backcast,
         allowed_signers=settings.allowed_signers,
     )
-    with one_line(ReportError, ReportVersionError, ReleaseError, CellsError, OSError):
+    with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, OSError):
         wanted = [] if item == ALL else [item]
         folder = find_version(settings.reports, year, version).folder
         found = recompute_items(folder, wanted, places=places)

@@ -1,5 +1,6 @@
 """Loads of the paper's services over its networks, and what they show in the paper's own quantities."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +14,13 @@ from replay.networks.mlab.joint import Floats
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions
+from replay.runs.conditions import PLAIN
 from replay.runs.guests import Progress
 from replay.runs.run import replay
 
 Rows = list[dict[str, Any]]
 
-CONDITIONS = Conditions(congestion_control="rfc2581", receiver="windows")
+CONDITIONS = dataclasses.replace(PLAIN, congestion_control="rfc2581", receiver="windows")
 """Servers and clients of 2010: windows grew by the number of acknowledgments,
 and clients acknowledged every second segment."""
 

@@ -10,6 +10,8 @@ DataCenter = Literal["AvgDC", "SlowDC"]
 DATA_CENTERS: tuple[DataCenter, ...] = ("AvgDC", "SlowDC")
 BASE, EXPERIMENT = 3, 10
 """The two windows of the paper's experiment."""
+CANDIDATES = (3, 6, 10, 16, 26)
+"""Windows of the paper's Figure 2 that a back-cast loads."""
 
 SOURCE = (
     "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, "

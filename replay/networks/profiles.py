@@ -60,6 +60,11 @@ class Profile:
     """Mean number of consecutive packets lost together; 1: independent losses."""
     discipline: Discipline = "tail-drop"
     """Queueing discipline of the bottleneck, for what goes down."""
+    queue_place: float | None = None
+    """Cumulative share of the line among the published queues of its class of rate, from the shallowest;
+    None: its queue is its own (`queues`)."""
+    country: str | None = None
+    """ISO 3166-1 alpha-2 of the country that the line is in; None: unknown, or no country's."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the lab cannot be."""
@@ -69,6 +74,8 @@ class Profile:
             )
         if min(self.down_bps, self.up_bps, self.queue_bytes) < 1 or self.rtt_us < 0:
             raise ValueError(f"{self.id}: rates and queue must be above 0, and the round trip not below")
+        if self.queue_place is not None and not 0 <= self.queue_place < 1:
+            raise ValueError(f"{self.id}: the place of a queue is a share from 0 to below 1")
         check_losses(self.loss, self.loss_burst)
 
     @property

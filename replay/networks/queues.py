@@ -1,38 +1,27 @@
-"""Queues of bottlenecks with weights, from a quarter of the bandwidth-delay product to a second of the rate.
+"""Published queues of bottlenecks, in milliseconds of the line's rate by class of rate.
 
-All have tail drop. FQ-CoDel and CAKE are disciplines of a profile, and arms of a replay:
-how many lines have them is not known.
+Each class has five depths of equal weight, the percentiles 10, 30, 50, 70 and 90 of loaded tests. All drop at
+the tail, unless a variant gives a share of the lines FQ-CoDel.
 """
 
-from dataclasses import dataclass
+import csv
+import functools
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from replay.networks.profiles import FRAME_BYTES
+from replay.networks.profiles import FRAME_BYTES, Profile
+
+PUBLISHED = Path(__file__).with_name("published")
+"""Folder of the published tables (docs/sources.md)."""
 
 MOST_BYTES = 16_000_000
 """Largest queue: the receive window of a connection in the lab."""
 
+PERCENTS = (10, 30, 50, 70, 90)
+"""Percentiles of a class that stand for a fifth of its lines each."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueDepth:
-    """A depth of the bottleneck's queue, in bandwidth-delay products or in milliseconds of the rate."""
-
-    # Stable, like the id of a profile.
-    id: str
-    weight: float
-    """Share of networks."""
-    bdp: float = 0.0
-    ms: float = 0.0
-    source: str
-
-    def bytes(self, *, bandwidth_mbps: float, rtt_ms: float) -> int:
-        """Size over a network: at least two frames, at most MOST_BYTES.
-
-        >>> QUEUES[1].bytes(bandwidth_mbps=12, rtt_ms=40), QUEUES[2].bytes(bandwidth_mbps=12, rtt_ms=40)
-        (60000, 150000)
-        """
-        waits_ms = self.ms + self.bdp * rtt_ms
-        return min(max(round(waits_ms * bandwidth_mbps * 125), 2 * FRAME_BYTES), MOST_BYTES)
-
+LEAST_PACKETS = 20
+"""Least queue in full packets: published medians of slow lines are 37 to 107. Ours."""
 
 CODEL_TARGET_US, CODEL_INTERVAL_US = 5_000, 100_000
 """Defaults of FQ-CoDel and CAKE: the queue's standing delay, and how long it may last (RFC 8290 §5.2)."""
@@ -48,25 +37,70 @@ def codel_target_us(down_bps: int) -> int:
     return max(CODEL_TARGET_US, 12_000_000 * FRAME_BYTES // down_bps)
 
 
-OURS = "ours: no published distribution of queues by their share of lines is at hand"
+@functools.cache
+def read_depths() -> dict[tuple[str, str], tuple[float, ...]]:
+    """Depths in milliseconds at PERCENTS by variant and class of rate."""
+    with (PUBLISHED / "queues_ms.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            (row["variant"], row["rate_mbps"]): tuple(float(row[f"p{percent}_ms"]) for percent in PERCENTS)
+            for row in csv.DictReader(file)
+        }
 
-QUEUES: tuple[QueueDepth, ...] = (
-    QueueDepth(id="quarter-bdp", bdp=0.25, weight=0.15, source=f"{OURS}; a shallow buffer"),
-    QueueDepth(id="bdp", bdp=1, weight=0.25, source=f"{OURS}; the rule of thumb"),
-    QueueDepth(id="100ms", ms=100, weight=0.25, source=f"{OURS}; a home router"),
-    QueueDepth(id="300ms", ms=300, weight=0.25, source=f"{OURS}; a deep home router or a radio link"),
-    QueueDepth(id="1000ms", ms=1000, weight=0.10, source=f"{OURS}; bufferbloat"),
-)
 
+def rate_class(down_bps: int) -> str:
+    """Class of a rate in the published table.
 
-def queue_at(share: float) -> QueueDepth:
-    """The queue at a cumulative share of the weights, from the shallowest.
-
-    >>> queue_at(0.2).id, queue_at(0.95).id
-    ('bdp', '1000ms')
+    >>> rate_class(5_999_000), rate_class(6_000_000), rate_class(25_000_000), rate_class(25_001_000)
+    ('<6', '6-25', '6-25', '>25')
     """
-    for queue in QUEUES:
-        share -= queue.weight
-        if share < 0:
-            return queue
-    return QUEUES[-1]
+    return "<6" if down_bps < 6_000_000 else "6-25" if down_bps <= 25_000_000 else ">25"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedQueues:
+    """One reading of the published queues, which gives every network the queue of its rate and place."""
+
+    id: str
+    variant: str = "default"
+    """Column of the table: default, low or high."""
+    least_packets: int = LEAST_PACKETS
+    fq_codel_share: float = 0.0
+    """Share of the lines that have FQ-CoDel, whatever their depth."""
+
+    def bytes(self, down_bps: int, place: float) -> int:
+        """Size of the queue at a cumulative share of its class, from the shallowest.
+
+        >>> QUEUES["default"].bytes(100_000_000, 0.5), QUEUES["default"].bytes(300_000, 0.0) // FRAME_BYTES
+        (550000, 20)
+        """
+        depth_ms = read_depths()[self.variant, rate_class(down_bps)][int(place * len(PERCENTS))]
+        return min(max(round(depth_ms * down_bps / 8e3), self.least_packets * FRAME_BYTES), MOST_BYTES)
+
+    def over(self, profile: Profile) -> Profile:
+        """The network with its queue of this reading; a network without a place keeps its own."""
+        if profile.queue_place is None:
+            return profile
+        has_fq_codel = profile.queue_place * len(PERCENTS) % 1 < self.fq_codel_share
+        return replace(
+            profile,
+            queue_bytes=self.bytes(profile.down_bps, profile.queue_place),
+            discipline="fq_codel" if has_fq_codel else "tail-drop",
+        )
+
+    def __str__(self) -> str:
+        """The value of the column `queue`."""
+        return self.id
+
+
+QUEUES = {
+    one.id: one
+    for one in (
+        PublishedQueues(id="default"),
+        PublishedQueues(id="low", variant="low"),
+        PublishedQueues(id="high", variant="high"),
+        PublishedQueues(id="at-least-2", least_packets=2),
+        PublishedQueues(id="at-least-50", least_packets=50),
+        PublishedQueues(id="fq-codel-25", fq_codel_share=0.25),
+    )
+}
+"""Readings by id: the default, which every drawn network has from the start, and the arms."""

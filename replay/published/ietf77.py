@@ -25,7 +25,7 @@ from replay.published.reproduction import (
 )
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
-from replay.runs.conditions import Conditions
+from replay.runs.conditions import PLAIN
 from replay.runs.run import replay
 from replay.runs.transfers import Flow, Race, race
 
@@ -170,7 +170,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
             profile=network(center, client, number),
             iw=iw,
             seed=1,
-            conditions=Conditions(congestion_control=CONGESTION_CONTROL),
+            conditions=PLAIN,
         )
         for number, client in enumerate(clients)
         for iw in WINDOWS

@@ -8,10 +8,12 @@ from typing import TypeAlias
 from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.discovery import discoveries
+from replay.recipes.distance import BASELINES, Baseline, own_baseline, recorded_distances
 from replay.recipes.release_rows import Row, by_visit, rows
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
 from replay.recipes.tls_records import Run, payload, record_runs, runs_text
 from schema.http_caching import can_be_confirmed, fresh_s
+from schema.recorded import RECORDED
 
 REQUEST_BYTES = 450
 """Size of a request without its body. Releases hold no request headers; Chromium's have 400 to 500 bytes."""
@@ -58,6 +60,10 @@ class Origin:
     resolver_delay_us: int | None = 0
     """Time that the resolver needs for the host's address, beyond the round trip to it; None:
     the browser knows the address."""
+    distance_us: int | None = None
+    """Recorded round trip to the server beyond the access line; None: not recorded."""
+    is_http3: bool = False
+    """True if its connections were HTTP/3, for which TCP with streams stands in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,14 +183,22 @@ def read_recipes(release: Release) -> list[Recipe]:
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
+    baseline = baseline_of(release, [one for some in connections.values() for one in some])
     recipes = [
         recipe
         for visit in sorted(visits, key=lambda row: str(row["host"]).encode())
-        if (recipe := make_recipe(visit, connections[visit["id"]], responses[visit["id"]]))
+        if (recipe := make_recipe(visit, connections[visit["id"]], responses[visit["id"]], baseline))
     ]
     if not recipes:
         raise RecipeError(f"{release.manifest.crawl} holds no page that can be replayed")
     return at_once(recipes) if release.manifest.crawl.kind == "localweb" else assume_think_times(recipes)
+
+
+def baseline_of(release: Release, connections: Sequence[Row]) -> Baseline | None:
+    """The baseline of a release's handshakes; None for a recording of others whose line is not known."""
+    if release.manifest.crawl.kind != RECORDED:
+        return own_baseline(connections)
+    return next((BASELINES.get(row["list_id"]) for row in rows(release, "crawl")), None)
 
 
 def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
@@ -197,20 +211,25 @@ def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
 
 
 def at_once(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """The recipes without think times and resolvers' delays: the local web has none, and what a crawl
-    measures there is its own CPU."""
+    """The recipes without think times, resolvers' delays and distances: the local web has none, and what a
+    crawl measures there is its own CPU."""
     return [
         replace(
             page,
-            origins=tuple(replace(one, resolver_delay_us=0) for one in page.origins),
+            origins=tuple(replace(one, resolver_delay_us=0, distance_us=0) for one in page.origins),
             objects=tuple(replace(one, server_delay_us=0) for one in page.objects),
         )
         for page in recipes
     ]
 
 
-def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]) -> Recipe | None:
-    """The recipe of a visit; None if its main document cannot be replayed."""
+def make_recipe(
+    visit: Row, connections: Sequence[Row], responses: Sequence[Row], baseline: Baseline | None = None
+) -> Recipe | None:
+    """The recipe of a visit; None if its main document cannot be replayed.
+
+    Without the baseline of its handshakes no distance is known.
+    """
     network = [row for row in responses if not row["from_cache"]]
     by_connection = {row["id"]: row for row in connections}
     kept = [row for row in network if has_size(row) and row["connection_id"] in by_connection]
@@ -227,10 +246,13 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
     indexes = {row["id"]: index for index, row in enumerate(kept)}
     delays = think_times(connections, network)
     names = resolver_delays(connections, network)
+    distances = recorded_distances(connections, baseline)
     return Recipe(
         page=visit["host"],
         visit_id=visit["id"],
-        origins=tuple(make_origin(key, used[key], names.get(key[0], 0)) for key in numbers),
+        origins=tuple(
+            make_origin(key, used[key], names.get(key[0], 0), distances.get(key[0])) for key in numbers
+        ),
         objects=tuple(
             Object(
                 response_id=row["id"],
@@ -257,6 +279,12 @@ def make_recipe(visit: Row, connections: Sequence[Row], responses: Sequence[Row]
     )
 
 
+def http3_share(recipes: Sequence[Recipe]) -> float:
+    """Share of the responses that came over HTTP/3, on which a TCP window does not act."""
+    asked = [page.origins[one.origin].is_http3 for page in recipes for one in page.requested]
+    return sum(asked) / len(asked)
+
+
 def has_size(row: Row) -> bool:
     """Return whether the size of a response is that of its object: known, and not of a part alone."""
     # Browsers stop reading the body of a redirect when it is long:
@@ -265,13 +293,14 @@ def has_size(row: Row) -> bool:
     return bool(row["wire_bytes"]) and not is_part
 
 
-OriginKey: TypeAlias = "tuple[str, int, bool, bool]"
+OriginKey: TypeAlias = "tuple[str, int, bool, bool, bool]"
 
 
 def origin_key(connection: Row, response: Row) -> OriginKey:
-    """Host, port, H2 and TLS of a connection; a shared connection belongs to the host it was opened for.
+    """Host, port, streams, TLS and HTTP/3 of a connection; if shared, of the host it was opened for.
 
-    A connection of an unknown protocol, as in some recordings, counts as one of HTTP/1.1.
+    So a host that was asked over HTTP/2 and over HTTP/3 is two origins. A connection of an unknown protocol,
+    as in some recordings, counts as one of HTTP/1.1.
     """
     host = connection["host"] or response["host"]
     return (
@@ -279,13 +308,16 @@ def origin_key(connection: Row, response: Row) -> OriginKey:
         connection["port"],
         connection["protocol"] not in {"http/1.1", None},
         connection["tls_version"] is not None,
+        connection["protocol"] == "h3",
     )
 
 
-def make_origin(key: OriginKey, connections: Sequence[Row], resolver_delay_us: int | None) -> Origin:
+def make_origin(
+    key: OriginKey, connections: Sequence[Row], resolver_delay_us: int | None, distance_us: int | None
+) -> Origin:
     """An origin. Its TLS flight is that of the first connection with a known one;
     later ones may be resumed."""
-    host, port, h2, tls = key
+    host, port, h2, tls, is_http3 = key
     first = next((one for one in connections if one["tls_handshake_bytes"]), None)
     after = (connections[0]["frame_bytes"] or 0) if h2 else 0
     if tls and first:
@@ -301,6 +333,8 @@ def make_origin(key: OriginKey, connections: Sequence[Row], resolver_delay_us: i
             (runs for one in connections if (runs := record_runs(one.get("first_record_bytes")))), ()
         ),
         resolver_delay_us=resolver_delay_us,
+        distance_us=distance_us,
+        is_http3=is_http3,
     )
 
 

@@ -13,6 +13,7 @@ from replay.recipes.warm_cache import warm_recipe
 from replay.runs.background import LOAD, background
 from replay.runs.conditions import Conditions
 from replay.runs.initial_window import is_paced
+from replay.runs.origins import OriginSetting, origin_settings
 from schema.computed_tables import CELL
 
 TIMES = ("page", "document", "first_byte", "render_blocking", "response_latency", "short_flow", "probe_p95")
@@ -62,8 +63,21 @@ class Cell:
             delays_us += sum(one.resolver_delay_us or 0 for one in self.recipe.origins)
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
         up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
-        round_trips_s = self.recipe.depth * self.profile.rtt_us / 1e6
+        furthest_us = max(one.distance_us for one in self.origins)
+        round_trips_s = self.recipe.depth * (self.profile.rtt_us + furthest_us) / 1e6
         return 60 + delays_us / 1e6 + 10 * (down_s + up_s + round_trips_s)
+
+    @property
+    def origins(self) -> list[OriginSetting]:
+        """Distance and sender of each origin of the page."""
+        return origin_settings(
+            self.recipe.origins,
+            senders=self.conditions.senders,
+            distance=self.conditions.distance,
+            http3=self.conditions.http3,
+            country=self.profile.country,
+            random_state=self.random_state,
+        )
 
     @property
     def background_load(self) -> float:

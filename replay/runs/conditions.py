@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from replay.networks.distances import DISTANCE, NO_DISTANCE, RECORDED_DISTANCE
 from replay.networks.profiles import FRAME_BYTES, Discipline, Profile, check_losses
+from replay.networks.queues import PublishedQueues
 from replay.recipes.http_version import RECORDED_HTTP
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
 from replay.runs.buffers import UNLIMITED_RECEIVER, USUAL_SEND_BUFFER, receiver_commands, send_buffer_command
+from replay.runs.origins import AS_TCP, HTTP3, ONE_SENDER, PUBLISHED_SENDERS, SENDERS, STAND_IN
 
 BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
@@ -107,6 +110,10 @@ class Queue:
     discipline: Discipline = "tail-drop"
     """Other disciplines have limits of their own: `bdp` and `bytes` are without effect."""
 
+    def over(self, profile: Profile) -> Profile:
+        """The network with this queue."""
+        return replace(profile, queue_bytes=self.of(profile), discipline=self.discipline)
+
     def of(self, profile: Profile) -> int:
         """The queue's size over `profile`, in bytes."""
         if self.discipline != "tail-drop":
@@ -138,9 +145,15 @@ class Conditions:
     """One arm of a replay. The defaults are the arm that the recommendation rests on."""
 
     congestion_control: str = "cubic"
-    """Congestion control of the page's servers; the default is Linux's."""
+    """Congestion control of the page's servers that are not drawn as BBR; the default is Linux's."""
     pacing: bool = False
-    """True if the page's servers pace their packets."""
+    """True if these servers pace their packets; else those alone do that are drawn as paced."""
+    senders: str = PUBLISHED_SENDERS
+    """How servers differ: one of SENDERS."""
+    distance: str = RECORDED_DISTANCE
+    """How far beyond the network servers lie: one of DISTANCE."""
+    http3: str = STAND_IN
+    """How servers send what was HTTP/3: one of HTTP3."""
     loss: Loss | None = None
     """Loss that replaces the profile's; None: the profile's."""
     competition: Competition | None = None
@@ -148,8 +161,8 @@ class Conditions:
     """True if servers answer after the delay that was recorded, or is usual for the type."""
     warm_cache: bool = False
     """True for a second visit, with the cache that the first visit filled."""
-    queue: Queue | None = None
-    """Queue that replaces the profile's; None: the profile's."""
+    queue: Queue | PublishedQueues | None = None
+    """Queue, or reading of the published queues, that replaces the profile's; None: the profile's."""
     tls_records: str = RECORDED_RECORDS
     """Sizes of the servers' TLS records: a key of RECORDS."""
     discovery: str = RECORDED_DISCOVERY
@@ -174,6 +187,16 @@ class Conditions:
     neighbours: Neighbours | None = None
     """Traffic that replaces the ordinary background; None: the ordinary background."""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a word that is no value."""
+        for value, values in (
+            (self.senders, SENDERS),
+            (self.distance, DISTANCE),
+            (self.http3, HTTP3),
+        ):
+            if value not in values:
+                raise ValueError(f"{value!r} is none of {', '.join(values)}")
+
     @property
     def id(self) -> str:
         """Unique id, part of a cell's id."""
@@ -188,6 +211,9 @@ class Conditions:
         words = [str(self.queue)] if self.queue else []
         others = (
             (f"tls-{self.tls_records}", self.tls_records != RECORDED_RECORDS),
+            (f"from-{self.senders}", self.senders != PUBLISHED_SENDERS),
+            (f"at-{self.distance}", self.distance != RECORDED_DISTANCE),
+            (f"h3-{self.http3}", self.http3 != STAND_IN),
             (self.discovery, self.discovery != RECORDED_DISCOVERY),
             (self.tls_handshake, self.tls_handshake != RECORDED_HANDSHAKE),
             (self.requests, self.requests != CHROMIUM_REQUESTS),
@@ -206,15 +232,16 @@ class Conditions:
 
     def network(self, profile: Profile) -> Profile:
         """The profile with the queue of these conditions."""
-        if not self.queue:
-            return profile
-        return replace(profile, queue_bytes=self.queue.of(profile), discipline=self.queue.discipline)
+        return self.queue.over(profile) if self.queue else profile
 
     def columns(self) -> dict[str, Any]:
         """The columns of a cell's row that hold the conditions."""
         return {
             "congestion_control": self.congestion_control,
             "pacing": self.pacing,
+            "senders": self.senders,
+            "distance": self.distance,
+            "http3": self.http3,
             "loss": self.loss and self.loss.share,
             "loss_burst": self.loss and self.loss.burst,
             "competition": self.competition and str(self.competition),
@@ -259,6 +286,10 @@ class Conditions:
         yield f"background-pacing {'on' if neighbours.everyone and self.pacing else 'off'}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
+
+
+PLAIN = Conditions(senders=ONE_SENDER, distance=NO_DISTANCE, http3=AS_TCP)
+"""One arm whose servers all send alike from the end of the line, as in back-casts and reproductions."""
 
 
 def request_limit(profile: Profile) -> str:

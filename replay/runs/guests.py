@@ -17,6 +17,7 @@ from replay.runs.calibration import CalibrationCheck, Flight
 from replay.runs.cells import Cell
 from replay.runs.conditions import ALIAS, BACKGROUND_IW
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
+from replay.runs.origins import origin_commands
 
 MOST_ORIGINS = 250
 """Server hosts in one guest. On a page with more origins, several origins share a host's address."""
@@ -139,7 +140,8 @@ class Guest:
         """Every initial window of any sender, and aliases: each becomes a route in the guest."""
         flights = {flight.iw for job in self.jobs for flight in job.flights}
         competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
-        aliases = {ALIAS + cell.iw for job in self.jobs for cell in job.cells if cell.conditions.alias}
+        aliased = {cell.iw for job in self.jobs for cell in job.cells if cell.conditions.alias}
+        aliases = {ALIAS + iw for iw in (*aliased, BACKGROUND_IW) if aliased}  # HTTP/3's is the background's
         return sorted({BACKGROUND_IW} | flights | aliases | {one.iw for one in competitions if one})
 
     def leave_to_another(self) -> list[Cell]:
@@ -205,7 +207,7 @@ def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Itera
     """The player's commands for the cells; a condition is only sent when it changes."""
     in_force: list[str] = []
     for cell in cells:
-        conditions = list(cell.conditions.commands(cell.profile, cell.iw))
+        conditions = [*cell.conditions.commands(cell.profile, cell.iw), *origin_commands(cell.origins)]
         yield from (line for line in conditions if line not in in_force)
         in_force = conditions
         yield cell.command(numbers[cell.recipe])

@@ -67,6 +67,7 @@ def longest_chain_seconds(cell: Cell) -> float:
     recipe, conditions = cell.recipe, cell.conditions
     asked = [(index, one) for index, one in enumerate(recipe.objects) if not one.is_cached]
     first = {one.origin: index for index, one in reversed(asked)}
+    distances_us = [one.distance_us for one in cell.origins]
     has_delays = conditions.discovery == RECORDED_DISCOVERY
 
     def before(one: Object) -> list[int]:
@@ -79,7 +80,8 @@ def longest_chain_seconds(cell: Cell) -> float:
         origin = recipe.origins[one.origin]
         handshakes = conditions.resolves_names + 1 + (origin.tls_trips if origin.tls_flight_bytes else 0)
         trips = 1 + (handshakes if first[one.origin] == index else 0)
-        return trips * cell.profile.rtt_us + delay_us + (one.think_us if conditions.server_delay else 0)
+        think_us = one.think_us if conditions.server_delay else 0
+        return trips * (cell.profile.rtt_us + distances_us[one.origin]) + delay_us + think_us
 
     ends = {-1: 0}
     for wanted in range(len(recipe.objects)):

@@ -17,13 +17,11 @@ from releases.formatting import (
     visible_text,
     wholes,
 )
-from reports.answer.deciding import deciding_sentence
 from reports.document.illustrative import marks
 from reports.document.theme import recolouring
 from reports.forms.printed import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
 from reports.forms.typesetting import unbroken
-from reports.forms.verdict_matrix import by_sender, footnotes, letter
 from reports.forms.write import draft_path
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -49,7 +47,6 @@ def render_html(
 
 def standing(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content with what every template takes: labels, and the words that mark every number."""
-    deciding = content["answer"]["deciding"]
     return {
         "recorded_pages": None,
         **content,
@@ -57,7 +54,6 @@ def standing(content: Mapping[str, Any]) -> dict[str, Any]:
         "draft": draft_path(content["year"]),
         "provenance": provenance(content),
         "parameters": parameters(content),
-        "deciding": deciding_sentence(deciding) if deciding else None,
     }
 
 
@@ -83,9 +79,6 @@ def _environment() -> jinja2.Environment:
         "css": css_text,
         "stated": stated,
         "typed": as_typed,
-        "by_sender": by_sender,
-        "footnotes": footnotes,
-        "letter": letter,
     }
     return environment
 

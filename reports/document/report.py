@@ -1,7 +1,7 @@
 """Builds the annual report: analysis, figures and documents, put in place as one folder."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,13 @@ from releases.cdf import read_cdfs
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
 from replay.runs.initial_window import is_paced
-from reports.answer.citation import citation
-from reports.answer.headline import answer
-from reports.answer.key_numbers import fits_number
-from reports.answer.shape import Answer, Findings
-from reports.decision.stored_problem import StagedReplay
+from reports.answer import answer_of, fits_number
 from reports.document.all_sections import stated_headline
+from reports.document.citation import citation
 from reports.document.drawing import draw_figure, flat, is_wide
-from reports.document.examination import examine
 from reports.document.figure_style import NARROW, WIDE
 from reports.document.illustrative import illustrative_because, marks, recorded_limits
-from reports.document.rebuilding import publishing_options
+from reports.document.rebuilding import decide_command, publishing_options
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
@@ -32,36 +28,50 @@ from reports.forms.figure_files import Coloured
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
+from reports.inputs.carried import carry_loads
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
-from reports.loads.carried import Which, carry_loads
-from reports.recommendation.candidates import CANDIDATES
-from reports.recommendation.rule import RULE, Rule
 from reports.sections.server_counts import servers_section
 from reports.sections.sizes.counts import size_section
 from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
 from storage.staging import put_new
 from storage.sums import seal
+from verdict.rule import RULE
+from verdict.stored import rounded
 
 FIRST = Publication()
 """Publication of a first version without a date."""
 
 
-def compose(inputs: ReportInputs, *, rule: Rule = RULE) -> dict[str, Any]:
+def compose(inputs: ReportInputs) -> dict[str, Any]:
     """The content of report.json without the fields OF_A_VERSION:
     it depends on the inputs and the code alone."""
-    found = examine(inputs, rule)
-    asked = {found.findings.incumbent, int(found.findings.iw or 0)} - {0} if found.findings else set()
-    windows = {*WINDOWS, *(one.window for one in CANDIDATES if not is_paced(one.window)), *asked}
+    windows = {*WINDOWS, *(one for one in RULE.candidates if not is_paced(one))}
     counted = size_section(inputs.release, windows=sorted(windows))
+    verdict = verdict_of_inputs(inputs)
     return report_content(
         inputs,
         counted=counted,
         servers=servers_section(inputs.release),
-        found=found,
-        answer=answer_of(inputs, found.findings, counted.content["measures"]),
+        verdict=verdict,
+        answer=answer_of(
+            verdict,
+            illustrative_because=illustrative_because(inputs),
+            limits=recorded_limits(inputs.release),
+            fits=fits_number(counted.content["measures"], iw=RULE.incumbent),
+            command=decide_command(inputs.release.manifest.crawl),
+        ),
     )
+
+
+def verdict_of_inputs(inputs: ReportInputs) -> dict[str, Any] | None:
+    """The verdict of the replay; None without one. Illustrative inputs have no answer."""
+    if inputs.replay is None:
+        return None
+    broken = [f"The inputs are illustrative: {one}." for one in illustrative_because(inputs)]
+    verdict: dict[str, Any] = rounded(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
+    return verdict
 
 
 def build_report(
@@ -69,24 +79,20 @@ def build_report(
     folder: Path,
     *,
     commit: str,
-    rule: Rule = RULE,
     signer: Signer | None = None,
     publication: Publication = FIRST,
-    loads: Which = "all",
 ) -> dict[str, Any]:
     """Build the report's files in the new folder `folder`, and return the content of report.json.
 
-    `commit` is the version of the code, `loads` says which loads the report carries. FileExistsError if the
-    folder is there: a report is never replaced.
+    `commit` is the version of the code. FileExistsError if the folder is there: a report is never replaced.
     """
     return write_report(
         inputs,
-        compose(inputs, rule=rule),
+        compose(inputs),
         folder,
-        facts=origin(inputs, commit=commit, rule=rule),
+        facts=origin(inputs, commit=commit),
         signer=signer,
         publication=publication,
-        loads=loads,
     )
 
 
@@ -98,7 +104,6 @@ def write_report(
     facts: Mapping[str, Any],
     signer: Signer | None,
     publication: Publication,
-    loads: Which = "all",
 ) -> dict[str, Any]:
     """Write the content from `compose` as `build_report` does; `facts` are the manifest's, from `origin`."""
     published = {**dataclasses.asdict(publication), "changed": [*publication.changed]}
@@ -140,54 +145,41 @@ def write_report(
         }
         report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
-        carry_loads(stage, inputs, loads)
+        carry_loads(stage, inputs.replay, inputs.back_cast.content)
         seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
         if signer is not None:
             signer.sign(stage)
     return content
 
 
-def answer_of(
-    inputs: ReportInputs, findings: Findings | None, measures: Sequence[Mapping[str, Any]]
-) -> Answer:
-    """The answer of the first screen; `measures` are those of report.json's `sizes`."""
-    incumbent = findings.incumbent if findings else RULE.permanent_incumbent
-    return answer(
-        findings,
-        instrument=inputs.instrument,
-        illustrative_because=illustrative_because(inputs),
-        limits=recorded_limits(inputs.release),
-        fits=fits_number(measures, iw=incumbent),
-        replay_command=f"firstflight replay run --crawl {inputs.release.manifest.crawl} --until decided",
-    )
-
-
-def origin(inputs: ReportInputs, *, commit: str, rule: Rule = RULE) -> dict[str, Any]:
+def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
     """The report's inputs with their checksums, the back-cast among them, and the code, kernel,
     programs and parameters of the replay."""
-    decides = inputs.staged or inputs.replay
-    beside = inputs.replay if inputs.staged else None
     return {
         "kind": "report",
         "commit": commit,
-        "rule_version": rule.version,
+        "rule_version": RULE.version,
         "licence": inputs.release.manifest.licence,
         "format_version": FORMAT_VERSION,
         "year": inputs.year,
         "release": release_facts(inputs.release),
         "year_before": release_facts(inputs.year_before) if inputs.year_before else None,
-        "replay": replay_facts(decides) if decides else None,
-        "beside": replay_facts(beside) if beside else None,
-        "backcast": inputs.instrument.origin(),
+        "replay": replay_facts(inputs.replay) if inputs.replay else None,
+        "backcast": inputs.back_cast.origin(),
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }
 
 
-def replay_facts(replay: Replay | StagedReplay) -> dict[str, Any]:
+def replay_facts(replay: Replay) -> dict[str, Any]:
     """A replay's checksum, and what its loads depend on; its conditions are in the report's JSON alone."""
     facts = replay_folder.origin(replay.provenance)
     parameters = {name: value for name, value in facts.get("parameters", {}).items() if name != "conditions"}
-    return {"checksum": replay.checksum, **facts, **({"parameters": parameters} if parameters else {})}
+    return {
+        "checksum": replay.checksum,
+        "name": replay.name,
+        **facts,
+        **({"parameters": parameters} if parameters else {}),
+    }
 
 
 def release_facts(release: Release) -> dict[str, Any]:

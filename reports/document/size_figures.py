@@ -16,7 +16,7 @@ from reports.document.curve_marks import key, markers
 from reports.document.figure_style import WIDE, noted
 from reports.document.theme import BYTES, CURVES, FONT, LIGHT, LOCALE, PERCENT, SEPARATE, Theme
 from reports.document.uprights import uprights
-from reports.statistics.size_queries import SLICES
+from reports.sections.sizes.size_queries import SLICES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

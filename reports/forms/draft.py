@@ -9,7 +9,6 @@ from releases.citation.work import AUTHOR as PUBLISHED_BY
 from reports.forms.ascii_table import GAP
 from reports.forms.printed import Printed, Section, Table
 from reports.forms.typesetting import widest_word
-from reports.forms.verdict_matrix import is_matrix
 
 WIDTH = 66
 """Columns of a table with its borders and indentation."""
@@ -162,13 +161,9 @@ def left_out(table: Table) -> str:
 
 
 def fit(table: Table) -> Iterator[Table]:
-    """The table in parts that fit beside each other's first column, the verdict matrix by its signs alone;
-    nothing of one that is too long."""
+    """The table in parts that fit beside each other's first column; nothing of one that is too long."""
     if is_long(table):
         return
-    if is_matrix(table.id):
-        signs = tuple((*row[:2], *(cell.split(" ")[0] for cell in row[2:])) for row in table.rows)
-        table = dataclasses.replace(table, rows=signs)
     parts = _parts(table)
     for at, columns in enumerate(parts):
         yield dataclasses.replace(

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from reports.answer.shape import Answer, VerdictRow
+from reports.answer import Answer
 from reports.sections.shape import Section, Table
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,7 +30,6 @@ def report_schema(format_version: int) -> Schema:
         "answer": TypeAdapter(Answer).json_schema(mode="serialization"),
         "section": TypeAdapter(Section).json_schema(mode="serialization"),
         "table": TypeAdapter(Table).json_schema(mode="serialization"),
-        "verdict_row": TypeAdapter(VerdictRow).json_schema(mode="serialization"),
     }
     definitions: Schema = {}
     for name, shape in shapes.items():
@@ -38,10 +37,6 @@ def report_schema(format_version: int) -> Schema:
         definitions[name] = shape
     for shape in definitions.values():
         _closed(shape)
-    # JSON has no infinity: an end without a bound is null.
-    for end in ("lower", "upper"):
-        definitions["Interval"]["properties"][end] = NUMBER
-    definitions["VerdictCell"]["properties"]["window"] = WINDOW
     definitions["answer"]["properties"]["iw"] = _maybe(WINDOW)
     return {
         "$schema": DIALECT,
@@ -91,7 +86,9 @@ def _content(format_version: int) -> Schema:
         "illustrative_because": _list(TEXT),
         "recorded_pages": _maybe(anything),
         "answer": _ref("answer"),
-        "verdicts": _maybe(_verdicts()),
+        "verdict": _maybe(
+            {**anything, "required": ["kind", "window", "headline", "candidates", "rule", "ledger"]}
+        ),
         "citation": _object(
             dict.fromkeys(("author", "title", "data", "licence", "commit", "line", "bibtex"), TEXT)
             | {"year": {"type": "integer"}, "version": COUNT}
@@ -101,39 +98,12 @@ def _content(format_version: int) -> Schema:
         "crawl": {**anything, "required": ["month", "sites", "outcomes"]},
         "sizes": _sizes(),
         "servers": _maybe(anything),
-        **dict.fromkeys(
-            ("replay", "beside"), _maybe({**anything, "required": ["pages", "windows", "outcomes", "sha256"]})
-        ),
-        "stages": _maybe(anything),
-        "recommendation": _maybe(
-            {**anything, "required": ["answer", "iw", "incumbent_iw", "iw_in_force", "is_decided"]}
-        ),
-        "sensitivity": _maybe(_list(anything)),
-        "rule": _maybe(anything),
-        "arithmetic": _maybe(_list(anything)),
-        "networks": _maybe(_ref("table")),
+        "replay": _maybe({**anything, "required": ["pages", "networks", "loads", "sha256"]}),
         "limits": _list(TEXT),
         "redo": _list(TEXT),
         "glossary": {"type": "object", "additionalProperties": TEXT},
         "publication": anything,
-        "ledger": _maybe(_list(anything)),
-        "earlier_ledgers": _list(anything),
     }
-
-
-def _verdicts() -> Schema:
-    mark = _object({"sign": TEXT, "meaning": TEXT})
-    return _object(
-        {
-            "id": TEXT,
-            "title": TEXT,
-            "incumbent": COUNT,
-            "windows": _list(WINDOW),
-            "rows": _list(_ref("verdict_row")),
-            "marks": {"type": "object", "additionalProperties": mark},
-            "notes": _list(TEXT),
-        }
-    )
 
 
 def _sizes() -> Schema:

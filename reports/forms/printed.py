@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.formatting import UNKNOWN, estimate, grouped, significant, stated, visible_text, wholes
-from reports.answer.deciding import deciding_sentence
 from reports.forms.provenance import parameters, provenance
-from reports.forms.verdict_matrix import COLUMNS, VERDICTS, by_sender, data_rows, footnotes, letter, text_rows
 
 Data = Mapping[str, Any]
 
@@ -143,7 +141,7 @@ def printed(content: Data, *, marks: str) -> Printed:
         headline=answer["headline"],
         sentence=answer["sentence"],
         confidence=f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}",
-        deciding=deciding_sentence(deciding) if deciding else "",
+        deciding=deciding["what"] if deciding else "",
         deciding_command=deciding["command"] if deciding else "",
         reasons=tuple(answer["reasons"]),
         numbers=tuple(_key_number(one, recompute) for one in answer["numbers"]),
@@ -175,8 +173,6 @@ def _key_number(one: Data, recompute: str) -> Figured:
 
 
 def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
-    if content["verdicts"]:
-        yield _verdicts(content["verdicts"], recompute)
     for one in content["sections"]:
         figures = tuple(_figure(figure, marks, recompute) for figure in one["figures"])
         yield Section(
@@ -187,9 +183,6 @@ def _sections(content: Data, marks: str, recompute: str) -> Iterator[Section]:
             empty_figures=tuple(figure for figure in figures if not figure.table.rows),
             tables=tuple(_table(table, recompute, table["notes"]) for table in one["tables"]),
         )
-    if content["networks"]:
-        table = _table(content["networks"], recompute, content["networks"]["notes"])
-        yield Section(id="networks-replayed", title="Networks of the replay", paragraphs=(), tables=(table,))
     facts = (*provenance(content), *parameters(content))
     items = tuple(f"{term}: {text}" for term, text in facts)
     yield Section(id="provenance", title="Provenance", paragraphs=(), items=items)
@@ -263,36 +256,5 @@ def bounds_near(column: Data) -> tuple[float, ...]:
 
 
 def tables_of(content: Data) -> Iterator[Data]:
-    """Every table of report.json in the shape of reports.sections,
-    the verdict matrix by candidate and bound."""
-    if content["verdicts"]:
-        yield {"id": VERDICTS, "columns": COLUMNS, "rows": list(data_rows(content["verdicts"]))}
+    """Every table of report.json in the shape of reports.sections."""
     yield from (table for section in content["sections"] for table in section["tables"])
-    if content["networks"]:
-        yield content["networks"]
-
-
-def _verdicts(verdicts: Data, recompute: str) -> Section:
-    parts = [_matrix(part, recompute) for part in by_sender(verdicts)]
-    tables = [
-        dataclasses.replace(one, id=f"{VERDICTS}-paced" if place else VERDICTS)
-        for place, one in enumerate(parts)
-    ]
-    tables[-1] = dataclasses.replace(tables[-1], notes=(*tables[-1].notes, *verdicts["notes"]))
-    legend = "; ".join(f"{one['sign']} = {one['meaning']}" for one in verdicts["marks"].values())
-    return Section(id=VERDICTS, title="The verdicts", paragraphs=(f"Marks: {legend}.",), tables=tuple(tables))
-
-
-def _matrix(verdicts: Data, recompute: str) -> Table:
-    windows = verdicts["windows"]
-    return Table(
-        id=VERDICTS,
-        title=verdicts["title"],
-        headings=("gain or harm", "bound", *(f"IW {window}" for window in windows)),
-        is_number=(False, False, *(False for _ in windows)),
-        rows=tuple(text_rows(verdicts)),
-        source="the rule's verdicts in report.json",
-        query="SELECT unnest(verdicts.rows, recursive := true) FROM 'report.json'",
-        command=f"{recompute} {VERDICTS}",
-        notes=tuple(f"[{letter(at)}] {text}" for at, text in enumerate(footnotes(verdicts))),
-    )

@@ -11,11 +11,11 @@ Data = Mapping[str, Any]
 
 def provenance(content: Data) -> list[tuple[str, str]]:
     """Terms and texts from the content of report.json, for every form of the report."""
-    made = content["replay"] or content["stages"]
+    made = content["replay"]
     found = list(_of_the_release(content["release"], content["crawl"]))
     if made:
         found += _of_the_replay(made["provenance"])
-        found.append(("rule", f"version {content['rule']['version']}"))
+        found.append(("rule", f"version {content['verdict']['rule']['version']}"))
     return found
 
 
@@ -78,7 +78,7 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
 
 def parameters(content: Data) -> list[tuple[str, str]]:
     """Names and values of the replay's parameters; those with parts of their own are in report.json alone."""
-    made = content["replay"] or content["stages"]
+    made = content["replay"]
     found = made["provenance"].get("parameters", {}) if made else {}
     lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in found.items()}
     return [

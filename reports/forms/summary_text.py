@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from releases.formatting import in_ascii
 from reports.forms.ascii_table import ascii_table
-from reports.forms.printed import Printed, Table
+from reports.forms.printed import Printed
 from reports.forms.typesetting import lines_of
-from reports.forms.verdict_matrix import is_matrix
 
 WIDTH = 72
 """Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
@@ -16,12 +15,8 @@ INDENT = "  "
 
 
 def summary_text(report: Printed) -> str:
-    """The answer, the numbers that matter, the verdicts by their signs, and how to cite the report."""
-    lines = opening(report)
-    for table in report.tables:
-        if is_matrix(table.id):
-            lines += ["", *_verdicts(report, table)]
-    return "\n".join([*lines, "", *closing(report)]) + "\n"
+    """The answer, the numbers that matter, and how to cite the report."""
+    return "\n".join([*opening(report), "", *closing(report)]) + "\n"
 
 
 def wrapped(text: str, *, indent: str = "", hang: str | None = None) -> list[str]:
@@ -64,20 +59,6 @@ def _opening(report: Printed) -> Iterator[str]:
         yield ""
         rows = [(one.label, one.value, one.note) for one in report.numbers]
         yield from ascii_table(("number", "value", ""), (False, False, False), rows, width=WIDTH)
-
-
-def _verdicts(report: Printed, table: Table) -> Iterator[str]:
-    """The verdict matrix with its signs alone, which fit beside each other, and without its footnotes."""
-    yield from wrapped(table.title)
-    rows = [
-        (row[0].rpartition(" [")[0] or row[0], *(cell.split(" ")[0] for cell in row[2:]))
-        for row in table.rows
-    ]
-    headings = (table.headings[0], *table.headings[2:])
-    yield from ascii_table(headings, [False] * len(headings), rows, width=WIDTH)
-    section = next(one for one in report.sections if table in one.tables)
-    for paragraph in section.paragraphs if table == section.tables[-1] else ():
-        yield from wrapped(paragraph)
 
 
 def command_lines(commands: Iterable[str]) -> Iterator[str]:

@@ -1,91 +1,87 @@
-"""The replays of a release's pages that a report reads: in stages, or full."""
+"""The replay of a release's pages that a report reads: a decision in stages, or all pairs at once."""
 
-import dataclasses
+import functools
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from releases.catalogue import Release
-from replay.recipes.page_recipe import read_recipes
+from replay.errors import ReplayError
 from replay.runs.replay_folder import read_cells
-from reports.backcast.stored import INSTRUMENT
-from reports.decision.stored_problem import StagedReplay, read_staged
-from reports.decision.stored_stages import StageError, stages_folders
 from reports.inputs.errors import ReportError
-from reports.recommendation.rule import Role, Rule
 from schema.computed_tables import CELL
 from storage.signatures import faults
 from storage.sums import checksum_of
+from verdict.replayed import Replayed, of_pairs, of_stages, read_stages
+from verdict.rule import RULE_VERSION
 
 WEIGHTS_OFF = 1e-6
 """Largest distance of the sum of a population's weights from 1, which rounding explains."""
 
 FULL = "full"
-"""Names the replay of every page over every network, in place of the plan of one in stages."""
-
-BESIDE = f"+{FULL}"
-"""What follows a plan where the full replay is shown beside the stages that decide."""
+"""Names the replay of every page over every network, in place of a decision's eight characters."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Replay:
-    """The replay of a crawl's pages: its cells, and its provenance from replay.json."""
+    """Loads by stage, with what each stage says of itself; all pairs at once are one stage."""
 
-    cells: pa.Table
-    provenance: dict[str, Any]
+    loads: tuple[pa.Table, ...]
+    facts: tuple[Mapping[str, Any], ...]
+    """stage.json of each stage, or replay.json."""
     checksum: str
-    """Checksum of the replay's SHA256SUMS."""
+    name: str
+    """Eight characters of a decision, or FULL."""
 
     @property
-    def profiles(self) -> list[dict[str, Any]]:
-        """The replayed networks, in the order in which they were given."""
-        profiles: list[dict[str, Any]] = self.provenance.get("profiles", [])
-        return profiles
+    def is_staged(self) -> bool:
+        """True for a decision in stages."""
+        return self.name != FULL
+
+    @functools.cached_property
+    def provenance(self) -> dict[str, Any]:
+        """Everything that the loads depend on, with calibration checks, failures and times of all stages."""
+        if not self.is_staged:
+            return dict(self.facts[0])
+        times = [time for table in self.loads for time in table["page_ms"].to_pylist() if time is not None]
+        return {
+            **self.facts[0]["plan"],
+            "gates": [gate for one in self.facts for gate in one.get("gates", ())],
+            "failures": [failure for one in self.facts for failure in one.get("failures", ())],
+            "core_s": round(math.fsum(one["core_s"] for one in self.facts), 3),
+            "wall_s": round(math.fsum(one["wall_s"] for one in self.facts), 3),
+            "virtual_s": round(math.fsum(times) / 1e3, 3),
+        }
 
     @property
-    def populations(self) -> list[dict[str, Any]]:
-        """The average and the slow population that the replay was made for;
-        raises ReportError if they lack."""
-        found: list[dict[str, Any]] = self.provenance.get("populations", [])
-        if sorted(one["slow"] for one in found) != [False, True]:
-            raise ReportError("the replay names no populations; run `firstflight replay run` again")
+    def populations(self) -> Sequence[Mapping[str, Any]]:
+        """Populations of networks that were not drawn anew; none of a decision."""
+        found: Sequence[Mapping[str, Any]] = () if self.is_staged else self.facts[0].get("populations", ())
         return found
 
-    @property
-    def own_cells(self) -> pa.Table:
-        """The cells but those over the networks of other populations, which only the ledger takes."""
-        return self.cells.filter(~pc.field("profile").isin(pa.array(sorted(self._others), pa.string())))
-
-    @property
-    def own_profiles(self) -> list[dict[str, Any]]:
-        """The networks but those of other populations."""
-        return [one for one in self.profiles if one["id"] not in self._others]
-
-    @property
-    def _others(self) -> set[str]:
-        populations = self.sensitivity_populations.values()
-        return {name for some in populations for one in some for name in one["weights"]}
-
-    @property
-    def sensitivity_populations(self) -> dict[str, list[dict[str, Any]]]:
-        """Populations at the ends of inputs, by what the ends add to a population's id;
-        none without a sensitivity replay."""
-        found: dict[str, list[dict[str, Any]]] = self.provenance.get("sensitivity_populations", {})
+    @functools.cached_property
+    def replayed(self) -> Replayed:
+        """The loads as the rule takes them; raises ReportError."""
+        if self.is_staged:
+            return of_stages(self.loads, self.facts)
+        found = of_pairs(self.loads[0], self.populations)
+        if not len(found.looks[-1].evidence):
+            raise ReportError(
+                "the replay has no load under the default conditions; run `firstflight replay run` again"
+            )
         return found
 
-    @property
-    def population_weights(self) -> dict[Role, Mapping[str, float]]:
-        """Weights by profile of the average and the slow population."""
-        return weights_of(self.populations)
 
-
-def check_weights(populations: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ReportError if the weights of a replay's population do not sum to 1."""
+def check_populations(populations: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ReportError if a replay names no populations, or the weights of one do not sum to 1."""
+    if sorted(one["slow"] for one in populations) != [False, True]:
+        raise ReportError("the replay names no populations; run `firstflight replay run` again")
     for one in populations:
         total = math.fsum(one["weights"].values())
         if not math.isclose(total, 1, abs_tol=WEIGHTS_OFF):
@@ -95,63 +91,56 @@ def check_weights(populations: Sequence[Mapping[str, Any]]) -> None:
             )
 
 
-def weights_of(populations: Sequence[Mapping[str, Any]]) -> dict[Role, Mapping[str, float]]:
-    """Weights by profile of an average and a slow population."""
-    return {"slow" if one["slow"] else "average": one["weights"] for one in populations}
+def decisions_of(root: Path, crawl: str) -> dict[str, Path]:
+    """Folders of the decisions over a crawl's pages that have a whole stage, by their eight characters."""
+    return {
+        path.name.rpartition(".")[2]: path
+        for path in sorted(root.glob(f"{crawl}.????????"))
+        if (path / "stage-01").exists()
+    }
 
 
-def chosen_replays(root: Path, release: Release, wanted: str | None) -> tuple[str | None, bool]:
-    """The plan of the stages to read, if they decide, and whether the full replay is read.
+def chosen_replay(
+    replays: Path, decisions: Path, release: Release, wanted: str | None, allowed_signers: Path
+) -> Replay:
+    """The replay that a report is of: FULL, or a decision by its eight characters; by default the only one.
 
-    `wanted` is FULL, a plan, or a plan and BESIDE; None for all that there are,
-    of those in stages the only one.
+    A decision comes before a full replay. Raises ReportError.
     """
-    folder = root / str(release.manifest.crawl)
-    plans = [*stages_folders(folder)]
-    if wanted is None:
-        if len(plans) > 1:
-            raise ReportError(
-                f"{folder.name} has several replays in stages ({', '.join(plans)}): choose one with --replay"
-            )
-        return (plans[0], folder.exists()) if plans else (None, True)
-    if wanted == FULL:
-        return None, True
-    plan = wanted.removesuffix(BESIDE)
-    if plan not in plans:
-        found = [*([FULL] if folder.exists() else []), *plans]
+    crawl = str(release.manifest.crawl)
+    found = decisions_of(decisions, crawl)
+    if wanted == FULL or (wanted is None and not found):
+        return full_replay(replays, release, allowed_signers)
+    if wanted is None and len(found) > 1:
         raise ReportError(
-            f"{folder.name} has no replay in stages {plan}; it has: {', '.join(found) or 'none'}"
+            f"{crawl} has {len(found)} decisions ({', '.join(found)}); choose one with --replay"
         )
-    return plan, wanted.endswith(BESIDE)
+    name = wanted or next(iter(found))
+    if name not in found:
+        raise ReportError(f"{crawl} has no decision {name!r}; there are: {', '.join(found) or 'none'}")
+    return decision(found[name], release)
 
 
-def check_same_instrument(stages: Mapping[str, Any], full: Mapping[str, Any]) -> None:
-    """Raise ReportError if the full replay was made with another kernel or player than
-    the stages that it stands beside."""
-    others = [
-        words
-        for name, words in INSTRUMENT.items()
-        if name in full and name in stages and full[name] != stages[name]
-    ]
-    if others:
-        raise ReportError(
-            f"the full replay has another {' and '.join(others)} than the stages; replay again, or leave it "
-            "out by naming the stages alone with --replay"
-        )
-
-
-def staged_replay(root: Path, release: Release, plan: str, rule: Rule) -> StagedReplay:
-    """Read the stages of a plan, which must be of this release and of `rule`."""
-    folder = stages_folders(root / str(release.manifest.crawl))[plan]
+def decision(folder: Path, release: Release) -> Replay:
+    """Read a decision's stages, which must be of this release and of this code's rule."""
     try:
-        found = read_staged(folder, read_recipes(release), rule=rule)
-    except StageError as exc:
+        tables, facts = read_stages(folder)
+    except ReplayError as exc:
         raise ReportError(str(exc)) from exc
-    if found.provenance.get("release", {}).get("checksum") != release.checksum:
+    plan = facts[0]["plan"]
+    if plan["rule_version"] != RULE_VERSION:
         raise ReportError(
-            f"the stages in {folder} were made from another version of the release; replay again"
+            f"the stages in {folder} are of version {plan['rule_version']} of the rule, this code has "
+            f"{RULE_VERSION}: decide again"
         )
-    return found
+    _check_release(plan, release, str(folder))
+    sums = "\n".join(checksum_of(folder / f"stage-{at:02}") for at in range(1, len(facts) + 1))
+    return Replay(
+        loads=tuple(table.select(CELL.names) for table in tables),
+        facts=tuple(facts),
+        checksum=hashlib.sha256(sums.encode()).hexdigest(),
+        name=folder.name.rpartition(".")[2],
+    )
 
 
 def full_replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
@@ -167,14 +156,19 @@ def full_replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
         raise ReportError(f"the replay in {folder} is damaged ({', '.join(broken)}); {again}")
     try:
         cells = read_cells(folder)
-        provenance = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+        facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
     except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError) as exc:
         raise ReportError(f"the replay in {folder} cannot be read; {again}") from exc
     lacking = set(CELL.names) - set(cells.column_names)
-    if lacking or not isinstance(provenance, dict):
+    if lacking or not isinstance(facts, dict):
         raise ReportError(f"the replay in {folder} is of another version; {again}")
-    if provenance.get("release", {}).get("checksum") != release.checksum:
-        raise ReportError(f"the replay of {name} was made from another version of the release; {again}")
+    _check_release(facts, release, str(folder))
+    check_populations(facts.get("populations", ()))
     if not cells.num_rows:
         raise ReportError(f"the replay of {name} has no cell; {again}")
-    return Replay(cells.select(CELL.names), provenance, checksum_of(folder))
+    return Replay(loads=(cells.select(CELL.names),), facts=(facts,), checksum=checksum_of(folder), name=FULL)
+
+
+def _check_release(facts: Mapping[str, Any], release: Release, where: str) -> None:
+    if facts.get("release", {}).get("checksum") != release.checksum:
+        raise ReportError(f"the loads in {where} were made from another version of the release; replay again")

@@ -2,29 +2,18 @@
 read and checked to belong together."""
 
 import dataclasses
-import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
-from replay.runs.initial_window import window_of
-from reports.backcast.stored import INSTRUMENT, Standing, standing
-from reports.decision.stored_problem import StagedReplay
 from reports.inputs.errors import ReportError
-from reports.inputs.replays import (
-    Replay,
-    check_same_instrument,
-    check_weights,
-    chosen_replays,
-    full_replay,
-    staged_replay,
-)
-from reports.recommendation.rule import RULE, Rule
+from reports.inputs.replays import Replay, chosen_replay
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
-from storage.report_versions import CONTENT, newest_version, report_versions
+from storage.report_versions import newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
+from verdict.calibration import INSTRUMENT, Standing, standing
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,63 +27,49 @@ class ReportInputs:
     months: tuple[str, ...]
     """Months of the release's year that have a release of the same kind."""
     replay: Replay | None
-    """The full replay: it decides, or stands beside stages that do. None if the report has none."""
-    staged: StagedReplay | None
-    """The replay in stages that decides, if the report is of one."""
-    instrument: Standing
+    """The replay of the release's pages; None if the report has none."""
+    back_cast: Standing
     """What the stored back-cast says of the replay's kernel, player and rule."""
-    last_years_iw: int | None
-    """The window that last year's report recommends; None without one in force, or if it is illustrative, of
-    recorded pages, or not allowed to say."""
-    earlier_ledgers: tuple[dict[str, Any], ...]
-    """What turned the answer of each earlier edition, as last year's report keeps it, with the year;
-    empty without one."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
 
 
-def read_inputs(
+def read_inputs(  # all that a report is made of
     *,
     releases_dir: Path,
     replays_dir: Path,
+    decisions_dir: Path,
     reports_dir: Path,
     year: int,
     crawl: str | None,
     with_replay: bool,
     allowed_signers: Path,
     backcast: Path,
-    which: str | None = None,
+    which: str | tuple[Replay, Standing] | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
-    rule: Rule = RULE,
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
-    `which` replay: FULL, the plan of one in stages, or that plan and BESIDE; by default all that there are,
-    of those in stages the only one. `backcast` is the folder of the back-cast that the instrument is judged
-    by. `release_version` is the newest by default; `year_before` is the version of the release of twelve
-    months earlier that sizes are compared with, or None for no comparison. Stages must be of `rule`.
+    `which` replay: FULL, or a decision by its eight characters, or the replay and the back-cast that a report
+    carries; by default the only one. `backcast` is the folder of the back-cast. `release_version` is the
+    newest by default; `year_before` is the version of the release of twelve months earlier that sizes are
+    compared with, or None for no comparison.
     """
     release = _release(releases_dir, year, crawl, release_version, allowed_signers)
     last_year = newest_version(report_versions(reports_dir / str(year - 1)))
-    plan, has_full = chosen_replays(replays_dir, release, which) if with_replay else (None, False)
-    staged = staged_replay(replays_dir, release, plan, rule) if plan else None
-    replay = full_replay(replays_dir, release, allowed_signers) if has_full else None
-    made = staged or replay
-    for one in (staged, replay):
-        check_weights(one.provenance.get("populations", []) if one else [])
-    if staged and replay:
-        check_same_instrument(staged.provenance, replay.provenance)
+    replay, back_cast = which if isinstance(which, tuple) else (None, None)
+    if with_replay and not isinstance(which, tuple):
+        replay = chosen_replay(replays_dir, decisions_dir, release, which, allowed_signers)
+    if back_cast is None:
+        back_cast = standing(backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT))
     return ReportInputs(
         year=year,
         release=release,
         months=months_with_release(releases_dir, release.crawl),
         year_before=_year_before(releases_dir, release.crawl, year_before, allowed_signers),
         replay=replay,
-        staged=staged,
-        instrument=standing(backcast, of=made.provenance if made else dict.fromkeys(INSTRUMENT)),
-        last_years_iw=_last_years_iw(last_year.folder, allowed_signers) if last_year else None,
-        earlier_ledgers=ledgers_of(last_year.folder) if last_year else (),
+        back_cast=back_cast,
         last_years_checksum=checksum_of(last_year.folder) if last_year else None,
     )
 
@@ -159,39 +134,3 @@ def _year_before(
 def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:
     made = int(crawl.month[:4])
     return made == year or (is_named and crawl.kind == RECORDED and made < year)
-
-
-def _last_years_iw(folder: Path, allowed_signers: Path) -> int | None:
-    """The window that last year's report leaves in force.
-
-    None if it is illustrative, of recorded pages, or not allowed to say.
-    """
-    path = folder / CONTENT
-    if broken := faults(folder, allowed_signers):
-        raise ReportError(
-            f"last year's report {folder} is damaged ({', '.join(broken)}); restore it from a copy, "
-            "or withdraw it"
-        )
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["is_illustrative"] or content["recorded_pages"]:
-            return None
-        if content["answer"]["kind"] == "not allowed":
-            return None
-        recommendation = content["recommendation"]
-        return None if recommendation is None else window_of(str(recommendation["iw_in_force"]))
-    except (OSError, KeyError, TypeError, ValueError) as exc:
-        raise ReportError(
-            f"last year's report {path} cannot be read; restore it from a copy, or withdraw it"
-        ) from exc
-
-
-def ledgers_of(folder: Path) -> tuple[dict[str, Any], ...]:
-    """The entries that the report in `folder` keeps with their years, its own the last;
-    its checksums must have been checked."""
-    content = json.loads((folder / CONTENT).read_text(encoding="utf-8"))
-    own = (
-        {**entry, "year": content["year"], "is_illustrative": content["is_illustrative"]}
-        for entry in content["ledger"] or ()
-    )
-    return (*content["earlier_ledgers"], *own)

@@ -10,8 +10,6 @@ from typing import Any, Literal
 from reports.document.report import compose, origin, write_report
 from reports.document.report_content import content_digest
 from reports.inputs.report_inputs import ReportInputs
-from reports.loads.carried import Which
-from reports.recommendation.rule import RULE, Rule
 from storage.report_versions import (
     CONTENT,
     Publication,
@@ -30,14 +28,13 @@ NEXT: Literal["next"] = "next"
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """Which version to publish, why, and with which loads."""
+    """Which version to publish, and why."""
 
     version: int | Literal["next"] | None = None
     """None for the first version alone."""
     reason: str | None = None
     corrects: str | None = None
     date: str
-    loads: Which = "all"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +55,6 @@ def publish_report(
     *,
     commit: str,
     allowed_signers: Path,
-    rule: Rule = RULE,
     signer: Signer | None = None,
 ) -> Published:
     """Publish the report of the inputs, unless a version in force has equal content.
@@ -71,13 +67,13 @@ def publish_report(
     _check_number(wanted, place)
     if before is not None:
         _check_sound(before, allowed_signers)
-    composed = compose(inputs, rule=rule)
+    composed = compose(inputs)
     digest = content_digest(composed)
     if there := _with_equal_content(report_versions(folder), wanted, digest, place):
         if signer is not None and not (there.folder / SIGNATURE).exists():
             signer.sign(there.folder)
         return Published(version=there, digest=digest, is_new=False)
-    facts = origin(inputs, commit=commit, rule=rule)
+    facts = origin(inputs, commit=commit)
     changed = [] if before is None else list(changes(manifest_of(before.folder), facts))
     if place.number > 1 and wanted.version not in (NEXT, place.number):
         raise ReportVersionError(_refusal(place, before, changed))
@@ -97,7 +93,6 @@ def publish_report(
         facts=facts,
         signer=signer,
         publication=publication,
-        loads=wanted.loads,
     )
     folder.chmod(0o755)  # regardless of the umask: the service may run as another user
     return Published(version=place, digest=digest, is_new=True)

@@ -1,14 +1,12 @@
-"""QUIC's initial window by the arithmetic of RFC 9002 beside TCP's,
-and the replay's paced senders beside the others."""
+"""QUIC's initial window by the arithmetic of RFC 9002 beside TCP's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from releases import quic
 from releases.cdf import Cdf
 from releases.formatting import grouped
 from releases.slow_start import MSS_TIMESTAMPS
-from reports.sections.evidence import Evidence, level_percent, saved_percent
-from reports.sections.shape import COMPARED, Column, Figure, Row, Section, Table, interval
+from reports.sections.shape import Column, Figure, Row, Section, Table
 
 MEASURES = ("responses", "responses_iw_limited", "first_flights_after_tls")
 """Measures whose items wait for the initial window."""
@@ -22,16 +20,8 @@ def quic_section(
     *,
     labels: Mapping[str, str],
     source: str,
-    bursts: Evidence | None,
-    paced: Evidence | None,
-    crawl: str,
 ) -> Section:
-    """The share of each measure's items that arrive within so many rounds,
-    and the replay's paced senders beside the others.
-
-    `bursts` and `paced` are the same congestion control without and with pacing,
-    each None where it was not replayed.
-    """
+    """The share of each measure's items that arrive within so many rounds."""
     window = quic.initial_window()
     query = (
         f"SELECT measure, max(cdf) FILTER (size_bytes <= {quic.sent_within(1)}) AS one_round FROM "  # noqa: S608
@@ -46,24 +36,14 @@ def quic_section(
         f"bytes, of which a response gets {grouped(quic.sent_within(1))}. TCP's ten segments carry "
         f"{grouped(TCP_SEGMENTS * MSS_TIMESTAMPS)}. This is arithmetic over the measured sizes, without "
         "loss; QUIC was not replayed.",
-        notes=()
-        if paced
-        else (
-            "A QUIC sender paces its first flight (RFC 9002 §7.7). The nearest that the replay has, TCP "
-            f"with pacing, was not replayed; `firstflight replay run --crawl {crawl} --pacing off,on` does.",
-        ),
         figures=(
-            *(
-                (rounds_figure(labels.get(stated[0], stated[0]), cdfs[stated[0]], source, query),)
-                if stated
-                else ()
-            ),
-            *((paced_figure(bursts, paced),) if bursts and paced else ()),
+            (rounds_figure(labels.get(stated[0], stated[0]), cdfs[stated[0]], source, query),)
+            if stated
+            else ()
         ),
         tables=(
             rounds_table(labels, cdfs, source, query),
             datagram_table(labels, cdfs, source),
-            *((paced_table(bursts, paced),) if bursts and paced else ()),
         ),
     )
 
@@ -127,85 +107,6 @@ def datagram_table(labels: Mapping[str, str], cdfs: Mapping[str, Cdf], source: s
             f"its earlier one, and the most that a packet of {grouped(1500)} bytes holds over IPv4. A "
             "release does not have the datagrams of its crawl one by one.",
         ),
-    )
-
-
-def paced_table(bursts: Evidence, paced: Evidence) -> Table:
-    """Page time saved and payload sent again at each window, of paced senders beside senders of bursts."""
-    arms = {"paced": paced, "bursts": bursts}
-    return Table(
-        id="quic-paced",
-        title="TCP with the pacing that RFC 9002 asks of QUIC, "
-        f"each against IW {paced.incumbent} of its own kind",
-        columns=(
-            Column(id="window", title="window", kind="text"),
-            *(
-                Column(id=f"saved_{name}", title=f"page time saved, {name}", unit="%", kind="interval")
-                for name in arms
-            ),
-            *(
-                Column(
-                    id=f"sent_again_{name}",
-                    title=f"payload sent again, {name}",
-                    unit="%",
-                    kind="interval",
-                )
-                for name in arms
-            ),
-        ),
-        rows=tuple(paced_rows(arms)),
-        source=paced.source,
-        query=paced.query,
-        notes=(
-            "A paced sender spreads its window over the round trip as Linux does; a QUIC server may send the "
-            "first ten datagrams at once.",
-        ),
-    )
-
-
-def paced_rows(arms: Mapping[str, Evidence]) -> Iterator[Row]:
-    """A row for each window that all arms were replayed at."""
-    for window in sorted(set.intersection(*({*one.windows, one.incumbent} for one in arms.values()))):
-        yield {
-            "window": f"IW {window}",
-            **{
-                f"saved_{name}": COMPARED
-                if window == one.incumbent
-                else interval(saved_percent(one, window, one.weights["average"]))
-                for name, one in arms.items()
-            },
-            **{
-                f"sent_again_{name}": interval(
-                    level_percent(one, "bytes_retransmitted", "payload_bytes", window, one.weights["average"])
-                )
-                for name, one in arms.items()
-            },
-        }
-
-
-def paced_figure(bursts: Evidence, paced: Evidence) -> Figure:
-    """Payload sent again at each window, of paced senders beside senders of bursts."""
-    arms = {"paced": paced, "bursts": bursts}
-    return Figure(
-        id="fig-quic-paced",
-        title="Payload sent again with and without the pacing that RFC 9002 asks of QUIC.",
-        caption="TCP, with 95 % intervals; what pacing saves is in the figure of senders.",
-        drawing="intervals",
-        x="window",
-        y="share",
-        series="sender",
-        columns=(
-            Column(id="window", title="initial window", kind="text"),
-            Column(id="sender", title="sender", kind="text"),
-            Column(id="share", title="payload sent again", unit="%", kind="interval"),
-        ),
-        rows=tuple(
-            {"window": row["window"], "sender": name, "share": row[f"sent_again_{name}"]}
-            for row in paced_rows(arms)
-            for name in arms
-        ),
-        source=paced.source,
-        query=paced.query,
     )
 
 

@@ -1,6 +1,7 @@
 """The same pages in the replay: recipes of their crawl's release, over the same networks,
 without other traffic."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,14 +11,14 @@ from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import read_recipes
 from replay.recipes.release_rows import rows
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.conditions import PLAIN, Neighbours
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
 from studies.page_loads.comparing import Load
 from studies.page_loads.networks import WINDOWS
 from studies.page_loads.serving import CONGESTION_CONTROL
 
-CONDITIONS = Conditions(congestion_control=CONGESTION_CONTROL, neighbours=Neighbours())
+CONDITIONS = dataclasses.replace(PLAIN, congestion_control=CONGESTION_CONTROL, neighbours=Neighbours())
 """Nobody else at the bottleneck, as on the real path."""
 
 

@@ -1,2 +1,1 @@
-"""Simulated worlds with a known truth: coverage of the intervals,
-and operating characteristics of the rule."""
+"""Made-up worlds whose truth is known, played through the engine as a replay in stages runs."""

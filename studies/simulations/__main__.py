@@ -1,90 +1,130 @@
-"""Play simulated worlds through the rule's intervals, the rule and a replay in stages.
+"""Play simulated worlds through the engine: all candidates, stages and budget as a replay runs.
 
-python -m studies.simulations [--repetitions 1000] [--only fixed|stages]
+python -m studies.simulations [--repetitions 1000] [--minutes 30]
 
-Counts are kept in build/bench/simulations.json and stages.json: the same command goes on where it stopped. At
-the end the tables are written as CSV beside this module.
+Writes verdicts-MINUTES.csv beside this module, a row a world as it ends.
 """
 
 import argparse
 import collections
-import functools
-import json
-from collections.abc import Callable, Mapping
+import csv
+import dataclasses
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
-from benchmarks import results
-from studies.simulations import characteristics, coverage, staged, tables
+from studies.simulations.worlds import STRATA, WORLDS, Replay, World
+from verdict.judgement import Answer, Look, judge
+from verdict.rule import RULE, Rule
+from verdict.sampling import Prices, first_plan, next_plan
 
-FOLDER = Path(__file__).parent
-STEP = 50
+PRICES = Prices(network=0.03, load=0.065)
+"""Seconds of a core, about as 74,570 loads of the edition took."""
 
-Run = Callable[[int, int], collections.Counter[str]]
-"""Plays the draws of a world from one number to another."""
+RULE_OF_WORLDS: Rule = dataclasses.replace(RULE, guards=())
+"""Guards ask for loads of their own, after the verdict."""
+
+COLUMNS = (
+    "world",
+    "budget_minutes",
+    "replays",
+    "wrong_percent",
+    "open_percent",
+    "wrong_verdicts_percent",
+    "median_minutes",
+    "settled_percent",
+)
 
 
 def main() -> None:
     """Play every world."""
-    parser = argparse.ArgumentParser(
-        prog="python -m studies.simulations", description=__doc__.partition("\n")[0]
-    )
-    parser.add_argument("--repetitions", type=int, default=1000, help="draws of each world (default 1000)")
-    parser.add_argument(
-        "--only",
-        choices=["fixed", "stages"],
-        help="fixed: the tables of fixed sizes; stages: the one of stages",
-    )
+    parser = argparse.ArgumentParser(prog="python -m studies.simulations")
+    parser.add_argument("--repetitions", type=int, default=1000, help="replays of each world (default 1000)")
+    parser.add_argument("--minutes", type=int, default=30, help="budget in minutes of a core (default 30)")
     told = parser.parse_args()
-    if told.only != "stages":
-        fixed(told.repetitions)
-    if told.only != "fixed":
-        in_stages(told.repetitions)
+    path = Path(__file__).with_name(f"verdicts-{told.minutes}.csv")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for world in WORLDS:
+            writer.writerow(row(world, repetitions=told.repetitions, minutes=told.minutes))
+            file.flush()
 
 
-def fixed(repetitions: int) -> None:
-    """Count the coverage of intervals, and answers of the rule to loads of a fixed number."""
-    runs = {
-        world.id: (functools.partial(characteristics.run, world), repetitions)
-        for world in characteristics.WORLDS
+def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | float]:
+    """A world's row of the table."""
+    counts: collections.Counter[str] = collections.Counter()
+    used = []
+    for seed in tqdm(range(repetitions), desc=world.id, disable=None):
+        answer, fraction = play(world, np.random.default_rng([seed, 1]), minutes=minutes)
+        used.append(fraction * minutes)
+        counts.update(mistakes(world, answer))
+    share = {
+        name: round(100 * counts[name] / repetitions, 1) for name in ("wrong", "open", "verdict", "settled")
     }
-    tables.write_rule(FOLDER, played("simulations", runs))
-    covered = [
-        coverage.coverage(world, repetitions=repetitions)
-        for world in tqdm(coverage.WORLDS, unit="world", disable=None)
+    return [
+        world.id,
+        minutes,
+        repetitions,
+        share["wrong"],
+        share["open"],
+        share["verdict"],
+        round(float(np.median(used)), 1),
+        share["settled"],
     ]
-    tables.write_coverage(FOLDER, covered)
 
 
-def in_stages(repetitions: int) -> None:
-    """Count answers of replays in stages."""
-    runs = {
-        tables.key(world, setting): (functools.partial(staged.run, world, setting), repetitions)
-        for setting in staged.SETTINGS
-        for world in characteristics.WORLDS
-    }
-    tables.write_stages(FOLDER, played("stages", runs))
+def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answer, float]:
+    """The answer of one replay, and the part of the budget that it used."""
+    replay = Replay(world, rng)
+    plan = first_plan(RULE_OF_WORLDS, range(STRATA))
+    looks: list[Look] = []
+    seconds = 0.0
+    while True:
+        replay.load(plan)
+        seconds += PRICES.network * sum(plan.networks.values()) + PRICES.load * plan.loads
+        fraction = min(1.0, seconds / (60 * minutes))
+        looks.append(Look(evidence=replay.evidence(), fraction=fraction))
+        answer = judge(looks, RULE_OF_WORLDS)
+        following = next_plan(
+            answer,
+            looks[-1].evidence,
+            RULE_OF_WORLDS,
+            fraction=looks[-1].fraction,
+            budget_s=60 * minutes,
+            prices=PRICES,
+        )
+        if following is None:
+            return answer, fraction
+        plan = following
 
 
-def played(name: str, runs: Mapping[str, tuple[Run, int]]) -> tables.Counts:
-    """Play so many draws of each run, going on with those that the same commit kept,
-    and keep the counts as they come."""
-    facts = results.provenance()
-    path = results.FOLDER / f"{name}.json"
-    earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    same = earlier.get("commit") == facts["commit"] and not facts["commit"].endswith("-dirty")
-    counts: dict[str, dict[str, int]] = earlier["verdicts"] if same else {}
-    with tqdm(total=sum(most for _, most in runs.values()), unit="draw", disable=None) as progress:
-        for key, (run, most) in runs.items():
-            done = sum(counts.get(key, {}).values())
-            progress.update(min(done, most))
-            for begin in range(done, most, STEP):
-                end = min(begin + STEP, most)
-                counts[key] = dict(collections.Counter(counts.get(key, {})) + run(begin, end))
-                progress.update(end - begin)
-                results.write(name, facts | {"verdicts": counts})
-    return counts
+def mistakes(world: World, answer: Answer) -> list[str]:
+    """What is wrong or open about an answer, by the world's truth."""
+    found = []
+    worth = [one for one in RULE_OF_WORLDS.rivals() if world.worth(one)]
+    if answer.kind == "no answer" or (answer.kind == "raise" and answer.window not in worth):
+        found.append("wrong")
+    # At the price, the window in force stays by the rule itself.
+    if answer.kind == "stays" and any(answer.of(one).verdict == "not worth it" for one in worth):
+        found.append("wrong")
+    if answer.kind == "open":
+        found.append("open")
+    if any(is_wrong(world, one.window, one.verdict) for one in answer.judged):
+        found.append("verdict")
+    if answer.is_settled:
+        found.append("settled")
+    return found
+
+
+def is_wrong(world: World, window: int, verdict: str) -> bool:
+    """Return whether a verdict contradicts the truth."""
+    gain, resent = world.truth(window)
+    benefit = (RULE.price_pp or 0) * gain - resent
+    if verdict == "at the price":
+        return abs(benefit) > RULE.zone_pp
+    return (verdict == "worth it") != world.worth(window) if verdict != "open" else False
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
 import contextlib
-import dataclasses
 import datetime
 import json
 import math
@@ -19,7 +18,6 @@ from api.app import create_app
 from api.lab.queue import Queue
 from releases.distributions import compute
 from reports.document.report import build_report
-from reports.recommendation.rule import RULE
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from storage.progress import Progress, write_progress
@@ -166,9 +164,8 @@ def whole_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a report that is evidence, with its page and all forms, which no test changes."""
     data_dir = tmp_path_factory.mktemp("report")
     data_folder(data_dir, kind="web", measured="2026-11")
-    quick = dataclasses.replace(RULE, replicates=400, harm_conditions=())  # fewer know no interval of 99 %
     folder = data_dir / "reports" / "2026" / "v1"
-    build_report(read_data_folder(data_dir), folder, commit="c0ffee", rule=quick)
+    build_report(read_data_folder(data_dir), folder, commit="c0ffee")
     return folder
 
 

@@ -1,7 +1,6 @@
 """On a phone the answer of a report is read without scrolling,
 below the line on its version and all warnings."""
 
-import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ from playwright.sync_api import Browser
 from benchmarks.pages.browser import launched, opened
 from reports.document.render import render_html
 from reports.document.report import build_report
-from reports.recommendation.rule import RULE
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
 from tests.factories.answers import HEADLINES, made_up_answer
@@ -30,8 +28,7 @@ PHONE: Any = {"width": 390, "height": 844}
 def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     data_dir = tmp_path_factory.mktemp("data")
     data_folder(data_dir)
-    quick = dataclasses.replace(RULE, replicates=20, harm_conditions=())
-    return build_report(read_data_folder(data_dir), data_dir / "v1", commit="c0ffee", rule=quick)
+    return build_report(read_data_folder(data_dir), data_dir / "v1", commit="c0ffee")
 
 
 @pytest.fixture(scope="module")

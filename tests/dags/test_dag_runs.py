@@ -103,8 +103,8 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert release.manifest.rows["response"] > 40
     *report, one, other, third, last = called.read_text().splitlines()
     replay = (
-        f"--crawl {CRAWL} --population mlab-2025-10 --networks 4 --iw candidates --seeds 2 --harm "
-        "core --sensitivity --pages 5"
+        f"--crawl {CRAWL} --population mlab-2025-10 --networks 4 --iw candidates --seeds 2 "
+        "--everyone --pages 5"
     )
     assert [*report[:3], *sorted(report[3:6]), *report[6:]] == [
         "report ready --year 2026 --series desktop.local.tcp.web --population mlab-2025-10",

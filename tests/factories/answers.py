@@ -1,32 +1,35 @@
-"""Made-up answers: each headline, with the longest warning and the limits of the
-bundled recorded pages before it."""
+"""Made-up answers: one of each kind, with the limits of the bundled recorded pages before it."""
 
 import dataclasses
 import functools
 import json
 from typing import Any
 
+import numpy as np
+
 from recordings.pages.recording import read_recording
-from reports.answer.headline import answer
-from reports.answer.shape import Findings, KeyNumber
-from reports.backcast.stored import Standing
+from reports.answer import KeyNumber, answer_of
 from reports.document.illustrative import limits_sentence
-from tests.factories.findings import findings
+from tests.verdict.worlds import PACED, World, saving
+from verdict.judgement import Look, judge
+from verdict.rule import RULE
+from verdict.stored import rounded, verdict_of
 
-VALID = Standing(is_valid=True, sentence="Validated.", content={})
-INVALID = Standing(
-    is_valid=False,
-    sentence="not valid",
-    content={"admission": {"is_admitted": False}, "figures": [{"decides": True, "is_met": False}]},
-)
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
-HEADLINES: dict[str, tuple[Findings, Standing]] = {
-    "IW 16 is recommended": (findings(iw=16), VALID),
-    "IW 10 stays": (findings(), VALID),
-    "Undecided": (findings(is_decided=False), VALID),
-    "Not allowed to say": (findings(), INVALID),
+
+def quiet(percent: float, resent: float) -> World:
+    """A world of little noise."""
+    return dataclasses.replace(saving(percent, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
+
+
+HEADLINES: dict[str, tuple[World, tuple[str, ...]]] = {
+    "Raise the initial window to 16 segments, paced": (quiet(5, 0.1), ()),
+    "IW 10 stays": (quiet(0.5, 0.1), ()),
+    "Open between IW 10 and IW 16 paced": (saving(2, 0.15), ()),
+    "No answer": (quiet(5, 0.1), ("There is no back-cast; run `firstflight replay backcast`.",)),
 }
-"""Findings and instrument by the headline that they give."""
+"""Worlds, and what is wrong with the chain of evidence, by the headline that they give."""
 
 
 @functools.cache
@@ -40,15 +43,16 @@ def bundled_limits() -> str:
 
 def made_up_answer(headline: str) -> dict[str, Any]:
     """The answer of report.json with this headline, of recorded pages."""
-    found, instrument = HEADLINES[headline]
-    fits = KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1)
-    made = answer(
-        found,
-        instrument=instrument,
+    world, broken = HEADLINES[headline]
+    evidence = world.evidence(np.random.default_rng(1), pages=100, networks=128, each=2)
+    found = judge([Look(evidence=evidence)], RULE_OF_ONE, broken=broken)
+    made = answer_of(
+        rounded(verdict_of(found, RULE_OF_ONE)),
         illustrative_because=(),
         limits=bundled_limits(),
-        fits=fits,
-        replay_command="firstflight replay run --until decided",
+        fits=KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1),
+        command="firstflight replay decide --set pages=recorded",
     )
+    assert made.headline == headline
     as_json: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(made)))
     return as_json

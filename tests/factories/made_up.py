@@ -6,10 +6,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from replay.runs.conditions import Conditions
-from reports.recommendation.rule import Role
 from schema.computed_tables import CELL
 
-POPULATIONS: Mapping[Role, Mapping[str, float]] = {
+POPULATIONS: Mapping[str, Mapping[str, float]] = {
     "average": {"cable": 0.7, "slow": 0.3},
     "slow": {"slow": 1.0},
 }

@@ -14,7 +14,6 @@ from releases.descriptions.write import describe
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
 from reports.inputs.report_inputs import ReportInputs, read_inputs
-from reports.recommendation.rule import RULE, Rule
 from reports.recomputation.recompute import Places
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
@@ -151,19 +150,18 @@ def read_data_folder(
     year: int = 2026,
     crawl: str | None = None,
     with_replay: bool = True,
-    rule: Rule = RULE,
 ) -> ReportInputs:
     """Read the inputs of a report from the folders in `data_dir`."""
     return read_inputs(
         releases_dir=data_dir / "releases",
         replays_dir=data_dir / "replays",
+        decisions_dir=data_dir / "decisions",
         reports_dir=data_dir / "reports",
         year=year,
         crawl=crawl,
         with_replay=with_replay,
         allowed_signers=data_dir / "allowed_signers",
         backcast=data_dir / "backcast",
-        rule=rule,
     )
 
 
@@ -172,6 +170,7 @@ def places(data_dir: Path) -> Places:
     return Places(
         releases=data_dir / "releases",
         replays=data_dir / "replays",
+        decisions=data_dir / "decisions",
         reports=data_dir / "reports",
         backcast=data_dir / "backcast",
         allowed_signers=data_dir / "allowed_signers",

@@ -4,6 +4,7 @@ import click
 
 from firstflight.commands.replay.backcast import run_backcast
 from firstflight.commands.replay.chunks import merge, plan
+from firstflight.commands.replay.decide import run_decide
 from firstflight.commands.replay.lab import build_lab, run_selftest
 from firstflight.commands.replay.reproduce import reproduce_results
 from firstflight.commands.replay.run import run_replay
@@ -22,5 +23,5 @@ def command() -> None:
     """
 
 
-for one in (build_lab, run_selftest, run_replay, plan, merge, reproduce_results, run_backcast):
+for one in (build_lab, run_selftest, run_decide, run_replay, plan, merge, reproduce_results, run_backcast):
     command.add_command(one)

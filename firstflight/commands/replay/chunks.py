@@ -6,7 +6,6 @@ import click
 
 from firstflight.commands.replay.options import EXPECTED, plan_replay, replay_options
 from firstflight.commands.replay.run import check_signer, tell
-from firstflight.commands.replay.unused import refuse_unused
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.runs.chunks import MOST, core_seconds, how_many
@@ -29,16 +28,14 @@ from replay.runs.chunks import merge as merge_chunks
     show_default=True,
     help="Fewest chunks, for many workers.",
 )
-@click.pass_context
-def plan(context: click.Context, /, *, minutes: float, at_least: int, **options: Any) -> None:  # noqa: ANN401
+@click.pass_obj
+def plan(settings: Settings, /, *, minutes: float, at_least: int, **options: Any) -> None:  # noqa: ANN401
     """Print the number of loads of a replay and, on the last line, the number of chunks to use.
 
     \b
     Example:
       firstflight replay plan --crawl 2026-11 --seeds 5 --at-least 2
     """
-    settings: Settings = context.obj
-    refuse_unused(context)
     with one_line(*EXPECTED):
         planned = plan_replay(settings, **options)
         seconds = core_seconds(planned.cells)
@@ -51,8 +48,8 @@ def plan(context: click.Context, /, *, minutes: float, at_least: int, **options:
 @replay_options
 @click.option("--chunks", type=click.IntRange(1, MOST), required=True, help="Number of chunks.")
 @click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
-@click.pass_context
-def merge(context: click.Context, /, *, chunks: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+@click.pass_obj
+def merge(settings: Settings, /, *, chunks: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Merge the chunks of a replay into the files that one run would write.
 
     Give the options that the chunks were run with.
@@ -61,8 +58,6 @@ def merge(context: click.Context, /, *, chunks: int, as_json: bool, **options: A
     Example:
       firstflight replay merge --crawl 2026-11 --seeds 5 --chunks 8
     """
-    settings: Settings = context.obj
-    refuse_unused(context)
     with one_line(*EXPECTED):
         check_signer(settings)
         planned = plan_replay(settings, **options)

@@ -8,7 +8,7 @@ import click
 
 from replay.lab.kernel import congestion_controls
 from replay.networks.profiles import DISCIPLINES, FRAME_BYTES
-from replay.networks.queues import MOST_BYTES
+from replay.networks.queues import MOST_BYTES, QUEUES, PublishedQueues
 from replay.runs.conditions import Competition, Loss, Queue
 
 CONGESTION_CONTROLS = congestion_controls()
@@ -80,10 +80,15 @@ def read_competition(word: str) -> Competition | None:
     return found
 
 
-def read_queue(word: str) -> Queue | None:
-    """Read a discipline, or a size of a queue with tail drop; None: the profile's own queue."""
+def read_queue(word: str) -> Queue | PublishedQueues | None:
+    """Read a discipline, a size of a queue with tail drop, or a reading of the published queues.
+
+    None: the profile's own queue.
+    """
     if word == "own":
         return None
+    if word in QUEUES:
+        return QUEUES[word]
     if word in DISCIPLINES and word != "tail-drop":
         return Queue(discipline=word)
     match = QUEUE.fullmatch(word)

@@ -14,7 +14,7 @@ from firstflight.commands.replay.condition_words import (
     read_loss,
     read_queue,
 )
-from replay.networks.queues import MOST_BYTES
+from replay.networks.queues import MOST_BYTES, PublishedQueues
 from replay.recipes.http_version import HTTP, RECORDED_HTTP
 from replay.runs.buffers import RECEIVERS, SEND_BUFFERS, UNLIMITED_RECEIVER, USUAL_SEND_BUFFER
 from replay.runs.conditions import (
@@ -199,7 +199,7 @@ def arms(
     pacing: tuple[bool, ...],
     loss: tuple[Loss | None, ...],
     competition: tuple[Competition | None, ...],
-    queue: tuple[Queue | None, ...],
+    queue: tuple[Queue | PublishedQueues | None, ...],
     think: tuple[bool, ...],
     cache: tuple[bool, ...],
     tls_records: tuple[str, ...],

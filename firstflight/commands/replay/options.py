@@ -1,6 +1,6 @@
 """The options that `firstflight replay plan`, `run` and `merge` share, and the replay that they describe."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,17 +20,15 @@ from replay.networks.population_csv import MOST_ROWS, CsvPopulation, PopulationE
 from replay.networks.populations import PROFILES
 from replay.networks.profiles import Population, Profile
 from replay.networks.representatives import representatives
-from replay.networks.stored_populations import CURRENT, find_population, stored_ids
+from replay.networks.stored_populations import CURRENT, find_population
 from replay.recipes.page_recipe import Recipe
-from replay.recipes.warm_cache import has_freshness
 from replay.runs.cells import Cell, plan, sample
 from replay.runs.chunks import core_seconds, plan_of
 from replay.runs.conditions import Conditions
-from replay.runs.replay_folder import plan_facts, population_facts
-from reports.recommendation.harm_conditions import CORE, HARM_CONDITIONS
-from reports.recommendation.inputs import ENDS
-from reports.recommendation.rule import RULE, RULE_VERSION
+from replay.runs.replay_folder import plan_facts
 from storage.signatures import SigningFailed
+from verdict.question import HALF_LOADED
+from verdict.rule import RULE, RULE_VERSION
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
@@ -38,9 +36,6 @@ EXPECTED = (ReplayError, ReleaseError, RecordingError, PopulationError, SigningF
 
 FEW_NETWORKS = 8
 """Networks of a population that a replay takes by default."""
-
-SENSITIVITY_SEEDS = 1
-"""Seeds of a load at the end of an input."""
 
 
 def parse_profiles(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[Profile, ...]:
@@ -63,44 +58,19 @@ def parse_networks(_ctx: click.Context, _option: click.Parameter, value: str) ->
     return int(value)
 
 
-FEW_PAGES_OPTIONS = (
+EVERYONE_OPTIONS = (
     click.option(
-        "--harm",
-        type=click.Choice(["none", "core", "all"]),
-        default="none",
-        show_default=True,
-        help="Also replay the harm conditions (queues, background load, everyone at the window); a "
-        "recommendation needs core.",
+        "--everyone",
+        is_flag=True,
+        help="Also load pages on a half-loaded line where all traffic has the window, and IW 10 "
+        "by another route: what the rule asks beside gain and price.",
     ),
     click.option(
-        "--harm-pages",
+        "--everyone-pages",
         type=click.IntRange(1),
         default=25,
         show_default=True,
-        help="Number of pages under the harm conditions, sampled evenly by size.",
-    ),
-    click.option(
-        "--harm-iw",
-        "harm_windows",
-        callback=parse_windows,
-        metavar="N,...",
-        help="Initial windows under the harm conditions and at the ends of inputs.  [default: as --iw]",
-    ),
-    click.option(
-        "--harm-seeds",
-        type=click.IntRange(1, 1000),
-        help="Loads of each page, network, window and harm condition.  [default: as --seeds]",
-    ),
-    click.option(
-        "--sensitivity",
-        is_flag=True,
-        help="Also replay pages at the ends of every input that could turn the answer, "
-        "with one seed: the report's ledger.",
-    ),
-    click.option(
-        "--sensitivity-pages",
-        type=click.IntRange(1),
-        help="Number of pages at the ends of inputs, sampled evenly by size.  [default: as --harm-pages]",
+        help="Number of those pages, sampled evenly by size.",
     ),
 )
 
@@ -162,7 +132,7 @@ OPTIONS = (
         "they differ in the start of the page and in the background traffic.",
     ),
     *CONDITION_OPTIONS,
-    *FEW_PAGES_OPTIONS,
+    *EVERYONE_OPTIONS,
     click.option(
         "--responses", is_flag=True, help="Also write responses.parquet: times and flights of each response."
     ),
@@ -234,36 +204,23 @@ def plan_replay(
     networks: int,
     pages: int | None,
     seeds: int,
-    harm: str,
-    harm_pages: int,
-    harm_windows: tuple[int, ...] | None,
-    harm_seeds: int | None,
-    sensitivity: bool,
-    sensitivity_pages: int | None,
+    everyone: bool,
+    everyone_pages: int,
     responses: bool,
     **conditions: Any,  # noqa: ANN401  # the options of conditions.py
 ) -> PlannedReplay:
     """The replay that the options describe; raises UsageError or one of EXPECTED."""
-    profiles_given = bool(profiles)
     profiles, populations, which = chosen_networks(
         settings, profiles, population, population_measured, population_source, networks=networks
     )
     source = find_source(settings, crawl=crawl, recorded=recorded, hars=hars, logs=logs)
     recipes = sample(source.recipes, pages or len(source.recipes))
     cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=arms(**conditions))
-    some, few_windows = sample(recipes, harm_pages), harm_windows or windows
-    if harm != "none":
-        cells += harm_cells(some, profiles, harm, windows=few_windows, seeds=harm_seeds or seeds)
+    if everyone:
+        some = sample(recipes, everyone_pages)
+        known = {cell.id for cell in cells}
+        cells += [cell for cell in everyone_cells(some, profiles, windows=windows) if cell.id not in known]
     facts_of_source = {**source.facts, "pages_there": len(source.recipes)}
-    if sensitivity:
-        own = None if profiles_given else population or CURRENT
-        at_ends = sample(recipes, sensitivity_pages) if sensitivity_pages else some
-        ends = sensitivity_replay(
-            settings, at_ends, profiles, population=own, networks=networks, windows=few_windows
-        )
-        known = {cell.id for cell in cells}  # arms of the command line can be ends of inputs too
-        cells += [cell for cell in ends.cells if cell.id not in known]
-        facts_of_source["sensitivity_populations"] = ends.populations
     facts = plan_facts(
         cells,
         facts_of_source,
@@ -281,21 +238,15 @@ def plan_replay(
     )
 
 
-def harm_cells(
-    recipes: Sequence[Recipe],
-    profiles: Sequence[Profile],
-    harm: str,
-    *,
-    windows: Sequence[int],
-    seeds: int,
+def everyone_cells(
+    recipes: Sequence[Recipe], profiles: Sequence[Profile], *, windows: Sequence[int]
 ) -> list[Cell]:
-    """Loads under the harm conditions of `--harm`, and of the permanent incumbent once more,
-    compared with itself."""
-    harmful = [one.conditions for one in (CORE if harm == "core" else HARM_CONDITIONS)]
-    itself, again = [RULE.permanent_incumbent], [Conditions(alias=True)]
+    """Loads on a half-loaded line where all traffic has the window, and of the window in force by another
+    route, one seed each."""
+    half = [Conditions(neighbours=HALF_LOADED)]
     return [
-        *plan(recipes, profiles, windows=windows, seeds=seeds, conditions=harmful),
-        *plan(recipes, profiles, windows=itself, seeds=seeds, conditions=again),
+        *plan(recipes, profiles, windows=windows, seeds=1, conditions=half),
+        *plan(recipes, profiles, windows=[RULE.incumbent], seeds=1, conditions=[Conditions(alias=True)]),
     ]
 
 
@@ -331,56 +282,3 @@ def networks_of(settings: Settings, name: str, measured: str | None, source: str
     if measured or source:
         raise click.UsageError("a stored population knows its month and source")
     return find_population(settings.populations, name)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SensitivityReplay:
-    """Loads at the ends of the inputs, and the populations of those ends."""
-
-    cells: Sequence[Cell]
-    populations: Mapping[str, list[dict[str, Any]]]
-    """Facts of an end's average and slow population, by what the end adds to a population's id."""
-
-
-def sensitivity_replay(
-    settings: Settings,
-    recipes: Sequence[Recipe],
-    profiles: Sequence[Profile],
-    *,
-    population: str | None,
-    networks: int,
-    windows: Sequence[int],
-) -> SensitivityReplay:
-    """Plan the loads over `profiles` and over those stored relatives of the `population` that there are.
-
-    None has none.
-    """
-    conditions = [end.conditions for end in ENDS if not end.population]
-    cells: list[Cell] = []
-    for is_warm in (False, True):
-        # What no header tells may be used again has no second visit.
-        some = [one for one in recipes if not is_warm or has_freshness(one)]
-        arms = [one for one in conditions if one.warm_cache == is_warm]
-        cells += plan(some, profiles, windows=windows, seeds=SENSITIVITY_SEEDS, conditions=arms)
-    there = relatives(settings, population, networks) if population else {}
-    for one in there.values():
-        cells += plan(
-            recipes, one.profiles, windows=windows, seeds=SENSITIVITY_SEEDS, conditions=[Conditions()]
-        )
-    return SensitivityReplay(
-        cells=cells,
-        populations={
-            name: [population_facts(part) for part in one.populations] for name, one in there.items()
-        },
-    )
-
-
-def relatives(settings: Settings, population: str, networks: int) -> dict[str, CsvPopulation]:
-    """The stored populations that stand for an end of an input, by what the end adds to the id."""
-    known = stored_ids(settings.populations)
-    wanted = {end.population: f"{population}-{end.population}" for end in ENDS if end.population}
-    return {
-        suffix: representatives(find_population(settings.populations, name), networks)
-        for suffix, name in wanted.items()
-        if name in known
-    }

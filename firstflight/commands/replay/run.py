@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 from tqdm import tqdm
 
-from firstflight.commands.replay.decision import run_until_decided, until_options
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.options import EXPECTED, PlannedReplay, plan_replay, replay_options
-from firstflight.commands.replay.unused import refuse_unused
 from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
@@ -24,7 +21,6 @@ from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
 from replay.runs.parts import count_parts, join_parts, replay_part, replay_parts, whole_parts
 from replay.runs.replay_folder import is_stored
 from replay.runs.run import Result, replay
-from reports.decision.until_decided import Budget
 from storage.signatures import Signer
 
 
@@ -59,25 +55,18 @@ def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None
 @click.option(
     "--unless-stored",
     is_flag=True,
-    help="Do nothing if the same replay is stored already, or with --until decided, by the same kernel, "
-    "player and rule, whatever the commit.",
+    help="Do nothing if the same replay is stored already, by the same kernel, player and rule, whatever the "
+    "commit.",
 )
-@until_options
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the replay's provenance, or the decision, as JSON."
-)
-@click.pass_context
+@click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
+@click.pass_obj
 def run_replay(
-    context: click.Context,
+    settings: Settings,
     /,
     *,
     guests: int | None,
     chunk: Chunk | None,
     unless_stored: bool,
-    until: str | None,
-    budget: Budget,
-    plan_only: bool,
-    number: int,
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
@@ -94,10 +83,9 @@ def run_replay(
     \b
     Example:
       firstflight replay run --crawl 2026-11
-      firstflight replay run --crawl 2026-11 --harm core --sensitivity
+      firstflight replay run --crawl 2026-11 --everyone
       firstflight replay run --crawl 2026-11 --population mlab-2025-10-crux --networks 16 --iw candidates
       firstflight replay run --recorded --pages 50 --unless-stored
-      firstflight replay run --recorded --until decided --budget 45m
       firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
       firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
         --population-source "M-Lab NDT, query of docs/populations.md"
@@ -106,27 +94,6 @@ def run_replay(
       firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
       firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
     """
-    settings: Settings = context.obj
-    refuse_unused(context)
-    if until:
-        if chunk:
-            raise click.UsageError("--until decided has stages in place of chunks")
-        run_until_decided(
-            settings,
-            options=options,
-            own_windows=context.get_parameter_source("windows") is not ParameterSource.DEFAULT,
-            number=number,
-            budget=budget,
-            guests=guests,
-            plan_only=plan_only,
-            unless_stored=unless_stored,
-            as_json=as_json,
-        )
-        return
-    if plan_only:
-        raise click.UsageError(
-            "--plan belongs to --until decided; `firstflight replay plan` counts other loads"
-        )
     run_once(settings, options, guests=guests, chunk=chunk, unless_stored=unless_stored, as_json=as_json)
 
 

@@ -5,7 +5,7 @@ import click
 from firstflight.commands.replay.condition_words import MOST_SEGMENTS
 from releases.slow_start import WINDOWS
 from replay.runs.initial_window import window_of
-from reports.recommendation.candidates import CANDIDATES
+from verdict.rule import CANDIDATES
 
 DEFAULT_WINDOWS = ",".join(map(str, WINDOWS))
 

@@ -8,6 +8,7 @@
 #include "network/qdiscs.h"
 #include "page/later.h"
 #include "page/load.h"
+#include "page/senders.h"
 #include "transport/packet_log.h"
 #include "transport/retransmission_log.h"
 
@@ -74,6 +75,7 @@ void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, co
     }
     read_retransmission_log(); /* what earlier measurements left behind, which fails no load if it is too much */
     failure = NULL;
+    place_origins(page);
     nanoseconds began = rest();
     read_packet_log(); /* headers that earlier measurements left behind */
     seed_randomness(seed);

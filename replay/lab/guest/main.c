@@ -9,6 +9,8 @@
  *   control NAME                                               congestion control of the origins
  *   pacing on|off                                              whether the origins pace what they send
  *   delay ONE_WAY_US LOSS MEAN_BURST                           delay and losses of each direction; LOSS as a share
+ *   origins plain                                              all origins at the end of the line, with the sender in force
+ *   origins FIRST DISTANCE_US:SENDER ...                       those from this number: distance, and sender (page/senders.h)
  *   loss LOSS MEAN_BURST                                       losses of each direction, with the delay as it is
  *   responses                                                  before each load's line, a line about its responses
  *   tls-records recorded|fixed|bytes SIZES                     the servers' TLS records (transport/tls_records.c)
@@ -53,6 +55,7 @@
 #include "page/holding_back.h"
 #include "page/load.h"
 #include "page/name_resolution.h"
+#include "page/senders.h"
 #include "transport/packet_log.h"
 #include "transport/retransmission_log.h"
 #include "transport/server.h"
@@ -105,6 +108,7 @@ static bool obey_setting(const char *line) {
     else if (sscanf(line, "discovery %127s", name) == 1) return set_discovery(name);
     else if (strcmp(line, "responses\n") == 0) open_packet_log();
     else if (strncmp(line, "tls-records ", 12) == 0) return set_records(line + 12);
+    else if (strncmp(line, "origins ", 8) == 0) return set_origins(line + 8);
     else return obey_switch(line);
     return true;
 }
@@ -164,6 +168,7 @@ static void start(char *window_list, int host_words, char **words) {
     start_loop();
     find_bottleneck();
     read_hosts(host_words, words);
+    find_ports();
     enter_namespaces(windows, window_count, open_sockets);
     free(windows);
     printf("@{\"ready\": true, \"offloads_on\": %d, \"hosts\": %d}\n", offloads_on, host_count);

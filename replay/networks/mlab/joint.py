@@ -19,6 +19,7 @@ from replay.networks.mlab.files import PERCENTS, Country
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
+Codes = npt.NDArray[np.str_]
 
 NORMAL = NormalDist()
 SCORES: Floats = np.array([NORMAL.inv_cdf(percent / 100) for percent in PERCENTS])
@@ -49,7 +50,9 @@ class Cloud:
     loss: Floats
     """The lower quartile of the country's tests: losses that a test caused itself are not the path's."""
     place: Floats
-    """A number from 0 to 1 that is independent of the others: where sites lie, seen from the network."""
+    """A number from 0 to 1 that is independent of the others."""
+    country: Codes | None = None
+    """ISO 3166-1 alpha-2 of each network; None where the cloud is of no countries."""
 
 
 def low_discrepancy(count: int, dimensions: int) -> Floats:
@@ -109,4 +112,5 @@ def world(
         rtt_ms=values_at(logarithms([one.rtt_ms for one in ordered])[which], rtt),
         loss=np.array([one.loss[LOWER_QUARTILE] for one in ordered])[which],
         place=points[:, 3],
+        country=np.array([one.code for one in ordered])[which],
     )

@@ -14,7 +14,7 @@ from replay.networks.mlab.files import PERCENTS, Country
 from replay.networks.mlab.joint import RHO, Cloud, Floats, world
 from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS, Sample, sampled, slowness, weighted_quantiles
 from replay.networks.population_csv import PopulationError
-from replay.networks.queues import queue_at
+from replay.networks.queues import QUEUES
 from replay.networks.stored_populations import NewPopulation
 
 FEWEST_TESTS = 1_000
@@ -51,9 +51,9 @@ def populations_of(
 ) -> Iterator[NewPopulation]:
     """Populations of countries by `codes`, or without codes of the world and of the slowest countries.
 
-    Each but the slowest countries' comes twice: as measured, and with round trips to sites. The world also
-    comes weighted by Internet users: `users` by country code, or else those of USERS. `left_out` are
-    countries of the month that are not among them.
+    Raises PopulationError. Each but the slowest countries' comes twice: as measured, and with the HTTP
+    round trips of visitors. The world also comes weighted by Internet users: `users` by country code, or else
+    those of USERS. `left_out` are countries of the month that are not among them.
     """
     by_tests, name = world(countries, rho=rho), f"mlab-{month}"
     known = {one.code: one for one in countries}
@@ -99,9 +99,9 @@ def slowest(countries: Sequence[Country]) -> list[Country]:
 def twice(
     name: str, title: str, cloud: Cloud, by_tests: Cloud, month: str, rho: float
 ) -> Iterator[NewPopulation]:
-    """A population as measured, and with round trips to sites."""
+    """A population as measured, and with the HTTP round trips of visitors."""
     yield made(name, title, cloud, month, rho)
-    further = f"{title}, round trips to sites by CrUX of {sites.MEASURED}"
+    further = f"{title}, plus HTTP round trips of visitors by CrUX of {sites.MEASURED}"
     measured = min(month, sites.MEASURED)
     yield made(name, further, sites.seen_from(cloud, by_tests), month, rho, measured=measured, suffix="-crux")
 
@@ -137,8 +137,8 @@ def made(
         id=name + suffix,
         measured=measured or month,
         source=f"M-Lab NDT downloads of {month} (IQB, CC0): {title}; within a country a Gaussian copula with "
-        f"rho {rho:g}; loss: lower quartile; uplink and queues ours; slow part: the slowest tenth by "
-        f"{ROUND_TRIPS} round trips and {PAGE_BYTES / 1e6:g} MB (ours)",
+        f"rho {rho:g}; loss: lower quartile; queues: FCC, July 2023; uplink ours; "
+        f"slow part: the slowest tenth by {ROUND_TRIPS} round trips and {PAGE_BYTES / 1e6:g} MB (ours)",
         content=file.getvalue(),
         parameters={"month": month, "rho": rho},
         percentiles=percentiles_of(cloud, rows),
@@ -157,7 +157,7 @@ def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
             "rtt_ms": round(rtt_ms, 2),
             "loss": f"{min(sample.loss[at], 0.5):.6f}",
             "weight": f"{sample.weights[at]:.8g}",
-            "queue_bytes": queue_at(float(share)).bytes(bandwidth_mbps=mbps, rtt_ms=rtt_ms),
+            "queue_bytes": QUEUES["default"].bytes(round(1e6 * mbps), float(share)),
             "slow_weight": f"{sample.slow_weights[at]:.8g}",
         }
 

@@ -1,12 +1,13 @@
-"""Round trips to web sites, which lie further away than M-Lab's nearest server.
+"""HTTP round trips of visitors, from request to header with the server's time in it, as a distance.
 
 Chrome's report (CrUX) of December 2024, as printed at treo.sh/rtt: of each of some 49,500 domains the 75th
 percentile of its users' round trips, and of these the percentiles over the domains. Less the 75th percentile
 of M-Lab's world, each is a distance that is added to a network's round trip. The distance is drawn
 independently of the network.
 
-What this leaves out: Chrome's estimate is no least round trip, and contains queues; domains count alike,
-whatever their visits; and a slow country's sites may be further away than others.
+It is another quantity than the distance of a server (`replay.networks.distances`): Chrome's estimate contains
+queues and the time of servers, and is of a visitor's recent browsing, to whatever server. Domains count
+alike, whatever their visits.
 """
 
 import dataclasses
@@ -29,7 +30,7 @@ def distances_ms(world: Cloud) -> Floats:
 
 
 def seen_from(cloud: Cloud, world: Cloud) -> Cloud:
-    """The cloud's networks with round trips to sites;
+    """The cloud's networks with HTTP round trips of visitors;
     the first and the last distance hold beyond their percentiles."""
     normal = NormalDist()
     scores = [normal.inv_cdf(percent / 100) for percent in PERCENTS]

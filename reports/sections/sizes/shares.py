@@ -6,7 +6,7 @@ from typing import Any
 from releases.formatting import grouped, quantity
 from releases.interval import Interval
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
-from reports.statistics import size_queries
+from reports.sections.sizes import size_queries
 
 QUANTILES = ("p10", "p50", "p90", "p99")
 """Quantiles of the page's table; report.json has more."""

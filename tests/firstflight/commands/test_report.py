@@ -1,7 +1,5 @@
 """`firstflight report build` as an operator runs it."""
 
-import dataclasses
-import functools
 import json
 import shlex
 import shutil
@@ -16,7 +14,6 @@ from firstflight.commands.report import command
 from firstflight.main import main
 from firstflight.settings import Settings
 from reports.document.report import build_report
-from reports.recommendation.rule import RULE
 from reports.recomputation.recompute import Recomputed, recompute_items
 from storage.report_versions import Publication
 from tests.factories.made_up_crawl import NAME
@@ -24,8 +21,6 @@ from tests.factories.made_up_report import crawl, data_folder, read_data_folder,
 from tests.factories.published_report import write_version
 
 pytestmark = pytest.mark.process
-
-QUICK = dataclasses.replace(RULE, replicates=50, harm_conditions=())
 
 
 def run(data_dir: Path, *arguments: str) -> Result:
@@ -42,7 +37,7 @@ def test_build_writes_the_report_and_prints_its_path(tmp_path: Path) -> None:
     folder = tmp_path / "reports" / "2026" / "v1"
     assert result.stdout == f"{folder / 'index.html'}\n"
     assert (folder / "summary.txt").read_text().startswith("First flights in 2026")
-    assert {path.name for path in (folder / "loads").iterdir()} == {"full.parquet", "facts.parquet"}
+    assert {path.name for path in (folder / "loads").iterdir()} == {"loads.parquet", "facts.parquet"}
 
 
 def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries(
@@ -50,9 +45,9 @@ def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries
 ) -> None:
     data_folder(tmp_path)
     folder = tmp_path / "reports" / "2026" / "v1"
-    build_report(read_data_folder(tmp_path), folder, commit="c0ffee", rule=QUICK)
+    build_report(read_data_folder(tmp_path), folder, commit="c0ffee")
     shutil.rmtree(tmp_path / "replays")
-    monkeypatch.setattr(report_recompute, "recompute_items", functools.partial(recompute_items, rule=QUICK))
+    monkeypatch.setattr(report_recompute, "recompute_items", recompute_items)
     again = run(tmp_path, "recompute", "2026", "v1", "all")
     assert again.exit_code == 0, again.output
     listed = json.loads((folder / "forms" / "index.json").read_text(encoding="utf-8"))
@@ -88,8 +83,7 @@ def test_json_prints_report_json(tmp_path: Path) -> None:
 
 def test_the_commands_in_a_report_exist(tmp_path: Path) -> None:
     data_folder(tmp_path)
-    facts = json.loads(run(tmp_path, "build", "--year", "2026", "--loads", "none", "--json").stdout)
-    assert not (tmp_path / "reports" / "2026" / "v1" / "loads").exists()
+    facts = json.loads(run(tmp_path, "build", "--year", "2026", "--json").stdout)
     assert [line.split()[1:3] for line in facts["redo"]] == [
         ["release", "verify"],
         ["replay", "run"],
@@ -114,6 +108,5 @@ def test_a_missing_input_is_one_line_with_the_command_that_makes_it(tmp_path: Pa
     assert not (tmp_path / "reports").exists()
 
 
-def test_an_invalid_year_or_choice_of_loads_is_a_usage_error(tmp_path: Path) -> None:
+def test_an_invalid_year_is_a_usage_error(tmp_path: Path) -> None:
     assert run(tmp_path, "build", "--year", "26").exit_code == 2
-    assert run(tmp_path, "build", "--year", "2026", "--loads", "some").exit_code == 2

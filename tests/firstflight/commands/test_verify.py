@@ -21,7 +21,6 @@ from storage.sums import seal
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
 from tests.factories.made_up_report import FEW_CELLS, read_data_folder, write_replay
-from tests.factories.recommendations import QUICK
 from tests.factories.signing import make_signer
 
 NAME = "2026-11.desktop.here.tcp.localweb"
@@ -47,7 +46,7 @@ def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = build(crawled, "2026-11", data / "releases").release
     replay = write_replay(data, release, FEW_CELLS)
     shutil.copytree(replay, replay.with_name(f"{NAME}.chunks") / "1-of-1")
-    build_report(read_data_folder(data), data / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK)
+    build_report(read_data_folder(data), data / "reports" / "2026" / "v1", commit="c0ffee")
     return data
 
 

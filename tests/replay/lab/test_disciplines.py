@@ -15,6 +15,7 @@ from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -25,7 +26,7 @@ BULK = Competition(flows=1, congestion_control="cubic", iw=10)
 
 
 def beside_a_bulk_flow(queue: Queue) -> Conditions:
-    return Conditions(queue=queue, competition=BULK, neighbours=Neighbours(probe=True))
+    return plain(queue=queue, competition=BULK, neighbours=Neighbours(probe=True))
 
 
 ARMS = [beside_a_bulk_flow(queue) for queue in (BLOATED, *(Queue(discipline=one) for one in FAIR))]

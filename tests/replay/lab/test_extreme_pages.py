@@ -12,9 +12,10 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
-from replay.runs.conditions import Competition, Conditions, Loss, Neighbours, Queue
+from replay.runs.conditions import Competition, Loss, Neighbours, Queue
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.run import Result, replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -38,7 +39,7 @@ def page(objects: Sequence[Object], *, visit_id: int = 1) -> Recipe:
 
 
 def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> Result:
-    return replay(lab, plan(pages, [FAR], windows=windows, seeds=1), guests=1)
+    return replay(lab, plan(pages, [FAR], windows=windows, seeds=1, conditions=[plain()]), guests=1)
 
 
 def states(result: Result) -> list[tuple[str, str | None]]:
@@ -47,7 +48,7 @@ def states(result: Result) -> list[tuple[str, str | None]]:
 
 def test_a_guest_takes_more_than_4096_pages(lab: Lab) -> None:
     pages = [page([one()], visit_id=number) for number in range(1, 4_099)]
-    (last,) = plan(pages[-1:], [FAR], windows=(10,), seeds=1)
+    (last,) = plan(pages[-1:], [FAR], windows=(10,), seeds=1, conditions=[plain()])
     job = NetworkJob(profile=FAR, flights=[], cells=[last])
     guest = Guest(jobs=[job], recipes=pages, origins=1)
     guest.run(lab)
@@ -87,7 +88,7 @@ def test_seventy_windows_are_seventy_loads(lab: Lab) -> None:
 
 def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
     named = dataclasses.replace(FAR, id="n" * 64)
-    every = Conditions(
+    every = plain(
         congestion_control="cubic",
         pacing=True,
         loss=Loss(share=0.0125, burst=2.5),

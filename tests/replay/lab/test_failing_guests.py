@@ -24,6 +24,7 @@ from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.guests import guest_for
 from replay.runs.run import Result, replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -72,7 +73,7 @@ def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list
     origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
     one = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000_000, is_document=True)
     recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
-    return plan([recipe], [MID, SLOW], windows=windows, seeds=seeds)
+    return plan([recipe], [MID, SLOW], windows=windows, seeds=seeds, conditions=[plain()])
 
 
 class SignalAt:

@@ -18,11 +18,11 @@ from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.run import Result, replay
 from replay.runs.selftest import selftest
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -80,7 +80,7 @@ def run(
     guests: int = 1,
     shaper: str = "tbf",
 ) -> Result:
-    cells = plan(recipes, profiles, windows=windows, seeds=seeds)
+    cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=[plain()])
     return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 
 
@@ -178,7 +178,7 @@ def test_a_host_gets_six_connections_over_http1_and_one_over_http2(lab: Lab) -> 
 
 
 def test_a_guest_that_does_not_end_costs_its_cells_and_nothing_else(lab: Lab) -> None:
-    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1)
+    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=[plain()])
     result = replay(lab, cells, guests=1, silence_s=0.001)
     (row,) = result.rows
     assert row["state"] == "failed"
@@ -186,7 +186,7 @@ def test_a_guest_that_does_not_end_costs_its_cells_and_nothing_else(lab: Lab) ->
 
 
 def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
-    arms = [Conditions(congestion_control="no-such-control")]
+    arms = [plain(congestion_control="no-such-control")]
     cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=arms)
     (row,) = replay(lab, cells, guests=1, silence_s=WALL_S).rows
     assert row["state"] == "failed"

@@ -18,6 +18,7 @@ from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours, Queue
 from replay.runs.initial_window import Paced
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -33,11 +34,11 @@ WHERE = Profile(
 SEGMENTS, ONE_SEGMENT = 400, 1
 MEAN_SHORT_FLOW = (380 + 590 + 920 + 1410 + 2280 + 3720 + 7090 + 18_673) / 8
 
-PROBED = Conditions(neighbours=Neighbours(probe=True))
-TODAY = Conditions(neighbours=Neighbours(load=0.5))
-EVERYONE = Conditions(neighbours=Neighbours(load=0.5, everyone=True))
-TIGHT = Conditions(queue=Queue(bdp=0.25), neighbours=Neighbours())
-DEEP = Conditions(queue=Queue(bdp=4), neighbours=Neighbours())
+PROBED = plain(neighbours=Neighbours(probe=True))
+TODAY = plain(neighbours=Neighbours(load=0.5))
+EVERYONE = plain(neighbours=Neighbours(load=0.5, everyone=True))
+TIGHT = plain(queue=Queue(bdp=0.25), neighbours=Neighbours())
+DEEP = plain(queue=Queue(bdp=4), neighbours=Neighbours())
 
 Rows = dict[tuple[Conditions, int, int], dict[str, Any]]
 

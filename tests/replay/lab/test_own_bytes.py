@@ -10,8 +10,9 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import UNLIMITED_REQUESTS, Conditions, Neighbours
+from replay.runs.conditions import UNLIMITED_REQUESTS, Neighbours
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -49,7 +50,7 @@ def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recip
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> dict[tuple[str, str], dict[str, Any]]:
     """One load of each page over each network, with nobody else at the bottleneck, by page and network."""
-    alone = [Conditions(neighbours=Neighbours(), prioritised=True, requests=UNLIMITED_REQUESTS)]
+    alone = [plain(neighbours=Neighbours(), prioritised=True, requests=UNLIMITED_REQUESTS)]
     pages = [
         page(1, "one after another", h2=True, sizes=(200_000, *(1_000,) * SMALL)),
         page(2, "apart", h2=False, sizes=(60_000,) * 4),

@@ -13,10 +13,10 @@ from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.buffers import SEND_BUFFERS
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.conditions import Neighbours
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST
+from tests.factories.lab_networks import FAST, plain
 
 pytestmark = pytest.mark.lab
 
@@ -54,7 +54,7 @@ def loaded(
     window: int = 10,
 ) -> list[dict[str, Any]]:
     """Rows of every response, by these send buffers in turn."""
-    arms = [Conditions(prioritised=True, send_buffer=name, neighbours=Neighbours()) for name in buffers]
+    arms = [plain(prioritised=True, send_buffer=name, neighbours=Neighbours()) for name in buffers]
     cells = plan(pages, [network], windows=(window,), seeds=1, conditions=arms)
     result = replay(lab, cells, guests=1, responses=True)
     return [row for table in response_tables(result) for row in table.to_pylist()]

@@ -10,12 +10,14 @@ import pytest
 
 from releases.catalogue import Manifest, Release
 from replay.errors import RecipeError
+from replay.recipes.http_version import over
 from replay.recipes.page_recipe import (
     MOST_BODY_BYTES,
     REQUEST_BYTES,
     Object,
     Origin,
     find_parents,
+    http3_share,
     read_recipes,
 )
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
@@ -76,6 +78,38 @@ def release(tmp_path: Path) -> WriteRelease:
         return Release(tmp_path, Manifest(**{**facts, "crawl": name, "version": 1, "rows": {}, "files": {}}))
 
     return write
+
+
+def test_a_host_over_http2_and_http3_is_two_origins_of_one_distance(release: WriteRelease) -> None:
+    times = {"opened_us": 0, "connected_us": 20_000, "secured_us": 45_000, "tls_version": "TLS 1.3"}
+    connections = [
+        connection(1, protocol="h2", port=443, **times),
+        connection(2, protocol="h3", port=443, **times | {"connected_us": 90_000, "secured_us": 90_000}),
+        connection(3, host="b.test", protocol="h2", port=443, **times | {"connected_us": 60_000}),
+        connection(4, host="c.test", protocol="h3", port=443, **times),
+    ]
+    responses = [
+        response(1),
+        response(2, connection_id=2),
+        response(3, connection_id=3),
+        response(4, connection_id=4),
+    ]
+    (recipe,) = read_recipes(release([visit()], connections, responses))
+    assert [one.h2 for one in recipe.origins] == [True] * 4
+    assert [one.is_http3 for one in recipe.origins] == [False, True, False, True]
+    near, same, far, unknown = (one.distance_us for one in recipe.origins)
+    assert near is not None
+    assert (near, unknown) == (same, None)
+    assert far == near + 40_000, "beyond the crawl's own line, which all its handshakes hold"
+    assert http3_share([recipe]) == 0.5
+    assert not any(one.is_http3 for one in over(recipe, "h2").origins)
+
+
+def test_the_local_web_is_at_the_end_of_the_line(release: WriteRelease) -> None:
+    times = {"opened_us": 0, "connected_us": 20_000}
+    connections = [connection(1, **times), connection(2, **times)]
+    (recipe,) = read_recipes(release([visit()], connections, [response(1)], kind="localweb"))
+    assert [one.distance_us for one in recipe.origins] == [0]
 
 
 def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease) -> None:

@@ -8,9 +8,9 @@ from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.conditions import Neighbours
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -45,7 +45,7 @@ def page(segments: int) -> Recipe:
 @pytest.fixture(scope="module")
 def times(lab: Lab) -> Times:
     """Page times in ms by receiver, network, window and segments of the response."""
-    arms = [Conditions(receiver=name, neighbours=Neighbours()) for name in RECEIVERS]
+    arms = [plain(receiver=name, neighbours=Neighbours()) for name in RECEIVERS]
     cells = [
         *plan([page(2), page(4)], [FAST], windows=(1, 2), seeds=1, conditions=arms),
         *plan([page(LONG)], [THIN], windows=(10,), seeds=1, conditions=arms),
@@ -82,7 +82,7 @@ def test_windows_sends_about_half_as_many_acknowledgements_throughout(times: Tim
 def test_a_server_of_2010_grows_its_window_by_the_number_of_acknowledgements(
     lab: Lab, control: str, receiver: str, in_two_flights: int
 ) -> None:
-    arm = Conditions(congestion_control=control, receiver=receiver, neighbours=Neighbours())
+    arm = plain(congestion_control=control, receiver=receiver, neighbours=Neighbours())
     pages = [page(in_two_flights), page(in_two_flights + 1)]
     rows = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=[arm]), guests=1).rows
     assert [row["reason"] for row in rows if row["state"] != "done"] == []

@@ -3,23 +3,24 @@
 import dataclasses
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions
 from replay.runs.run import replay
-from reports.recommendation.rule import RULE
-from reports.recommendation.self_comparison import compare_with_alias, compare_with_itself
-from reports.statistics.paired_loads import pair_rows
+from schema.computed_tables import CELL
+from tests.factories.lab_networks import plain
+from verdict.effects import measure_again
+from verdict.evidence import Network, evidence_of
 
 pytestmark = pytest.mark.lab
 
 MID = profile("avgdc-2010-mid")
 BURSTY = dataclasses.replace(MID, id="bursty", loss=0.01, loss_burst=4.0)
-CONDITIONS = [Conditions(), Conditions(alias=True)]
+CONDITIONS = [plain(), plain(alias=True)]
 
 
 def page(number: int) -> Recipe:
@@ -72,30 +73,13 @@ def test_loads_by_the_alias_equal_those_of_the_windows_own_route(rows: list[dict
 
 
 def test_the_comparison_finds_a_window_equal_to_itself_and_not_to_another(rows: list[dict[str, Any]]) -> None:
-    loads = pair_rows([row for row in rows if row["route"] == "own"], congestion_control="cubic")
-    by_alias = [row for row in rows if row["route"] == "alias"]
-    population = {MID.id: 0.5, BURSTY.id: 0.5}
-    itself = compare_with_alias(
-        loads, pair_rows(by_alias, congestion_control="cubic"), 10, population, rule=RULE
-    ).longer_percent
-    assert (itself.lower, itself.estimate, itself.upper) == (0, 0, 0)
-    others = [row | {"iw": 10} for row in by_alias if row["iw"] == 3]
-    another = compare_with_alias(
-        loads, pair_rows(others, congestion_control="cubic"), 10, population, rule=RULE
-    ).longer_percent
-    assert abs(another.estimate) > 0.1
+    networks = [Network(id=one.id) for one in (MID, BURSTY)]
 
+    def again(loads: list[dict[str, Any]]) -> float:
+        evidence = evidence_of(pa.Table.from_pylist(loads, schema=CELL), networks, incumbent=10)
+        return measure_again(evidence, incumbent=10).of("page", 10).value
 
-def test_odd_seeds_against_even_ones_find_nothing_and_would_find_a_tenth(lab: Lab) -> None:
-    pages = [page(number) for number in range(1, 13)]
-    result = replay(lab, plan(pages, [BURSTY], windows=(10,), seeds=8), guests=2)
-    slower = [row | {"page_ms": row["page_ms"] * (1.1 if row["seed"] % 2 else 1)} for row in result.rows]
-    itself, another = (
-        compare_with_itself(
-            pair_rows(rows, congestion_control="cubic"), 10, {BURSTY.id: 1.0}, rule=RULE
-        ).longer_percent
-        for rows in (result.rows, slower)
-    )
-    assert itself.lower < 0 < itself.upper
-    assert another.upper - another.lower < 25
-    assert not another.lower < 0 < another.upper
+    own = [row for row in rows if row["route"] == "own"]
+    assert again(rows) == 0
+    others = [row | {"iw": 10} for row in rows if row["route"] == "alias" and row["iw"] == 3]
+    assert abs(again([*own, *others])) > 0.001

@@ -6,10 +6,10 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import DISCOVERY, Conditions
+from replay.runs.conditions import DISCOVERY
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -49,7 +49,7 @@ to, an image that waits for nothing, and a cached image that the browser needs l
 
 @pytest.fixture(scope="module")
 def result(lab: Lab) -> Result:
-    arms = [Conditions(warm_cache=True, discovery=name) for name in DISCOVERY]
+    arms = [plain(warm_cache=True, discovery=name) for name in DISCOVERY]
     return replay(
         lab, plan([PAGE], [FAST], windows=(10,), seeds=1, conditions=arms), guests=1, responses=True
     )

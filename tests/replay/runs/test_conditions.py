@@ -16,6 +16,7 @@ from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -41,19 +42,19 @@ POSTED = (1, 10, 11, 30, 31, 70, 71)
 """Segments that one, two and three flights hold from a window of 10, and one more."""
 NARROW = dataclasses.replace(TIGHT, id="narrow")
 
-PLAIN = Conditions()
-PACED = Conditions(pacing=True)
-BBR = Conditions(congestion_control="bbr")
-LOSSY = Conditions(congestion_control="bbr", loss=Loss(share=0.02))
-BURSTY = Conditions(congestion_control="bbr", loss=Loss(share=0.02, burst=4))
-LOSSLESS = Conditions(loss=Loss(share=0))
-COMPETING_FLOW = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
-COMPETING_FLOWS = Conditions(competition=Competition(flows=3, congestion_control="cubic", iw=10))
-COMPETING_BBR = Conditions(competition=Competition(flows=1, congestion_control="bbr", iw=30))
-PROMPT = Conditions(server_delay=False)
-BUSY = Conditions(neighbours=Neighbours(load=0.5))
+PLAIN = plain()
+PACED = plain(pacing=True)
+BBR = plain(congestion_control="bbr")
+LOSSY = plain(congestion_control="bbr", loss=Loss(share=0.02))
+BURSTY = plain(congestion_control="bbr", loss=Loss(share=0.02, burst=4))
+LOSSLESS = plain(loss=Loss(share=0))
+COMPETING_FLOW = plain(competition=Competition(flows=1, congestion_control="cubic", iw=10))
+COMPETING_FLOWS = plain(competition=Competition(flows=3, congestion_control="cubic", iw=10))
+COMPETING_BBR = plain(competition=Competition(flows=1, congestion_control="bbr", iw=30))
+PROMPT = plain(server_delay=False)
+BUSY = plain(neighbours=Neighbours(load=0.5))
 BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
-BURSTING = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=45))
+BURSTING = plain(competition=Competition(flows=1, congestion_control="cubic", iw=45))
 BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
 ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, COMPETING_BBR, COMPETING_FLOW, LOSSLESS, PROMPT, PLAIN)
 
@@ -133,7 +134,7 @@ def rows(found: list[dict[str, Any]]) -> Rows:
 def test_neither_what_was_in_force_before_nor_telling_of_each_response_leaves_a_trace(
     lab: Lab, rows: Rows
 ) -> None:
-    cells = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1)
+    cells = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=[plain()])
     again = by_arm(replay(lab, cells, guests=1, responses=True).rows)
     assert again[PLAIN] == rows[PLAIN]
 

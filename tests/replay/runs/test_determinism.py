@@ -15,8 +15,9 @@ from replay.networks.profiles import Discipline
 from replay.published import fld
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions, Queue
+from replay.runs.conditions import Queue
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -59,7 +60,7 @@ def busy(cpu: int) -> Iterator[None]:
 
 def test_forty_cells_with_losses_repeat_to_the_microsecond_beside_a_busy_cpu(lab: Lab) -> None:
     pages = [page(1, h2=False, origins=4), page(2, h2=True, origins=2)]
-    cells = plan(pages, NETWORKS, windows=WINDOWS, seeds=1)
+    cells = plan(pages, NETWORKS, windows=WINDOWS, seeds=1, conditions=[plain()])
     assert len(cells) == 40
     once = replay(lab, cells, guests=1).rows
     with busy(usable_cpus()[-1]):
@@ -81,7 +82,7 @@ def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_gu
     one = page(1, h2=False, origins=4)
     long = tuple(dataclasses.replace(object_, response_bytes=2_000_000) for object_ in one.objects[:4])
     large = dataclasses.replace(one, objects=long)
-    cells = plan([large], [MID], windows=(10,), seeds=2, conditions=[Conditions(congestion_control="bbr")])
+    cells = plan([large], [MID], windows=(10,), seeds=2, conditions=[plain(congestion_control="bbr")])
     first, second = replay(lab, cells, guests=1).rows
     assert replay(lab, cells[1:], guests=1).rows == [second]
     assert first["page_ms"] != second["page_ms"]
@@ -98,7 +99,7 @@ def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> No
         [profile("slowdc-2010-median")],
         windows=(10,),
         seeds=3,
-        conditions=[Conditions(congestion_control="bbr")],
+        conditions=[plain(congestion_control="bbr")],
     )
     rows = replay(lab, cells, guests=1).rows
     assert [row["reason"] for row in rows] == [None] * 3
@@ -110,7 +111,7 @@ def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> No
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
     one = page(1, h2=True, origins=2)
     for network in (RANDOM, BURSTY):
-        cells = plan([one], [network], windows=(10,), seeds=4)
+        cells = plan([one], [network], windows=(10,), seeds=4, conditions=[plain()])
         rows = replay(lab, cells, guests=1).rows
         assert len({row["page_ms"] for row in rows}) == 4
 
@@ -125,7 +126,7 @@ def test_which_flows_meet_in_a_queue_does_not_hang_on_earlier_loads(lab: Lab, di
         [line],
         windows=(16,),
         seeds=50,
-        conditions=[Conditions(queue=Queue(discipline=discipline))],
+        conditions=[plain(queue=Queue(discipline=discipline))],
     )
     in_order, the_other_way = (replay(lab, some, guests=1).rows for some in (cells, cells[::-1]))
     assert {row["state"] for row in in_order} == {"done"}

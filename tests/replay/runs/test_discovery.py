@@ -7,10 +7,10 @@ from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
-from replay.runs.conditions import DISCOVERY, Conditions
+from replay.runs.conditions import DISCOVERY
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -64,7 +64,7 @@ def result(lab: Lab) -> Result:
         page(NESTED, (1, None, None), chain=True),
         page(PLACELESS, (None,) * len(PLACES)),
     ]
-    arms = [Conditions(discovery=name) for name in DISCOVERY]
+    arms = [plain(discovery=name) for name in DISCOVERY]
     return replay(lab, plan(pages, [FAST], windows=(IW,), seeds=1, conditions=arms), guests=1, responses=True)
 
 

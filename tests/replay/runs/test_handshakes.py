@@ -8,9 +8,9 @@ from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
-from replay.runs.conditions import HANDSHAKES, Conditions
+from replay.runs.conditions import HANDSHAKES
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -44,7 +44,7 @@ def rows(lab: Lab) -> Rows:
         page(TWO_TRIPS, trips=2),
         page(OVER_H2, trips=2, h2=True),
     ]
-    arms = [Conditions(tls_handshake=name) for name in HANDSHAKES]
+    arms = [plain(tls_handshake=name) for name in HANDSHAKES]
     found = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=arms), guests=1).rows
     assert [row["reason"] for row in found if row["state"] != "done"] == []
     return {(row["visit_id"], row["tls_handshake"]): row for row in found}

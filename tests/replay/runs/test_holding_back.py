@@ -16,11 +16,10 @@ from replay.runs.conditions import (
     SLOW_REQUESTS,
     SLOW_RTT_US,
     SLOW_WEIGHT,
-    Conditions,
 )
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -98,9 +97,7 @@ def result(lab: Lab) -> Result:
         waiting(),
         beside(),
     ]
-    arms = [Conditions(requests=name) for name in REQUESTS] + [
-        Conditions(discovery=name) for name in DISCOVERY[1:]
-    ]
+    arms = [plain(requests=name) for name in REQUESTS] + [plain(discovery=name) for name in DISCOVERY[1:]]
     cells = plan(pages, [FAST, FAR], windows=(10,), seeds=1, conditions=arms)
     return replay(lab, cells, guests=1, responses=True)
 

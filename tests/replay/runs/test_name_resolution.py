@@ -5,10 +5,10 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import DNS, Conditions
+from replay.runs.conditions import DNS
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -51,7 +51,7 @@ and on two other hosts."""
 @pytest.fixture(scope="module")
 def waited(lab: Lab) -> dict[str, dict[int, float]]:
     """Time in ms between wanting each response and its request, by the column `dns` and response."""
-    arms = [Conditions(resolves_names=resolves) for resolves in (False, True)]
+    arms = [plain(resolves_names=resolves) for resolves in (False, True)]
     result = replay(
         lab, plan([PAGE], [FAST], windows=(10,), seeds=1, conditions=arms), guests=1, responses=True
     )

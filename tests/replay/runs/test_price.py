@@ -11,6 +11,7 @@ from replay.runs.cells import Cell
 from replay.runs.chunks import core_seconds
 from replay.runs.conditions import Competition, Conditions, Neighbours
 from replay.runs.price import connections, core_s, longest_chain_seconds, page_seconds
+from tests.factories.lab_networks import plain
 
 ORIGIN = Origin(host="a.test", port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=0)
 OBJECT = Object(response_id=1, origin=0, parent=-1, response_bytes=15 * MSS_TIMESTAMPS, is_document=True)
@@ -27,25 +28,25 @@ NETWORKS = {2.7: 151, 12: 100, 49: 60, 158: 40, 375: 25, 1000: 15}
 
 def load(mbps: float, arm: Conditions | None = None, page: Recipe = PAGE) -> Cell:
     where = symmetric("x", bps=round(mbps * 1e6), rtt_us=NETWORKS[mbps] * 1000, source="tests")
-    return Cell(recipe=page, profile=where, iw=10, seed=1, conditions=arm or Conditions())
+    return Cell(recipe=page, profile=where, iw=10, seed=1, conditions=arm or plain())
 
 
 @pytest.mark.parametrize("mbps", NETWORKS)
 def test_a_load_is_planned_within_its_bound_at_any_rate(mbps: float) -> None:
     assert 0.01 < core_s(load(mbps)) < 0.06
-    assert 0.02 < core_s(load(mbps, Conditions(neighbours=Neighbours(load=0.5)))) < 0.15
+    assert 0.02 < core_s(load(mbps, plain(neighbours=Neighbours(load=0.5)))) < 0.15
 
 
 def test_more_hosts_more_bytes_and_more_neighbours_cost_more() -> None:
     others = tuple(dataclasses.replace(one, origin=HOSTS + one.origin) for one in PAGE.objects)
     twice = dataclasses.replace(PAGE, origins=PAGE.origins * 2, objects=PAGE.objects + others)
     assert core_s(load(12, page=twice)) > 1.5 * core_s(load(12))
-    competing = Conditions(competition=Competition(flows=1, congestion_control="cubic", iw=10))
+    competing = plain(competition=Competition(flows=1, congestion_control="cubic", iw=10))
     assert core_s(load(375, competing)) > 2 * core_s(load(375))
 
 
 def test_a_page_takes_longer_than_its_bytes_and_longer_still_beside_others() -> None:
-    half = Conditions(neighbours=Neighbours(load=0.5))
+    half = plain(neighbours=Neighbours(load=0.5))
     transfer_s = 8 * PAGE.response_bytes / 12e6
     assert transfer_s < page_seconds(load(12)) < page_seconds(load(12, half))
 
@@ -56,15 +57,19 @@ def test_the_longest_chain_has_its_round_trips_delays_and_waits() -> None:
     page = dataclasses.replace(PAGE, objects=(OBJECT, slow, last))
     # The document takes TCP, TLS and the request, the slow one a request, and the last one all three again.
     assert longest_chain_seconds(load(12, page=page)) == pytest.approx(7 * 0.1 + 0.03 + 0.2)
-    assert longest_chain_seconds(load(12, Conditions(server_delay=False), page)) == pytest.approx(0.73)
-    assert longest_chain_seconds(load(12, Conditions(discovery="last-byte"), page)) == pytest.approx(0.6)
+    assert longest_chain_seconds(load(12, plain(server_delay=False), page)) == pytest.approx(0.73)
+    far = dataclasses.replace(
+        page, origins=tuple(dataclasses.replace(one, distance_us=50_000) for one in page.origins)
+    )
+    assert longest_chain_seconds(load(12, plain(distance="recorded"), far)) == pytest.approx(7 * 0.15 + 0.23)
+    assert longest_chain_seconds(load(12, plain(discovery="last-byte"), page)) == pytest.approx(0.6)
 
 
 def test_a_host_has_one_connection_over_h2_and_up_to_six_without() -> None:
-    plain = dataclasses.replace(ORIGIN, h2=False)
+    without = dataclasses.replace(ORIGIN, h2=False)
     assert connections(PAGE) == HOSTS
-    assert connections(dataclasses.replace(PAGE, origins=(plain,) * HOSTS)) == 6 * HOSTS
-    assert connections(dataclasses.replace(PAGE, origins=(plain,) * HOSTS, objects=PAGE.objects[:12])) == 12
+    assert connections(dataclasses.replace(PAGE, origins=(without,) * HOSTS)) == 6 * HOSTS
+    assert connections(dataclasses.replace(PAGE, origins=(without,) * HOSTS, objects=PAGE.objects[:12])) == 12
 
 
 def test_a_plan_is_the_sum_of_its_loads() -> None:

@@ -6,9 +6,9 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -46,7 +46,7 @@ def ends(lab: Lab) -> Ends:
         for number, (urgency, is_incremental) in enumerate(PRIORITIES, start=2)
     ]
     page = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(document, *others), left_out=0)
-    arms = [Conditions(prioritised=prioritised) for prioritised in (False, True)]
+    arms = [plain(prioritised=prioritised) for prioritised in (False, True)]
     result = replay(
         lab, plan([page], [SLOW], windows=(10,), seeds=1, conditions=arms), guests=1, responses=True
     )

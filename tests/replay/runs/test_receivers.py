@@ -7,9 +7,8 @@ from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -30,7 +29,7 @@ def page(segments: int) -> Recipe:
 @pytest.fixture(scope="module")
 def trips(lab: Lab) -> Trips:
     """Round trips of each page to each receiver."""
-    arms = [Conditions(receiver=name) for name in RECEIVERS]
+    arms = [plain(receiver=name) for name in RECEIVERS]
     cells = plan([page(size) for size in SIZES.values()], [FAST], windows=(IW,), seeds=1, conditions=arms)
     rows = replay(lab, cells, guests=1).rows
     assert [row["reason"] for row in rows if row["state"] != "done"] == []

@@ -13,7 +13,7 @@ from replay.runs.cells import plan
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
 from schema.computed_tables import REPLAYED_RESPONSE
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -60,7 +60,9 @@ def result(lab: Lab) -> Result:
         page(OVER_TLS + h2, [9_000, 40_000, 700], [-1, 0, 0], [0, 0, 1], h2=bool(h2), tls=3_000)
         for h2 in (0, 1)
     ]
-    return replay(lab, plan(pages, [FAST], windows=WINDOWS, seeds=1), guests=1, responses=True)
+    return replay(
+        lab, plan(pages, [FAST], windows=WINDOWS, seeds=1, conditions=[plain()]), guests=1, responses=True
+    )
 
 
 @pytest.fixture

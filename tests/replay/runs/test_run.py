@@ -4,16 +4,20 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import RecipeError
+from replay.networks.distances import DISTANCE, RECORDED_DISTANCE
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import FRAME_BYTES
+from replay.networks.queues import QUEUES
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.calibration import CalibrationCheck, Flight, calibration_checks, count_flights
 from replay.runs.cells import Cell, plan, row, sample
 from replay.runs.conditions import Competition, Conditions, Loss, Queue
 from replay.runs.guests import guest_for, load_commands
+from replay.runs.origins import SENDERS
 from replay.runs.run import judge_cell, share_out
-from reports.recommendation.harm_conditions import HARM_CONDITIONS
 from schema.computed_tables import CELL
+from tests.factories.lab_networks import plain
+from verdict.question import HALF_LOADED
 
 MID = profile("avgdc-2010-mid")
 PACKET_NS = FRAME_BYTES * 8 * 10**9 // MID.down_bps
@@ -127,6 +131,10 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(),
         Conditions(congestion_control="bbr"),
         Conditions(pacing=True),
+        *(Conditions(senders=name) for name in SENDERS[1:]),
+        *(Conditions(distance=name) for name in DISTANCE if name != RECORDED_DISTANCE),
+        Conditions(http3="tcp"),
+        *(Conditions(queue=queue) for queue in QUEUES.values()),
         Conditions(loss=Loss(share=0.01)),
         Conditions(loss=Loss(share=0.01, burst=4)),
         Conditions(competition=Competition(flows=2, congestion_control="reno", iw=3)),
@@ -137,7 +145,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(tls_handshake="resumed"),
         Conditions(prioritised=True),
         Conditions(send_buffer="16k"),
-        *(one.conditions for one in HARM_CONDITIONS),
+        Conditions(neighbours=HALF_LOADED),
     ]
     planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
     assert len({cell.id for cell in planned}) == len(varied)
@@ -155,7 +163,7 @@ def test_pages_without_caching_headers_have_no_warm_cache_and_say_what_is_missin
 
 
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
-    varied = [Conditions(), Conditions(pacing=True), Conditions(loss=Loss(share=0.01, burst=4))]
+    varied = [plain(), plain(pacing=True), plain(loss=Loss(share=0.01, burst=4))]
     planned = plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=varied)
     told = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
     assert told == [
@@ -178,6 +186,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "background-pacing off",
         "probe off",
         "short-flows off",
+        "origins plain",
         "pacing on",
         "pacing off",
         "loss 0.010000000 4.000",

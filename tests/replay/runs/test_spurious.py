@@ -9,8 +9,9 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.conditions import Neighbours
 from replay.runs.run import replay
+from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
@@ -50,7 +51,7 @@ def rows(lab: Lab) -> Rows:
     On one host all is sent over a connection that is there when the large responses begin,
     so no SYN-ACK is lost.
     """
-    alone = [Conditions(neighbours=Neighbours())]
+    alone = [plain(neighbours=Neighbours())]
     cells = plan([page(1)], [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
     cells += plan([page(8)], [BLOATED], windows=(30,), seeds=1, conditions=alone)
     found = replay(lab, cells, guests=1).rows

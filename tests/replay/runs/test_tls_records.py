@@ -11,9 +11,9 @@ from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, TLS_RECORDS, Run
 from replay.runs.cells import plan
-from replay.runs.conditions import RECORDS, Conditions
+from replay.runs.conditions import RECORDS
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS
+from tests.factories.lab_networks import FAST, RTT_MS, plain
 
 pytestmark = pytest.mark.lab
 
@@ -58,10 +58,10 @@ def rows(lab: Lab) -> Rows:
         page(CLEAR, [DOCUMENT_BYTES], tls=False),
         page(RECORDED, [DOCUMENT_BYTES], records=HALF_KILOBYTES),
     ]
-    arms = [Conditions(tls_records=name) for name in RECORDS]
+    arms = [plain(tls_records=name) for name in RECORDS]
     cells = plan(pages, [FAST], windows=WINDOWS, seeds=1, conditions=arms)
     two = page(PAUSED, [30_000, 30_000])
-    dynamic = [Conditions(tls_records="dynamic", server_delay=delayed) for delayed in (False, True)]
+    dynamic = [plain(tls_records="dynamic", server_delay=delayed) for delayed in (False, True)]
     cells += plan([two], [FAST], windows=(10,), seeds=1, conditions=dynamic)
     found = replay(lab, cells, guests=1).rows
     assert [row["reason"] for row in found if row["state"] != "done"] == []

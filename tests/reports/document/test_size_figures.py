@@ -17,7 +17,7 @@ from releases.cdf import read_cdfs
 from reports.document.curve_marks import A_CURVE, MARKERS, marked
 from reports.document.size_figures import cdf_figure, curve, thinned
 from reports.document.theme import CURVES, THEMES, Theme, png, svg
-from reports.statistics.size_queries import SLICES
+from reports.sections.sizes.size_queries import SLICES
 from schema.computed_tables import MEASURES
 from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 

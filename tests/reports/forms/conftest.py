@@ -1,16 +1,12 @@
 """A report of made-up pages, built once with all its forms."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reports.document.report import build_report
-from reports.recommendation.rule import RULE
 from tests.factories.made_up_report import data_folder, read_data_folder
-
-QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +15,4 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     data_dir = tmp_path_factory.mktemp("forms")
     data_folder(data_dir)
     folder = data_dir / "reports" / "2026"
-    return folder, build_report(read_data_folder(data_dir), folder, commit="c0ffee", rule=QUICK)
+    return folder, build_report(read_data_folder(data_dir), folder, commit="c0ffee")

@@ -69,7 +69,7 @@ def test_the_index_names_the_place_of_each_figure_and_table_in_the_page(built: B
     folder, content = built
     index = of_json(folder / "forms" / "index.json")
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert {one["id"] for one in index} > {*figures_of(content), "shares", "verdicts", "networks"}
+    assert {one["id"] for one in index} > {*figures_of(content), "shares", "verdicts", "ledger"}
     for one in index:
         path, _, anchor = one["page"].partition("#")
         assert (folder / "forms" / path).resolve() == (folder / "index.html").resolve()

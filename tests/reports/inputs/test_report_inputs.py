@@ -4,18 +4,13 @@ import dataclasses
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from replay.runs.conditions import FIRST_BYTE, Conditions, Neighbours
-from reports.backcast.stored import Standing
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
 from reports.document.report_content import months_limit
 from reports.inputs.errors import ReportError
-from reports.recommendation.rule import RULE
-from schema.computed_tables import CELL
 from schema.recorded import RECORDED
 from storage.report_versions import Publication
 from storage.sums import seal
@@ -28,8 +23,7 @@ from tests.factories.made_up_report import (
     read_data_folder,
     write_release,
 )
-
-QUICK = dataclasses.replace(RULE, replicates=100, harm_conditions=())
+from verdict.calibration import Standing
 
 
 def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: Path) -> None:
@@ -51,7 +45,9 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     seal(path.parent, {})
     inputs = read_data_folder(tmp_path)
     assert inputs.replay
-    assert inputs.replay.population_weights["average"] == {PROFILE_IDS[0]: 1.0}
+    assert {one.id: one.weight for one in inputs.replay.replayed.looks[0].evidence.networks} == {
+        PROFILE_IDS[0]: 1.0
+    }
     assert (
         f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 "
         "--population-source 'M-Lab'\"'\"'s NDT'" in rebuild_commands(inputs)[1]
@@ -66,24 +62,10 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     )
 
 
-def test_loads_at_the_ends_of_inputs_are_no_harm_conditions_in_the_commands(tmp_path: Path) -> None:
-    some = FEW_CELLS.to_pylist()
-    busy = Conditions(neighbours=Neighbours(load=0.5)).columns()
-    late = Conditions(discovery=FIRST_BYTE).columns()
-    rows = [*some, *(row | end for end in (busy, late) for row in some if row["route"] == "own")]
-    data_folder(tmp_path, table=pa.Table.from_pylist(rows, schema=CELL))
-    path = tmp_path / "replays" / str(NAME) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(content | {"sensitivity_populations": {}}), encoding="utf-8")
-    seal(path.parent, {})
-    (command,) = [one for one in rebuild_commands(read_data_folder(tmp_path)) if " replay run " in one]
-    assert command.endswith(" --sensitivity --harm-pages 1")
-
-
 def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: Path) -> None:
     data_folder(tmp_path, kind=RECORDED, table=FEW_CELLS)
     inputs = read_data_folder(tmp_path)
-    made = dataclasses.replace(inputs, instrument=Standing(is_valid=True, sentence="", content={"seeds": 3}))
+    made = dataclasses.replace(inputs, back_cast=Standing(sentence="", content={"seeds": 3}))
     commands = rebuild_commands(made)
     assert commands[0].startswith("firstflight import pages ")
     assert commands[2] == "firstflight replay backcast --seeds 3"
@@ -94,7 +76,7 @@ def test_the_last_command_builds_the_same_version(tmp_path: Path) -> None:
     inputs = read_data_folder(tmp_path)
     content = write_report(
         inputs,
-        compose(inputs, rule=QUICK),
+        compose(inputs),
         tmp_path / "made",
         facts={},
         signer=None,
@@ -170,41 +152,6 @@ def test_a_damaged_release_is_refused(tmp_path: Path) -> None:
     release = data_folder(tmp_path)
     pq.write_table(pq.read_table(release.file("site")).slice(1), release.file("site"))
     with pytest.raises(ReportError, match=r"is damaged \(site.parquet\)"):
-        read_data_folder(tmp_path)
-
-
-@pytest.mark.parametrize(("is_illustrative", "expected"), [(False, 16), (True, None)])
-def test_last_years_window_is_the_incumbent_unless_its_report_is_illustrative(
-    tmp_path: Path, is_illustrative: bool, expected: int | None
-) -> None:
-    data_folder(tmp_path)
-    last = tmp_path / "reports" / "2025" / "v1" / "report.json"
-    last.parent.mkdir(parents=True)
-    told = {
-        "year": 2025,
-        "is_illustrative": is_illustrative,
-        "recorded_pages": None,
-        "answer": {"kind": "raise"},
-        "recommendation": {"iw_in_force": 16},
-        "ledger": [{"input": "dns"}],
-        "earlier_ledgers": [],
-    }
-    last.write_text(json.dumps(told))
-    seal(last.parent, {})
-    found = read_data_folder(tmp_path)
-    assert found.last_years_iw == expected
-    assert found.earlier_ledgers == ({"input": "dns", "year": 2025, "is_illustrative": is_illustrative},)
-
-
-def test_last_years_report_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
-    data_folder(tmp_path)
-    last = tmp_path / "reports" / "2025" / "v1" / "report.json"
-    last.parent.mkdir(parents=True)
-    last.write_text("{")
-    with pytest.raises(ReportError, match=r"last year's report .* is damaged \(SHA256SUMS\)"):
-        read_data_folder(tmp_path)
-    seal(last.parent, {})
-    with pytest.raises(ReportError, match=r"last year's report .* cannot be read"):
         read_data_folder(tmp_path)
 
 

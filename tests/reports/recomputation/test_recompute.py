@@ -9,21 +9,18 @@ import pytest
 
 from reports.document.report import build_report
 from reports.inputs.errors import ReportError
-from reports.recommendation.rule import RULE
 from reports.recomputation.recompute import items, recompute
 from storage.sums import seal
 from tests.factories.made_up_report import crawl, data_folder, places, read_data_folder, write_release
 
 pytestmark = pytest.mark.process
 
-QUICK = dataclasses.replace(RULE, replicates=60, harm_conditions=())
-
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("data")
     data_folder(made)
-    build_report(read_data_folder(made), made / "reports" / "2026" / "v1", commit="c0ffee", rule=QUICK)
+    build_report(read_data_folder(made), made / "reports" / "2026" / "v1", commit="c0ffee")
     return made
 
 
@@ -32,7 +29,7 @@ def test_figures_tables_verdicts_and_numbers_are_equal_to_the_last_digit(data_di
     # A newer release of the same crawl does not change what the report was made from.
     write_release(data_dir, crawl(hosts=("other.test",)), version=2)
     for item in ("cdf", "shares", "verdicts", "fig-gains", "number-fits"):
-        found = recompute(folder, item, places=places(data_dir), rule=QUICK)
+        found = recompute(folder, item, places=places(data_dir))
         assert found.differences == (), item
         stored = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         assert found.again == items(stored)[item]
@@ -49,7 +46,7 @@ def test_a_changed_digit_is_found(data_dir: Path, tmp_path: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     del manifest["files"]
     seal(folder, manifest)
-    before, now = recompute(folder, "shares", places=places(data_dir), rule=QUICK).differences
+    before, now = recompute(folder, "shares", places=places(data_dir)).differences
     assert before[0] + now[0] == "-+"
     assert before[1:] != now[1:]
 
@@ -57,14 +54,12 @@ def test_a_changed_digit_is_found(data_dir: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_computed_is_refused_in_one_line(data_dir: Path, tmp_path: Path) -> None:
     folder = data_dir / "reports" / "2026" / "v1"
     with pytest.raises(ReportError, match=r"has no 'fig-99'; it has: .*cdf"):
-        recompute(folder, "fig-99", places=places(data_dir), rule=QUICK)
-    with pytest.raises(ReportError, match="take firstflight of commit c0ffee"):
-        recompute(folder, "cdf", places=places(data_dir), rule=dataclasses.replace(QUICK, version=99))
+        recompute(folder, "fig-99", places=places(data_dir))
     elsewhere = dataclasses.replace(places(data_dir), releases=tmp_path)
     with pytest.raises(ReportError, match="there is no release"):
-        recompute(folder, "cdf", places=elsewhere, rule=QUICK)
+        recompute(folder, "cdf", places=elsewhere)
     copy = tmp_path / "v1"
     shutil.copytree(folder, copy)
     (copy / "report.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ReportError, match=r"is damaged \(report.json\)"):
-        recompute(copy, "cdf", places=places(data_dir), rule=QUICK)
+        recompute(copy, "cdf", places=places(data_dir))

@@ -1,15 +1,12 @@
 """What is wrong with a replay or a release is said in the report, in words that tell what to do."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from releases.formatting import apart
 from reports.document.report import compose
-from reports.recommendation.rule import RULE
 from schema.computed_tables import CELL
 from tests.factories.made_up_crawl import MadeUp
 from tests.factories.made_up_report import (
@@ -23,12 +20,10 @@ from tests.factories.made_up_report import (
 
 pytestmark = pytest.mark.process
 
-QUICK = dataclasses.replace(RULE, replicates=60, harm_conditions=())
-
 
 def content_of(data_dir: Path, table: pa.Table) -> dict[str, Any]:
     data_folder(data_dir, table=table)
-    return compose(read_data_folder(data_dir), rule=QUICK)
+    return compose(read_data_folder(data_dir))
 
 
 def test_refused_and_failed_cells_are_counted_with_their_reasons_and_enter_no_mean(tmp_path: Path) -> None:
@@ -39,27 +34,17 @@ def test_refused_and_failed_cells_are_counted_with_their_reasons_and_enter_no_me
             if row["profile"] == PROFILE_IDS[place] and row["iw"] == 30 and row["route"] == "own":
                 row |= {"state": state, "reason": reasons[state], "page_ms": None}
     content = content_of(tmp_path, pa.Table.from_pylist(rows, schema=CELL))
-    (section,) = (one for one in content["sections"] if one["id"] == "replay")
-    assert (
-        "87.5\u202f% of these cells are done. The others failed, or were refused because" in section["lead"]
-    )
-    (table,) = section["tables"]
-    assert {(row["state"], row["reason"], row["cells"]) for row in table["rows"]} == {
-        (state, apart(reason), PAGES * 4) for state, reason in reasons.items()
-    }
-    means = {(one["profile"], one["iw"]) for one in content["replay"]["outcomes"]}
-    assert not means & {(PROFILE_IDS[0], 30), (PROFILE_IDS[1], 30)}
-    assert not content["recommendation"]["is_decided"]
+    lost = PAGES * 4
+    assert {state: content["replay"]["states"][state] for state in reasons} == dict.fromkeys(reasons, lost)
+    pairs = {one["window"]: one["pairs"] for one in content["verdict"]["candidates"]}
+    assert pairs[16] - pairs[30] == 2 * lost
 
 
-def test_too_few_pages_decide_nothing_and_the_report_says_how_many_it_takes(tmp_path: Path) -> None:
-    content = content_of(tmp_path, replay_cells(pages=5))
-    assert not content["recommendation"]["is_decided"]
-    assert content["recommendation"]["iw"] is None
-    assert (
-        f"5 pages pair in the smallest comparison; the rule asks for {RULE.minimum_pages}."
-        in content["answer"]["reasons"]
-    )
+def test_too_few_networks_decide_nothing(tmp_path: Path) -> None:
+    rows = [row for row in replay_cells().to_pylist() if row["profile"] == PROFILE_IDS[0]]
+    content = content_of(tmp_path, pa.Table.from_pylist(rows, schema=CELL))
+    assert {one["verdict"] for one in content["verdict"]["candidates"]} == {"open"}
+    assert all(one["gain_percent"]["lower"] is None for one in content["verdict"]["candidates"])
 
 
 def test_a_release_without_a_page_that_loaded_states_no_share(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from releases.cdf import EMPTY, Cdf
+from releases.cdf import Cdf
 from reports.sections.quic_window import quic_section
 
 
@@ -17,9 +17,7 @@ def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> No
         "responses": cdf_of([1_000, 11_740, 11_741, 14_480]),
         "first_flights_after_tls": cdf_of([1], unknown=9),
     }
-    table, _ = quic_section(
-        cdfs, labels={"responses": "all responses"}, source="tests", bursts=None, paced=None, crawl="2026-11"
-    ).tables
+    table, _ = quic_section(cdfs, labels={"responses": "all responses"}, source="tests").tables
     shares = {
         (row["measure"], row["protocol"].split(",")[0]): [row[f"rounds{count}"] for count in (1, 2, 3, 4)]
         for row in table.rows
@@ -32,9 +30,7 @@ def test_a_response_between_the_two_windows_takes_a_round_more_over_quic() -> No
 
 def test_larger_datagrams_carry_more_in_the_first_round_up_to_the_limit_of_rfc_9002() -> None:
     cdfs = {"responses": cdf_of([11_740, 12_240, 13_240, 14_460])}
-    _, table = quic_section(
-        cdfs, labels={"responses": "all responses"}, source="tests", bursts=None, paced=None, crawl="2026-11"
-    ).tables
+    _, table = quic_section(cdfs, labels={"responses": "all responses"}, source="tests").tables
     assert [
         (row["datagram"], row["window"], row["stream"], row["responses"], row["first_flights_after_tls"])
         for row in table.rows
@@ -44,10 +40,3 @@ def test_larger_datagrams_carry_more_in_the_first_round_up_to_the_limit_of_rfc_9
         (1_350, 13_500, 13_240, 75, None),
         (1_472, 14_720, 14_460, 100, None),
     ]
-
-
-def test_without_paced_senders_the_command_that_replays_them_is_named() -> None:
-    section = quic_section(
-        dict.fromkeys(("responses",), EMPTY), labels={}, source="", bursts=None, paced=None, crawl="2026-11.x"
-    )
-    assert "`firstflight replay run --crawl 2026-11.x --pacing off,on` does" in section.notes[0]

@@ -101,6 +101,7 @@ def test_the_release_of_the_year_before_is_named_and_needed_to_compute_again(tmp
     places = Places(
         releases=tmp_path / "releases",
         replays=tmp_path / "replays",
+        decisions=tmp_path / "decisions",
         reports=tmp_path / "reports",
         backcast=tmp_path / "backcast",
         allowed_signers=tmp_path / "allowed_signers",

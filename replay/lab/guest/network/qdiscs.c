@@ -1,5 +1,7 @@
 #include "network/qdiscs.h"
 #include "loop/failure.h"
+#include "loop/memory.h"
+#include "network/hosts.h"
 #include "network/netlink.h"
 
 #include <linux/gen_stats.h>
@@ -43,16 +45,17 @@ static void add_bursts(struct request *request) {
     end_nested(request, nested);
 }
 
-static void set_line(struct line *line, uint64_t seed) {
+/* Set the delay and the losses of a line; its seed is that of its losses. */
+static void set_line(struct line *line, nanoseconds delay, double share, uint64_t seed) {
     struct request request;
     uint16_t flags = line->made ? 0 : NLM_F_CREATE | NLM_F_REPLACE;
     struct tcmsg *tc = begin(&request, RTM_NEWQDISC, flags, sizeof *tc);
     *tc = (struct tcmsg){.tcm_family = AF_UNSPEC, .tcm_ifindex = line->index, .tcm_parent = TC_H_ROOT};
     attribute(&request, TCA_KIND, "netem", sizeof "netem");
-    bool bursts = loss > 0 && mean_burst > 1;
-    struct tc_netem_qopt options = {.limit = NEVER_DROPS, .loss = bursts ? 0 : share_of_all(loss)};
+    bool bursts = share > 0 && mean_burst > 1;
+    struct tc_netem_qopt options = {.limit = NEVER_DROPS, .loss = bursts ? 0 : share_of_all(share)};
     struct rtattr *nested = attribute(&request, TCA_OPTIONS, &options, sizeof options);
-    attribute(&request, TCA_NETEM_LATENCY64, &one_way, sizeof one_way);
+    attribute(&request, TCA_NETEM_LATENCY64, &delay, sizeof delay);
     attribute(&request, NETEM_PRNG_SEED, &seed, sizeof seed);
     if (bursts) add_bursts(&request);
     end_nested(&request, nested);
@@ -60,7 +63,13 @@ static void set_line(struct line *line, uint64_t seed) {
     line->made = true;
 }
 
+static void set_lines(double share, uint64_t seed) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], one_way, share, seed + i);
+}
+
+/* Set the delay of each direction. All servers lie at the end of the line until their distances are set. */
 void set_delay(nanoseconds delay, double share, double burst) {
+    for (int host = FIRST_ORIGIN; host < host_count; host++) set_distance(host, 0);
     one_way = delay;
     set_losses(share, burst);
 }
@@ -68,24 +77,46 @@ void set_delay(nanoseconds delay, double share, double burst) {
 void set_losses(double share, double burst) {
     loss = share;
     mean_burst = burst;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], i);
+    set_lines(loss, 0);
 }
 
 nanoseconds round_trip(void) { return 2 * one_way; }
 
 /* Make the losses from now on independent of all that was sent before. */
 void seed_losses(uint64_t seed) {
-    if (loss > 0)
-        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], seed + i);
+    if (loss > 0) set_lines(loss, seed);
 }
 
 /* Lose nothing until the losses are next set or seeded: for the calibration of a topology. */
 void lose_nothing(void) {
-    double share = loss;
-    if (loss <= 0) return;
-    loss = 0;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) set_line(&lines[i], 0);
-    loss = share;
+    if (loss > 0) set_lines(0, 0);
+}
+
+/* Each server's distance stands on the bridge's port that leads to it, which is no sender's own queue: there TCP would count the
+ * packets that wait for what it has sent, and hold more back. */
+static struct port {
+    struct line line;
+    char interface[24];
+    nanoseconds distance;
+} *ports;
+
+/* The caller is in the bridges' namespace. */
+void find_ports(void) {
+    ports = zeroed(host_count, sizeof *ports);
+    for (int host = FIRST_ORIGIN; host < host_count; host++) {
+        struct port *port = &ports[host];
+        snprintf(port->interface, sizeof port->interface, "s2-eth%d", host + 1); /* s2-eth1 leads to the client */
+        port->line = (struct line){.interface = port->interface, .netlink = bottleneck_netlink,
+                                   .index = (int)if_nametoindex(port->interface)};
+        if (!port->line.index) die(port->interface);
+    }
+}
+
+/* Put a server further away, by a round trip that the way up to it takes. */
+void set_distance(int host, nanoseconds distance) {
+    if (ports[host].distance == distance) return;
+    ports[host].distance = distance;
+    set_line(&ports[host].line, distance, 0, 0);
 }
 
 /* The caller is in the bridges' namespace. */

@@ -9,6 +9,7 @@
 #include "page/later.h"
 #include "page/name_resolution.h"
 #include "page/retransmissions.h"
+#include "page/senders.h"
 #include "transport/packet_log.h"
 #include "transport/retransmission_log.h"
 #include "transport/server.h"
@@ -60,6 +61,8 @@ bool load_is_done(void) { return left == 0; }
 static bool is_h2(const struct http_connection *http) { return http->origin->recipe->h2; }
 static bool is_cached(int index) { return page->objects[index].response_bytes == 0; }
 
+static int number_of(const struct http_connection *http) { return (int)(http->origin - origins); }
+
 static int unready_connections(const struct origin_state *origin) {
     int count = 0;
     for (int i = 0; i < origin->connection_count; i++) count += !origin->connections[i]->ready;
@@ -83,7 +86,8 @@ static void send_waiting(struct http_connection *http) {
 static const struct application http_application;
 
 static void open_http(struct origin_state *origin) {
-    struct http_connection *http = (struct http_connection *)make_connection(&http_application, by_alias ? window + ALIAS : window);
+    struct http_connection *http = (struct http_connection *)make_connection(
+        &http_application, window_of((int)(origin - origins), window) + (by_alias ? ALIAS : 0));
     http->origin = origin;
     origin->connections[origin->connection_count++] = http;
     if (is_h2(http)) {
@@ -184,8 +188,8 @@ static void established(struct connection *connection) {
 static void accepted(struct connection *connection) {
     struct http_connection *http = (struct http_connection *)connection;
     if (is_h2(http) && most_unsent_bytes) set_option(connection->server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
-    begin_counting(&http->again, connection, window);
-    set_sender(connection->server, NULL, pacing);
+    begin_counting(&http->again, connection, window_of(number_of(http), window));
+    set_sender_of(number_of(http), connection->server);
 }
 
 static void queue_answer(struct connection *connection, int index) {
@@ -251,9 +255,9 @@ static void reached(struct connection *connection, const struct mark *mark) {
 /* A segment of a response has arrived; one after half a round trip of silence begins a flight. */
 static void arrived(struct connection *connection, int index, nanoseconds time) {
     struct object_state *object = &objects[index];
-    (void)connection;
+    nanoseconds pause = (round_trip() + distance_of(number_of((struct http_connection *)connection))) / 2;
     if (!object->flights) object->first_byte = time;
-    if (!object->flights || time - object->last_packet > round_trip() / 2) object->flights++;
+    if (!object->flights || time - object->last_packet > pause) object->flights++;
     object->last_packet = time;
 }
 
@@ -288,13 +292,18 @@ static void print_responses(void) {
 /* Print the load's line without its end, which the short flows and the probe print. */
 void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
     if (logging_packets) print_responses();
-    struct totals totals = {0};
+    struct totals by_sender[SENDERS] = {0}, totals = {0};
     int responses_retransmitted = 0, own_retransmitted = 0;
     nanoseconds latencies = 0, render_blocking = document_first;
     for (int i = 0; i < page->origin_count; i++)
         for (int j = 0; j < origins[i].connection_count; j++) {
             const struct http_connection *http = origins[i].connections[j];
-            if (http->responses) add_to_totals(&totals, &http->again, &http->tcp);
+            if (!http->responses) continue;
+            struct totals before = totals, *sender = &by_sender[sender_of(i)];
+            add_to_totals(&totals, &http->again, &http->tcp);
+            sender->payload_bytes += totals.payload_bytes - before.payload_bytes;
+            sender->bytes_retransmitted += totals.bytes_retransmitted - before.bytes_retransmitted;
+            if (sender_of(i) == HTTP3) totals.snd_cwnd_min = before.snd_cwnd_min; /* its window is no candidate's */
         }
     for (int i = 0; i < page->object_count; i++) {
         const struct object_state *object = &objects[i];
@@ -315,5 +324,9 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
            responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
            totals.segments_sent, totals.segments_retransmitted, totals.segments_spurious, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            competition_bytes);
+    static const char *senders[] = {[AT_ONCE] = "at_once", [PACED] = "paced", [BBR] = "bbr", [HTTP3] = "http3"};
+    for (int i = 0; senders_differ && i < SENDERS; i++)
+        printf(", \"payload_bytes_%s\": %" PRId64 ", \"bytes_retransmitted_%s\": %" PRId64, senders[i],
+               by_sender[i].payload_bytes, senders[i], by_sender[i].bytes_retransmitted);
     if (has_retransmission_log()) printf(", \"responses_own_retransmitted\": %d", own_retransmitted);
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
@@ -16,13 +17,10 @@ from click.testing import CliRunner, Result
 from firstflight.errors import INTERRUPTED
 from firstflight.main import main
 from replay.lab.guest_process import usable_cpus
-from replay.runs.conditions import Conditions
 from replay.runs.replay_folder import is_stored
-from reports.recommendation.harm_conditions import CORE
-from reports.recommendation.inputs import ENDS
-from reports.statistics.paired_loads import pair_loads
 from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
+from verdict.replayed import of_pairs
 
 FILE = "bandwidth_kbps,rtt_ms,loss,weight\n2000,60,0,3\n800,120,0.01,1\n"
 TOLD = ("--population-measured", "2026-05", "--population-source", "tests")
@@ -51,21 +49,10 @@ def run(*options: str) -> Result:
 
 
 @pytest.mark.lab
-def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None:
+def test_a_population_and_what_the_guards_ask_are_replayed_and_kept(data: Path) -> None:
     population = str(data / "ndt-2026-05.csv")
-    done = run(
-        "--population",
-        population,
-        *TOLD,
-        "--seeds",
-        "1",
-        "--harm",
-        "core",
-        "--harm-pages",
-        "1",
-        "--guests",
-        "1",
-    )
+    options = ("--population", population, *TOLD, "--seeds", "1", "--everyone", "--everyone-pages", "1")
+    done = run(*options, "--guests", "1")
     assert done.exit_code == 0, done.output
     folder = data / "replays" / str(NAME)
     facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
@@ -74,37 +61,13 @@ def test_a_population_and_the_core_set_are_replayed_and_kept(data: Path) -> None
     assert (slow["slow"], slow["weights"]) == (True, {"ndt-2026-05-2": 1.0})
     cells = pq.read_table(folder / "cells.parquet")
     assert set(cells["state"].to_pylist()) == {"done"}
-    assert cells.num_rows == 2 * 2 * 2 + len(CORE) * 2 * 2 + 2
+    assert cells.num_rows == 2 * 2 * 2 + 2 * 2 + 2
     assert set(cells["profile"].to_pylist()) == {"ndt-2026-05-1", "ndt-2026-05-2"}
-    ordinary = pair_loads(cells, congestion_control="cubic")
-    assert ordinary.states == {"done": 8}
-    for one in CORE:
-        there = pair_loads(cells, congestion_control="cubic", conditions=one.conditions)
-        assert (there.states, len(there.pages)) == ({"done": 4}, 1), one.id
-    again = pair_loads(cells, congestion_control="cubic", conditions=Conditions(alias=True))
-    assert (again.states, again.windows) == ({"done": 2}, (10,))
-
-
-@pytest.mark.lab
-def test_a_sensitivity_replay_loads_pages_at_the_ends_of_every_input(data: Path) -> None:
-    options = (
-        *("--networks", "2", "--seeds", "1", "--sensitivity", "--harm-pages", "1", "--pages", "1"),
-        *("--pacing", "off,on", "--iw", "10,16,20", "--harm-iw", "10,16"),
-    )
-    done = run(*options)
-    assert done.exit_code == 0, done.output
-    folder = data / "replays" / str(NAME)
-    facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
-    assert sorted(facts["sensitivity_populations"]) == ["crux", "r00", "r60", "users"]
-    cells = pq.read_table(folder / "cells.parquet")
-    assert set(cells["reason"].to_pylist()) == {None}
-    # The paced arm of the command line is an end too: its loads at 10 and 16 segments are replayed once.
-    assert cells.num_rows == 2 * 2 * (1 + len(ENDS)) + 2 * 2
-    for end in ENDS:
-        weights = facts["sensitivity_populations"].get(end.population, facts["populations"])[0]["weights"]
-        control = end.conditions.congestion_control
-        loads = pair_loads(cells, congestion_control=control, conditions=end.conditions)
-        assert loads.covers(weights), end
+    found = of_pairs(cells, facts["populations"])
+    assert found.rule.rivals() == (16,)
+    assert found.everyone is not None
+    assert (len(found.looks[0].evidence), len(found.everyone)) == (4, 2)
+    assert np.isfinite(found.looks[0].evidence.again["page_ms"]).sum() == 2
 
     again = run(*options, "--unless-stored")
     assert (again.exit_code, again.output) == (0, f"stored already: {folder}\n")
@@ -245,34 +208,6 @@ def test_a_population_that_is_told_badly_is_one_line(
     assert done.exit_code != 0
     assert said in done.output
     assert "Traceback" not in done.output
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--budget", "45m"), "--budget does nothing without --until decided"),
-        (("--run", "2"), "--run does nothing without --until decided"),
-        (("--harm-pages", "3"), "--harm-pages does nothing without --harm or --sensitivity"),
-        (("--harm-iw", "16"), "--harm-iw does nothing without --harm or --sensitivity"),
-        (("--harm-seeds", "3", "--sensitivity"), "--harm-seeds does nothing without --harm"),
-        (
-            ("--sensitivity-pages", "3", "--harm", "core"),
-            "--sensitivity-pages does nothing without --sensitivity",
-        ),
-    ],
-)
-def test_an_option_that_would_do_nothing_is_refused(data: Path, options: tuple[str, ...], said: str) -> None:
-    done = run(*options)
-    assert (done.exit_code, done.output.splitlines()[-1]) == (2, f"Error: {said}")
-
-
-@pytest.mark.parametrize("command", [("plan",), ("merge", "--chunks", "2")])
-def test_plan_and_merge_refuse_what_a_run_refuses(data: Path, command: tuple[str, ...]) -> None:
-    done = invoke(*command, "--harm-seeds", "3")
-    assert (done.exit_code, done.output.splitlines()[-1]) == (
-        2,
-        "Error: --harm-seeds does nothing without --harm",
-    )
 
 
 def test_a_replay_of_a_release_is_over_todays_networks_and_says_how_many(data: Path) -> None:

@@ -22,7 +22,6 @@ from replay.networks.mlab.joint import (
 from replay.networks.mlab.populations import USERS, made, populations_of, read_users, slowest
 from replay.networks.mlab.sample import SLOW_SHARE, sampled, slowness, weighted_quantiles
 from replay.networks.population_csv import PopulationError
-from replay.networks.queues import QUEUES, queue_at
 
 SHARES = [percent / 100 for percent in PERCENTS]
 BETWEEN = (0.02, 0.15, 0.4, 0.6, 0.85, 0.97)
@@ -154,27 +153,6 @@ def test_loss_is_the_lower_quartile_of_the_country() -> None:
     country = next(one for one in october() if one.code == "PK")
     assert country.loss[3] < country.loss[4]
     assert set(cloud("PK").loss) == {country.loss[3]}
-
-
-def test_queues_have_their_weights_in_the_sample() -> None:
-    assert sum(queue.weight for queue in QUEUES) == pytest.approx(1)
-    sample = sampled(cloud())
-    drawn = [queue_at(share).id for share in sample.queue_shares]
-    for queue in QUEUES:
-        held = sum(weight for one, weight in zip(drawn, sample.weights, strict=True) if one == queue.id)
-        assert held == pytest.approx(queue.weight, abs=0.03), queue.id
-
-
-def test_a_queue_is_milliseconds_of_the_rate_within_bounds() -> None:
-    sizes = [queue.bytes(bandwidth_mbps=50, rtt_ms=20) for queue in QUEUES]
-    assert sizes == [31_250, 125_000, 625_000, 1_875_000, 6_250_000]
-    assert [
-        QUEUES[0].bytes(bandwidth_mbps=0.1, rtt_ms=5),
-        QUEUES[-1].bytes(bandwidth_mbps=1000, rtt_ms=5),
-    ] == [
-        3_028,
-        16_000_000,
-    ]
 
 
 def test_the_slowest_countries_are_twenty_by_page_time_of_their_medians() -> None:

@@ -1,0 +1,182 @@
+"""The first screen of a report: what the verdict says, its numbers, and what closes an open question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from releases.formatting import grouped
+
+Kind = Literal["raise", "stays", "open", "no answer"]
+
+Level = Literal["none", "low", "medium", "high"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidence:
+    """How far the answer can be relied on."""
+
+    level: Level
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyNumber:
+    """One of the numbers that matter."""
+
+    id: str
+    label: str
+    unit: str
+    value: float | None
+    """None if it is unknown; then `note` says why."""
+    lower: float | None = None
+    upper: float | None = None
+    limit: float | None = None
+    """Bound that the value is held against."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """What would settle an open question."""
+
+    what: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The first screen of a report."""
+
+    first_line: str | None
+    """Warning that stands before everything: the inputs are illustrative."""
+    limits: str | None
+    """What recorded pages are and are not, in one sentence; None for a crawl of ours."""
+    kind: Kind
+    headline: str
+    iw: int | str | None
+    """The recommended window; None without an answer."""
+    sentence: str
+    confidence: Confidence
+    numbers: tuple[KeyNumber, ...]
+    reasons: tuple[str, ...]
+    deciding: Deciding | None
+
+
+def answer_of(
+    verdict: Mapping[str, Any] | None,
+    *,
+    illustrative_because: Sequence[str],
+    limits: str | None,
+    fits: KeyNumber,
+    command: str,
+) -> Answer:
+    """The answer by a verdict, as verdict.json has it; None without a replay. `command` would load more."""
+    first_line = illustrative_sentence(illustrative_because) if illustrative_because else None
+    if verdict is None:
+        return Answer(
+            first_line=first_line,
+            limits=limits,
+            kind="no answer",
+            headline="No answer",
+            iw=None,
+            sentence="This report has sizes alone: it was built without a replay, so that what windows save "
+            "and send again is not measured.",
+            confidence=Confidence(level="none", because="no replay"),
+            numbers=(fits,),
+            reasons=(),
+            deciding=Deciding(what="Every window is open.", command=command),
+        )
+    kind = verdict["kind"]
+    reasons = [one["sentence"] for one in verdict["reasons"]]
+    still = [f"IW {window}" for window in verdict["open"]]
+    return Answer(
+        first_line=first_line,
+        limits=limits,
+        kind=kind,
+        headline=verdict["headline"],
+        iw=None if kind == "no answer" else verdict["window"],
+        sentence=" ".join(verdict["sentences"][:1]),
+        confidence=Confidence(
+            level=verdict["confidence"] or "none",
+            because="nothing is claimed"
+            if kind == "no answer"
+            else " ".join(reasons).rstrip(".") or "all is settled",
+        ),
+        numbers=(fits, *_numbers(verdict)),
+        reasons=tuple(_told(one) for one in verdict["candidates"]),
+        deciding=Deciding(what=f"More loads would tell of {', '.join(still)}.", command=command)
+        if still
+        else None,
+    )
+
+
+def illustrative_sentence(because: Sequence[str]) -> str:
+    """What stands before illustrative numbers."""
+    return f"These numbers are illustrative, and no evidence about the live web: {'; '.join(because)}."
+
+
+def _told(one: Mapping[str, Any]) -> str:
+    return f"IW {one['window']} is {one['verdict']}."
+
+
+def _numbers(verdict: Mapping[str, Any]) -> tuple[KeyNumber, ...]:
+    rival = next((one for one in verdict["candidates"] if one["window"] == verdict["rival"]), None)
+    if rival is None:
+        return ()
+    against = f"IW {rival['window']} against IW {verdict['rule']['incumbent']}"
+    told = (
+        ("gain", "of page time saved by", "%", rival["gain_percent"], verdict["rule"]["worthwhile_percent"]),
+        ("milliseconds", "of page time saved by", "ms", rival["milliseconds"], None),
+        ("resent", "of payload sent again more by", "pp", rival["resent_pp"], None),
+    )
+    return tuple(
+        KeyNumber(
+            id=name,
+            label=f"{label} {against}",
+            unit=unit,
+            value=found["estimate"],
+            lower=found["lower"],
+            upper=found["upper"],
+            limit=limit,
+            note="over " + grouped(rival["pairs"]) + " pairs of loads",
+        )
+        for name, label, unit, found, limit in told
+    )
+
+
+FITTING = {"first_flights": "first flights", "responses": "responses"}
+"""Measures whose share that fits is one of the numbers, by name: the second where the first is unknown."""
+
+
+def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
+    """Share of first flights that fit into a window, or of responses, and labelled so,
+    where most first flights are of unknown size.
+
+    `measures` are those of report.json's `sizes`. Unknown, with the counts, where most sizes of both are.
+    """
+    found = {one["id"]: one for one in measures}
+    stated = next((name for name in FITTING if found[name]["is_stated"]), None)
+    lacking = found["first_flights"]
+    why = (
+        f"the size is known of {grouped(lacking['known'])} of "
+        f"{grouped(lacking['known'] + lacking['unknown'])} first flights"
+    )
+    if stated is None:
+        label = f"of first flights fit into IW {iw}"
+        return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
+    counted = found[stated]
+    (share,) = (one for one in counted["shares"] if one["iw"] == iw)
+    notes = [f"of {grouped(counted['known'])} of known size"]
+    if counted["unknown"]:
+        notes.append(f"{grouped(counted['unknown'])} more are unknown")
+    if stated != "first_flights":
+        notes.append(f"in place of first flights: {why}")
+    return KeyNumber(
+        id="fits",
+        label=f"of {FITTING[stated]} fit into IW {iw}",
+        unit="%",
+        value=share["percent"],
+        lower=share["lower_percent"],
+        upper=share["upper_percent"],
+        note="; ".join(notes),
+    )

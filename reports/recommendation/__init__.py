@@ -1,1 +1,0 @@
-"""The recommendation: a rule, its estimates, and the decision."""

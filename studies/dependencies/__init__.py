@@ -1,0 +1,1 @@
+"""Inferred dependencies of recorded pages, held against recorded ones."""

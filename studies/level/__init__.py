@@ -1,0 +1,1 @@
+"""Level of retransmissions of single responses over slow lines."""

@@ -1,0 +1,129 @@
+"""Distance and sender by origin, from one guest: round trips, first flights, and what HTTP/3 stands for."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from releases.slow_start import MSS_TIMESTAMPS
+from replay.lab.guest_process import Lab
+from replay.networks.profiles import Profile, symmetric
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.cells import plan
+from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.responses import response_tables
+from replay.runs.run import replay
+from tests.factories.lab_networks import FAST, plain
+
+pytestmark = pytest.mark.lab
+
+DISTANCE_MS = 80
+LINE = symmetric("line", bps=10_000_000, rtt_us=40_000, queue_bytes=1_000_000, source="tests")
+AS_RECORDED = plain(distance="recorded")
+NEAR, FAR = 1, 2
+
+
+def page(visit_id: int, *distances_ms: float, segments: int = 15, is_http3: bool = False) -> Recipe:
+    """A page of one response from each origin, one after the other, in clear text."""
+    origins = tuple(
+        Origin(
+            host=f"{number}.test",
+            port=80,
+            h2=False,
+            tls_flight_bytes=0,
+            tls_after_bytes=0,
+            distance_us=round(1000 * distance),
+            is_http3=is_http3,
+        )
+        for number, distance in enumerate(distances_ms)
+    )
+    objects = tuple(
+        Object(
+            response_id=number + 1,
+            origin=number,
+            parent=number - 1,
+            response_bytes=segments * MSS_TIMESTAMPS,
+            is_document=number == 0,
+        )
+        for number in range(len(origins))
+    )
+    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=origins, objects=objects, left_out=0)
+
+
+def responses(
+    lab: Lab, pages: list[Recipe], network: Profile, arm: Conditions, iw: int
+) -> list[list[dict[str, Any]]]:
+    """The responses of each page's load, without other traffic."""
+    arm = replace(arm, neighbours=Neighbours())
+    result = replay(
+        lab, plan(pages, [network], windows=(iw,), seeds=1, conditions=[arm]), guests=1, responses=True
+    )
+    assert [row["reason"] for row in result.rows if row["state"] != "done"] == []
+    return [table.to_pylist() for table in response_tables(result)]
+
+
+def test_a_distance_is_a_longer_round_trip_and_nothing_else(lab: Lab) -> None:
+    near, far, mixed, again = responses(
+        lab,
+        [page(NEAR, 0), page(FAR, DISTANCE_MS), page(3, DISTANCE_MS, 0, DISTANCE_MS), page(4, 0)],
+        LINE,
+        AS_RECORDED,
+        10,
+    )
+    (one,), (other,) = near, far
+    handshake_and_request, all_trips = 2 * DISTANCE_MS, 3 * DISTANCE_MS
+    assert other["sent_ms"] - one["sent_ms"] == pytest.approx(DISTANCE_MS, abs=0.1)
+    assert other["first_byte_ms"] - one["first_byte_ms"] == pytest.approx(handshake_and_request, abs=0.1)
+    assert other["last_byte_ms"] - one["last_byte_ms"] == pytest.approx(all_trips, abs=0.1)
+    assert (one["flights"], other["flights"]) == (2, 2)
+    first, second, third = mixed
+    for found, distance_ms in ((first, DISTANCE_MS), (second, 0), (third, DISTANCE_MS)):
+        waited = found["first_byte_ms"] - found["sent_ms"]
+        assert waited - (one["first_byte_ms"] - one["sent_ms"]) == pytest.approx(distance_ms, abs=0.1)
+    assert again == [one | {"page": "4.test", "visit_id": 4}]
+
+
+def test_a_first_flight_is_as_long_from_afar(lab: Lab) -> None:
+    near, far = responses(
+        lab, [page(NEAR, 0, segments=10), page(FAR, DISTANCE_MS, segments=10)], LINE, AS_RECORDED, 10
+    )
+    spans = [one["last_byte_ms"] - one["first_byte_ms"] for (one,) in (near, far)]
+    assert spans[0] == pytest.approx(9 * 1514 * 8 / 10_000, abs=0.1)
+    assert spans[1] == pytest.approx(spans[0], abs=0.01)
+
+
+def test_http3_keeps_its_sender_whatever_the_window(lab: Lab) -> None:
+    over_http3 = page(1, 0, segments=40, is_http3=True)
+    arms = [plain(http3="stand-in"), plain()]
+    rows = replay(lab, plan([over_http3], [FAST], windows=(10, 45), seeds=1, conditions=arms), guests=1).rows
+    found = {(row["http3"], row["iw"]): row for row in rows}
+    assert found["stand-in", 10]["page_ms"] == found["stand-in", 45]["page_ms"]
+    assert found["stand-in", 10]["payload_bytes_http3"] == found["stand-in", 10]["payload_bytes"]
+    assert found["tcp", 45]["page_ms"] < found["tcp", 10]["page_ms"] - 90
+    assert found["tcp", 45]["payload_bytes_http3"] is None
+
+
+def test_every_origin_has_the_sender_that_was_drawn(lab: Lab) -> None:
+    many = page(1, *[0] * 30, segments=8)
+    cells = plan([many], [FAST], windows=(10,), seeds=2, conditions=[plain(senders="unknown-bbr")])
+    rows = {row["seed"]: row for row in replay(lab, cells, guests=1).rows}
+    for cell in cells:
+        letters = [one.sender for one in cell.origins]
+        assert {"c", "b"} <= set(letters) <= {"c", "p", "b"}
+        for letter, name in (("c", "at_once"), ("p", "paced"), ("b", "bbr"), ("3", "http3")):
+            expected = letters.count(letter) * 8 * MSS_TIMESTAMPS
+            assert rows[cell.seed][f"payload_bytes_{name}"] == expected
+
+
+def test_a_paced_candidate_paces_cubic_and_bbr_paces_by_itself(lab: Lab) -> None:
+    many = page(1, *[0] * 12, segments=20)  # Linux paces from the eleventh segment on
+    arms = [plain(senders="unknown-bbr"), plain(senders="unknown-bbr", pacing=True)]
+    cells = plan([many], [FAST], windows=(30,), seeds=1, conditions=arms)
+    result = replay(lab, cells, guests=1, responses=True)
+    letters = [one.sender for one in cells[0].origins]
+    at_once, paced = (table.to_pylist() for table in response_tables(result))
+    spread = [[one["last_byte_ms"] - one["first_byte_ms"] for one in load] for load in (at_once, paced)]
+    assert {"c", "b"} <= set(letters)
+    for letter, free, held in zip(letters, *spread, strict=True):
+        assert (free > 5) == (letter != "c")
+        assert held > 5

@@ -1,0 +1,145 @@
+"""The back-cast as calibration: the rule chooses 10 in the world of 2010, and not in any world."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from replay.backcast.calibration import Calibrated
+from replay.backcast.measure import Inputs
+from replay.backcast.networks import strata
+from replay.backcast.published import CANDIDATES, DATA_CENTERS, DataCenter, Service
+from replay.backcast.services import Shape
+from replay.runs.conditions import Conditions
+from schema.computed_tables import CELL
+from verdict.calibration import (
+    BACKCAST_RULE,
+    CannotDecide,
+    check_may_decide,
+    choices,
+    content_of,
+    figures_of,
+    sentence,
+    standing,
+    write_backcast,
+)
+from verdict.rule import RULE
+
+SEARCH_MS = {3: 562.0, 6: 497.0, 10: 469.0, 16: 467.0, 26: 466.0}
+"""Latency of search with the knee at 10 that this instrument shows."""
+
+FITTING_MS = dict.fromkeys(CANDIDATES, 562.0)
+
+CALIBRATED = Calibrated(
+    inputs=Inputs(dict.fromkeys(DATA_CENTERS, 1.0), dict.fromkeys(DATA_CENTERS, 0.02), 2.0, 131_072),
+    shapes=dict.fromkeys(("search", "maps", "photos"), Shape(1, 1)),
+    backend_ms=dict.fromkeys(DATA_CENTERS, 20.0),
+    tried=(),
+)
+
+FIRST: dict[Service, int] = {"search": 1, "maps": 101, "photos": 201}
+
+
+def rows(
+    center: DataCenter, service: Service, times: dict[int, float], resent: float
+) -> list[dict[str, Any]]:
+    """Loads of six pages, of which a step sends `resent` percentage points more again."""
+    rng = np.random.default_rng(1)
+    found = []
+    for at in range(len(strata(center).weights)):
+        for page in range(6):
+            factor = float(np.exp(0.02 * rng.standard_normal()))
+            for place, iw in enumerate(CANDIDATES):
+                sent = 1000
+                again = sent * (0.02 + place * resent / 100 * float(np.exp(0.1 * rng.standard_normal())))
+                found.append(
+                    dict.fromkeys(CELL.names)
+                    | Conditions().columns()
+                    | {"page": f"{service}-{page}", "visit_id": FIRST[service] + page, "iw": iw, "seed": 1}
+                    | {"profile": f"{center.lower()}-{at + 1}", "state": "done"}
+                    | {"page_ms": times[iw] * (factor if iw > 3 else 1), "payload_bytes": 1448 * sent}
+                    | {"bytes_retransmitted": round(1448 * again), "segments_sent": sent}
+                    | {
+                        "segments_retransmitted": round(again),
+                        "responses": 1,
+                        "responses_own_retransmitted": 0,
+                    }
+                    | {"connections": 1, "connections_initial_loss": 0, "bottleneck_drops": 0}
+                )
+    return found
+
+
+def experiment(
+    times: dict[int, float], resent: float = 0.15
+) -> dict[tuple[DataCenter, Service], list[dict[str, Any]]]:
+    return {
+        (center, service): rows(center, service, times, resent)
+        for center in DATA_CENTERS
+        for service in FIRST
+    }
+
+
+def test_the_rule_chooses_ten_over_the_networks_of_2010() -> None:
+    found = choices(experiment(SEARCH_MS), CALIBRATED)
+    assert [(answer.kind, answer.window) for answer in found.values()] == [("raise", 10)] * 2
+
+
+def test_the_rule_keeps_three_where_every_page_fits_into_three_segments() -> None:
+    found = choices(experiment(FITTING_MS, 0.0), CALIBRATED)
+    assert {answer.window for answer in found.values()} == {3}
+
+
+def test_no_constant_of_the_rule_is_changed_for_2010() -> None:
+    same = dataclasses.replace(BACKCAST_RULE, incumbent=10, candidates=RULE.candidates, guards=RULE.guards)
+    assert same == RULE
+
+
+@pytest.fixture(scope="module")
+def content() -> dict[str, Any]:
+    found = experiment(SEARCH_MS)
+    made = content_of(
+        CALIBRATED, tuple(figures_of(found, CALIBRATED)), choices(found, CALIBRATED), seeds=1, commit="c"
+    )
+    whole: dict[str, Any] = json.loads(json.dumps(made))
+    return whole
+
+
+def test_a_figure_is_held_against_the_published_one(content: dict[str, Any]) -> None:
+    figures = {one["what"]: one for one in content["figures"]}
+    gain = figures["AvgDC: mean gain of search"]
+    assert gain["published"] == pytest.approx(11.7, abs=0.05)
+    assert gain["is_met"]
+    assert not figures["AvgDC, photos: more responses with any at IW 10"]["is_met"]
+
+
+def test_a_quantity_beyond_a_factor_of_two_cannot_decide(content: dict[str, Any]) -> None:
+    check_may_decide(["page", "resent"], content)
+    with pytest.raises(CannotDecide, match="responses of whose bytes any were sent again cannot decide"):
+        check_may_decide(["responses"], content)
+
+
+def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    write_backcast(tmp_path / "backcast", content | {"lowers": ["In the back-cast the gain is missed."]}, [])
+    found = standing(tmp_path / "backcast")
+    assert found.broken == ()
+    assert [(one.level, one.sentence) for one in found.reasons] == [
+        ("low", "In the back-cast the gain is missed.")
+    ]
+    assert "the rule chooses IW 10 (AvgDC) and IW 10 (SlowDC)" in sentence(content)
+
+
+def test_a_missing_damaged_or_foreign_back_cast_breaks_the_chain(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    folder = tmp_path / "backcast"
+    assert standing(folder).broken == ("There is no back-cast; run `firstflight replay backcast`.",)
+    write_backcast(folder, content, [])
+    assert standing(folder).content == content
+    assert "of another page player" in standing(folder, of=content | {"player": "other"}).broken[0]
+    (folder / "cells.parquet").write_bytes(b"")
+    assert "is damaged" in standing(folder).broken[0]

@@ -1,0 +1,50 @@
+"""Decisions in stages over made-up worlds whose answers are known."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.verdict.worlds import PACED, World, saving
+from verdict.deciding import Decision, Loaded, decide
+from verdict.rule import NEARLY, RULE
+from verdict.sampling import Plan, Prices
+
+PRICES = Prices(network=0.06, load=0.02)
+STRATA = range(8)
+BUDGET_S = 600.0
+RULES = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
+
+
+def decided(world: World) -> Decision:
+    seconds = 0.0
+
+    def load(plans: Sequence[Plan]) -> Loaded:
+        nonlocal seconds
+        networks = sum(sum(one.networks.values()) for one in plans)
+        draws = sum(one.pages * sum(one.networks.values()) for one in plans)
+        seconds += plans[-1].loads * PRICES.load + sum(plans[-1].networks.values()) * PRICES.network
+        each = max(1, draws // networks)
+        evidence = world.evidence(np.random.default_rng(5), pages=500, networks=networks, each=each)
+        return Loaded(evidence=evidence, everyone=None, seconds=seconds, prices=PRICES)
+
+    *_, last = decide(load, RULES, strata=STRATA, budget_s=BUDGET_S)
+    return last
+
+
+def test_a_gain_of_five_per_cent_at_half_the_price_is_recommended_before_the_budget_is_used() -> None:
+    found = decided(saving(5, 0.19))
+    assert (found.answer.kind, found.answer.window, found.answer.is_settled) == ("raise", PACED, True)
+    assert found.looks[-1].fraction < 1
+
+
+def test_what_saves_nothing_ends_with_the_window_in_force() -> None:
+    found = decided(saving(0, 0.5))
+    assert (found.answer.kind, found.answer.window) == ("stays", 10)
+
+
+def test_a_decision_ends_with_its_budget_and_says_what_is_open() -> None:
+    found = decided(saving(2, 0.154))
+    assert (found.answer.kind, found.answer.is_settled) == ("open", False)
+    assert found.looks[-1].fraction >= NEARLY
+    assert len(found.plans) == len(found.looks)

@@ -1,0 +1,95 @@
+"""Evidence from loads: pairing, unknown values, the incumbent against itself."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from replay.networks.profiles import Population
+from replay.runs.conditions import Conditions
+from replay.runs.initial_window import Paced
+from schema.computed_tables import CELL
+from verdict.evidence import EvidenceError, Network, read_evidence, weighted_networks
+
+
+def load(
+    iw: int,
+    *,
+    network: str = "a",
+    visit: int = 1,
+    seed: int = 1,
+    arm: Conditions | None = None,
+    **values: object,
+) -> dict[str, object]:
+    row = dict.fromkeys(CELL.names) | {
+        "page": "p.test",
+        "visit_id": visit,
+        "profile": network,
+        "iw": iw,
+        "seed": seed,
+    }
+    return row | (arm or Conditions()).columns() | {"state": "done", "page_ms": 100.0} | values
+
+
+def table(*rows: dict[str, object]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=CELL)
+
+
+def test_a_draw_has_its_loads_at_every_window() -> None:
+    paced = dataclasses.replace(Conditions(), pacing=True)
+    found = read_evidence(
+        table(load(10), load(16, page_ms=90.0), load(16, arm=paced, page_ms=80.0)),
+        [Network(id="a")],
+        incumbent=10,
+    )
+    assert found.windows == (10, Paced(16), 16)
+    assert [found.at(one)["page_ms"].tolist() for one in found.windows] == [[100.0], [80.0], [90.0]]
+    assert found.states == {"done": 3}
+
+
+def test_a_failed_load_is_unknown_and_counted() -> None:
+    found = read_evidence(
+        table(load(10), load(16, state="failed", page_ms=None)), [Network(id="a")], incumbent=10
+    )
+    assert np.isnan(found.at(16)["page_ms"]).all()
+    assert found.states == {"done": 1, "failed": 1}
+
+
+def test_an_alias_is_the_incumbent_again_and_no_window() -> None:
+    alias = dataclasses.replace(Conditions(), alias=True)
+    found = read_evidence(
+        table(load(10), load(10, arm=alias, page_ms=101.0)), [Network(id="a")], incumbent=10
+    )
+    assert found.windows == (10,)
+    assert found.again["page_ms"].tolist() == [101.0]
+
+
+def test_loads_of_other_arms_and_networks_are_left_out() -> None:
+    warm = dataclasses.replace(Conditions(), warm_cache=True)
+    found = read_evidence(
+        table(load(10), load(10, arm=warm), load(10, network="b")), [Network(id="a")], incumbent=10
+    )
+    assert len(found) == 1
+
+
+def test_a_load_that_occurs_twice_is_an_error() -> None:
+    with pytest.raises(EvidenceError, match="visit 1 over a with seed 1 occurs twice"):
+        read_evidence(table(load(10), load(10)), [Network(id="a")], incumbent=10)
+
+
+def test_without_loads_there_is_no_draw() -> None:
+    assert len(read_evidence(table(), [Network(id="a")], incumbent=10)) == 0
+
+
+def test_the_networks_of_a_population_keep_its_weights() -> None:
+    average, slow = (
+        Population(
+            id=name, version=1, weights=weights, slow=name == "slow", measured="2025", source="made up"
+        )
+        for name, weights in (("all", (("a", 0.9), ("b", 0.1))), ("slow", (("b", 1.0),)))
+    )
+    assert [(one.id, one.weight, one.slow_share) for one in weighted_networks([average, slow])] == [
+        ("a", 0.9, 0.0),
+        ("b", 0.1, 1.0),
+    ]

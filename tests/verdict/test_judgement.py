@@ -1,0 +1,154 @@
+"""Verdicts, guards, the choice and the answer."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from releases.interval import Interval
+from replay.runs.initial_window import Paced
+from tests.verdict.worlds import PACED, World, saving
+from verdict.headline import headline, sentences
+from verdict.judgement import Answer, Judged, Look, Reason, chosen_of, judge
+from verdict.rule import RULE, Rule
+
+BARE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
+
+
+def answer(
+    world: World,
+    *,
+    rule: Rule = BARE,
+    networks: int = 512,
+    seed: int = 1,
+    broken: Sequence[str] = (),
+    reasons: Sequence[Reason] = (),
+) -> Answer:
+    evidence = world.evidence(np.random.default_rng(seed), pages=100, networks=networks, each=2)
+    return judge([Look(evidence=evidence)], rule, broken=broken, reasons=reasons)
+
+
+def quiet(percent: float, resent: float) -> World:
+    return dataclasses.replace(saving(percent, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("percent", "resent", "verdict", "kind"),
+    [
+        (5.0, 0.1, "worth it", "raise"),
+        (5.0, 0.6, "not worth it", "stays"),
+        (0.5, 0.0, "not worth it", "stays"),
+        (5.0, 0.077 * 5, "at the price", "stays"),
+    ],
+)
+def test_the_price_decides(percent: float, resent: float, verdict: str, kind: str) -> None:
+    found = answer(quiet(percent, resent))
+    assert (found.of(PACED).verdict, found.kind, found.is_settled) == (verdict, kind, True)
+    assert found.window == (PACED if kind == "raise" else 10)
+
+
+def test_too_few_loads_leave_a_candidate_open_and_the_window_in_force_stays_meanwhile() -> None:
+    found = answer(saving(2, 0.1), networks=16, seed=2)
+    assert (found.kind, found.window, found.is_settled, found.confidence) == ("open", 10, False, "medium")
+    assert headline(found, BARE) == "Open between IW 10 and IW 16 paced"
+
+
+def test_what_was_shown_at_a_look_stays_shown() -> None:
+    rng = np.random.default_rng(3)
+    early = quiet(5, 0.1).evidence(rng, pages=100, networks=512, each=2)
+    late = saving(2, 0.3).evidence(rng, pages=100, networks=16, each=2)
+    assert judge([Look(evidence=late)], BARE).of(PACED).verdict == "open"
+    looks = [Look(evidence=early, fraction=1 / 4), Look(evidence=late, fraction=1.0)]
+    assert judge(looks, BARE).of(PACED).verdict == "worth it"
+
+
+def test_an_early_look_spends_a_part_of_the_error() -> None:
+    evidence = saving(3, 0.1).evidence(np.random.default_rng(3), pages=100, networks=128, each=2)
+    early, whole = (
+        judge([Look(evidence=evidence, fraction=part)], BARE).of(PACED).gain for part in (1 / 16, 1.0)
+    )
+    assert early.lower < whole.lower < whole.upper < early.upper
+    unspent = judge([Look(evidence=evidence, fraction=0.01)], BARE)
+    assert unspent.of(PACED).gain.lower == -math.inf
+    assert unspent.of(PACED).verdict == "open"
+
+
+def test_a_violated_guard_keeps_the_window_in_force() -> None:
+    guard = dataclasses.replace(RULE, candidates=(10, PACED))
+    evidence = quiet(5, 0.1).evidence(np.random.default_rng(1), pages=100, networks=512, each=2)
+    values = dict(evidence.values)
+    values["short_flow_ms"] = np.column_stack([np.full(len(evidence), 100.0), np.full(len(evidence), 110.0)])
+    slower = dataclasses.replace(evidence, values=values)
+    found = judge([Look(evidence=evidence)], guard, everyone=slower)
+    assert (found.kind, found.window) == ("stays", 10)
+    unknown = judge([Look(evidence=evidence)], guard)
+    assert (unknown.kind, unknown.window, unknown.confidence) == ("raise", PACED, "medium")
+
+
+def test_a_broken_chain_has_no_answer() -> None:
+    found = answer(quiet(5, 0.1), broken=["There is no back-cast."])
+    assert (found.kind, found.window, found.confidence) == ("no answer", 10, None)
+    assert sentences(found, BARE)[0].startswith(
+        "No answer: There is no back-cast. By itself the rule finds this"
+    )
+
+
+def test_a_window_that_differs_from_itself_breaks_the_chain() -> None:
+    evidence = quiet(5, 0.1).evidence(np.random.default_rng(1), pages=100, networks=512, each=2)
+    again = {**evidence.again, "page_ms": 1.05 * evidence.again["page_ms"]}
+    found = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
+    assert found.kind == "no answer"
+    assert found.again.is_sound is False
+
+
+def test_a_window_whose_every_second_load_equals_the_first_is_sound() -> None:
+    evidence = saving(2, 0.1).evidence(np.random.default_rng(4), pages=100, networks=64, each=1)
+    again = {name: array[:, evidence.windows.index(10)] for name, array in evidence.values.items()}
+    found = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
+    assert found.again.is_sound is True
+
+
+def test_a_reason_lowers_the_confidence_and_never_silences() -> None:
+    found = answer(quiet(5, 0.1), reasons=[Reason(level="low", sentence="The back-cast misses the gain.")])
+    assert (found.kind, found.confidence) == ("raise", "low")
+    assert answer(quiet(5, 0.1)).confidence == "high"
+
+
+def judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judged:
+    one = Interval(benefit, benefit, benefit)
+    return Judged(
+        window=window, verdict="worth it", gain=one, resent=one, net_benefit=one, milliseconds=one, pairs=1,
+        surpassed_by=surpassed_by,
+    )  # fmt: skip
+
+
+def test_the_smallest_window_that_no_larger_surpasses_is_chosen() -> None:
+    assert chosen_of([judged(16), judged(20)]) == 16
+    assert chosen_of([judged(16, surpassed_by=(20,)), judged(20)]) == 20
+    assert chosen_of([]) is None
+
+
+def test_of_a_paced_and_an_unpaced_window_the_one_with_more_net_benefit_is_chosen() -> None:
+    assert chosen_of([judged(Paced(16), benefit=0.1), judged(16, benefit=0.2)]) == 16
+    assert chosen_of([judged(Paced(16), benefit=0.3), judged(16, benefit=0.2)]) == Paced(16)
+
+
+def test_a_larger_window_surpasses_by_another_percent() -> None:
+    world = World(
+        log_time={PACED: math.log(0.97), Paced(20): math.log(0.94), Paced(32): math.log(0.938)},
+        resent={PACED: 0.05, Paced(20): 0.1, Paced(32): 0.15},
+        of_pages=0.002, of_networks=0.002, of_pairs=0.002,
+    )  # fmt: skip
+    found = answer(world, rule=BARE.over((10, PACED, Paced(20), Paced(32))))
+    assert found.window == Paced(20)
+    assert found.of(PACED).surpassed_by == (Paced(20), Paced(32))
+
+
+def test_the_answer_is_said_in_both_units_and_at_most_three_sentences() -> None:
+    found = answer(quiet(5, 0.1))
+    said = sentences(found, BARE)
+    assert len(said) <= 3
+    assert said[0].startswith("Raise the initial window to 16 segments, paced: IW 16 paced saves 5.0")
+    assert " ms a page, and sends 0.0986 pp" in said[0].replace("\u202f", " ")

@@ -1,0 +1,58 @@
+"""The ledger: other prices, other quantities, other inputs."""
+
+import dataclasses
+
+import numpy as np
+
+from tests.verdict.worlds import PACED, saving
+from verdict.judgement import Look
+from verdict.ledger import Arm, ledger
+from verdict.rule import RULE
+
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
+
+
+def test_a_price_turns_the_answer_and_says_so() -> None:
+    world = dataclasses.replace(saving(5, 0.6), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
+    evidence = world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
+    rows = {one.id: one for one in ledger([Look(evidence=evidence)], RULE_OF_ONE)}
+    assert rows["own"].kind == "stays"
+    assert not rows["own"].turns
+    assert (rows["price 0.18"].kind, rows["price 0.18"].turns) == ("raise", True)
+    assert rows["price 0.027"].kind == "stays"
+    assert rows["time alone"].kind == "raise"
+    assert abs((rows["own"].price_pp or 0) - 0.6 / 5) < 0.02
+
+
+def test_an_arm_with_other_loads_is_judged_by_the_same_rule() -> None:
+    rng = np.random.default_rng(1)
+    default, near = (
+        dataclasses.replace(saving(5, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002).evidence(
+            rng, pages=100, networks=256, each=2
+        )
+        for resent in (0.6, 0.1)
+    )
+    arms = [Arm(id="queues high", title="deep queues", evidence=near)]
+    rows = {one.id: one for one in ledger([Look(evidence=default)], RULE_OF_ONE, arms=arms)}
+    assert (rows["queues high"].kind, rows["queues high"].turns) == ("raise", True)
+
+
+def test_harm_to_others_alone_asks_short_flows_and_no_payload() -> None:
+    world = dataclasses.replace(saving(5, 3.0), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
+    evidence = world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
+    rng, kinds = np.random.default_rng(2), {}
+    for longer in (1.0, 1.2):
+        values = dict(evidence.values)
+        values["short_flow_ms"] = np.column_stack(
+            [np.full(len(evidence), 1.0), longer * np.exp(0.01 * rng.standard_normal(len(evidence)))]
+        )
+        everyone = dataclasses.replace(evidence, values=values)
+        rule = dataclasses.replace(RULE_OF_ONE, guards=RULE.guards)
+        kinds[longer] = {
+            one.id: one.kind for one in ledger([Look(evidence=evidence)], rule, everyone=everyone)
+        }
+    assert (kinds[1.0]["own"], kinds[1.0]["others alone"], kinds[1.2]["others alone"]) == (
+        "stays",
+        "raise",
+        "stays",
+    )

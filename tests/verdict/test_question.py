@@ -1,0 +1,66 @@
+"""The loads of a decision's stages."""
+
+import collections
+import dataclasses
+
+from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.runs.initial_window import Paced
+from verdict.question import STRATA, Question, network_of
+from verdict.sampling import Plan
+
+
+def page(number: int) -> Recipe:
+    origin = Origin(host=f"{number}.test", port=443, h2=True, tls_flight_bytes=4000, tls_after_bytes=500)
+    one = Object(response_id=1, origin=0, parent=-1, response_bytes=20_000, is_document=True)
+    return Recipe(page=f"{number}.test", visit_id=number, origins=(origin,), objects=(one,), left_out=0)
+
+
+QUESTION = Question(recipes=[page(number) for number in range(50)], incumbent=10)
+FIRST = Plan(networks=dict.fromkeys(STRATA, 2), pages=1, windows=(10, Paced(16), 16), again=0.25)
+SECOND = Plan(networks={0: 3, 20: 1}, pages=4, windows=(10, 16), again=0.0)
+
+
+def test_every_draw_has_all_windows_of_its_page_with_the_same_seed() -> None:
+    cells = QUESTION.cells([FIRST])
+    draws = collections.defaultdict(list)
+    for cell in cells:
+        if not cell.conditions.alias:
+            draws[cell.recipe.visit_id, cell.profile.id, cell.seed].append((cell.iw, cell.conditions.pacing))
+    assert len(draws) == 2 * len(STRATA)
+    assert set(map(tuple, draws.values())) == {((10, False), (16, True), (16, False))}
+
+
+def test_a_share_of_the_draws_loads_the_incumbent_by_another_route() -> None:
+    again = [cell for cell in QUESTION.cells([FIRST]) if cell.conditions.alias]
+    assert len(again) == 2 * len(STRATA) / 4
+    assert {cell.iw for cell in again} == {10}
+
+
+def test_later_stages_go_on_with_other_networks_and_the_pages_whose_turn_it_is() -> None:
+    first, second = QUESTION.networks([FIRST, SECOND])
+    assert {one.profile.id for one in first}.isdisjoint(one.profile.id for one in second)
+    assert collections.Counter(one.stratum for one in second) == {0: 3, 20: 1}
+    pages = [cell.recipe.visit_id for stages in ([FIRST], [FIRST, SECOND]) for cell in QUESTION.cells(stages)]
+    counts = collections.Counter(dict.fromkeys(range(50), 0))
+    counts.update(pages[::3])
+    assert len(counts) == 50
+
+
+def test_a_stage_is_the_same_whenever_it_is_planned_and_another_run_draws_others() -> None:
+    assert QUESTION.cells([FIRST, SECOND]) == QUESTION.cells([FIRST, SECOND])
+    other = dataclasses.replace(QUESTION, run=2)
+    assert {one.id for one in other.cells([FIRST])}.isdisjoint(one.id for one in QUESTION.cells([FIRST]))
+
+
+def test_windows_of_everyone_are_loaded_on_a_half_loaded_line_beside_the_incumbent() -> None:
+    plan = dataclasses.replace(SECOND, everyone=(16,))
+    loaded = [cell for cell in QUESTION.cells([FIRST, plan]) if cell.conditions.neighbours]
+    assert collections.Counter(cell.iw for cell in loaded) == {10: 16, 16: 16}
+    assert all(cell.conditions.neighbours.everyone for cell in loaded if cell.conditions.neighbours)
+
+
+def test_a_drawn_network_counts_by_its_stratum() -> None:
+    networks = [network_of(one) for one in QUESTION.networks([FIRST])[0]]
+    shares = {one.stratum: one.share for one in networks}
+    assert abs(sum(shares.values()) - 1) < 1e-9
+    assert abs(sum({one.stratum: one.slow_share for one in networks}.values()) - 1) < 1e-9

@@ -1,0 +1,67 @@
+"""verdict.json: equal bytes for equal loads."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.verdict.worlds import PACED, saving
+from verdict.effects import measure
+from verdict.judgement import Look, judge
+from verdict.ledger import ledger
+from verdict.rule import RULE
+from verdict.stored import FILE, in_bytes, read_verdict, verdict_of, write_verdict
+
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED))
+
+
+def made(order: np.random.Generator | None = None) -> bytes:
+    evidence = saving(3, 0.1).evidence(np.random.default_rng(1), pages=100, networks=64, each=2)
+    if order is not None:
+        places = order.permutation(len(evidence))
+        evidence = dataclasses.replace(
+            evidence,
+            visits=evidence.visits[places],
+            places=evidence.places[places],
+            values={name: array[places] for name, array in evidence.values.items()},
+            again={name: array[places] for name, array in evidence.again.items()},
+        )
+    looks = [Look(evidence=evidence)]
+    return in_bytes(
+        verdict_of(
+            judge(looks, RULE_OF_ONE),
+            RULE_OF_ONE,
+            effects=measure(evidence, [PACED], incumbent=10),
+            ledger=ledger(looks, RULE_OF_ONE),
+        )
+    )
+
+
+def test_equal_loads_in_any_order_make_equal_bytes() -> None:
+    assert made() == made() == made(np.random.default_rng(4))
+
+
+def test_a_verdict_is_read_as_it_was_written(tmp_path: Path) -> None:
+    content = json.loads(made())
+    write_verdict(tmp_path, content)
+    assert read_verdict(tmp_path) == content
+    assert (tmp_path / FILE).read_bytes() == in_bytes(content)
+    assert content["candidates"][0]["beside"]["document"]["estimate"] == 0
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    write_verdict(tmp_path, {"format_version": 0})
+    with pytest.raises(ValueError, match="of format 0"):
+        read_verdict(tmp_path)
+
+
+def test_what_is_unknown_is_null() -> None:
+    evidence = saving(3, 0.1).evidence(np.random.default_rng(1), pages=100, networks=64, each=2)
+    some = dataclasses.replace(RULE, candidates=(10, PACED, 30))
+    content = verdict_of(judge([Look(evidence=evidence)], some), some)
+    lacking = content["candidates"][-1]
+    assert lacking["window"] == 30
+    assert lacking["gain_percent"] == {"estimate": None, "lower": None, "upper": 100.0}
+    assert lacking["verdict"] == "open"

@@ -1,0 +1,76 @@
+"""Made-up loads: page times and payload sent again with known effects, over drawn networks and pages."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from replay.runs.initial_window import Paced
+from verdict.evidence import COLUMNS, Evidence, Network
+
+PACED = Paced(16)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class World:
+    """True effects by window: logarithms of time and percentage points, and how much they differ."""
+
+    log_time: Mapping[int, float]
+    resent: Mapping[int, float]
+    of_pages: float = 0.03
+    of_networks: float = 0.06
+    of_pairs: float = 0.06
+
+    def evidence(
+        self, rng: np.random.Generator, *, pages: int, networks: int, each: int, strata: int = 8
+    ) -> Evidence:
+        """Draws of `each` pages over each network."""
+        frame = tuple(
+            Network(id=f"n{at:05}", stratum=at % strata, share=1 / strata, slow_share=float(at % strata == 0))
+            for at in range(networks)
+        )
+        places = np.repeat(np.arange(networks), each)
+        visits = np.concatenate([rng.choice(pages, each, replace=False) for _ in range(networks)])
+        windows = (10, *self.log_time)
+        size = len(places)
+        values = {name: np.full((size, len(windows)), 1000.0) for name in COLUMNS}
+        noise = {
+            what: scale
+            * (
+                self.of_pages * rng.standard_normal(pages)[visits]
+                + self.of_networks * rng.standard_normal(networks)[places]
+            )
+            for what, scale in (("page_ms", 1.0), ("bytes_retransmitted", 10.0))
+        }
+        for place, window in enumerate(windows):
+            if window == 10:
+                values["bytes_retransmitted"][:, place] = 20.0
+                continue
+            own = noise["page_ms"] + self.of_pairs * rng.standard_normal(size)
+            values["page_ms"][:, place] = 1000 * np.exp(self.log_time[window] + own)
+            values["slow"] = values["page_ms"]
+            shares = (
+                2
+                + self.resent[window]
+                + noise["bytes_retransmitted"]
+                + 10 * self.of_pairs * rng.standard_normal(size)
+            )
+            values["bytes_retransmitted"][:, place] = 10 * shares
+        values.pop("slow", None)
+        again = {name: array[:, 0].copy() for name, array in values.items()}
+        again["page_ms"] = 1000 * np.exp(self.of_pairs * rng.standard_normal(size))
+        again["bytes_retransmitted"] = 20 + rng.standard_normal(size)
+        return Evidence(
+            networks=frame,
+            visits=visits.astype(np.intp),
+            places=places.astype(np.intp),
+            windows=windows,
+            values=values,
+            again=again,
+            states={"done": size * len(windows)},
+        )
+
+
+def saving(percent: float, resent: float, window: int = PACED) -> World:
+    """A world in which one window saves per cent and sends percentage points more again."""
+    return World(log_time={window: float(np.log1p(-percent / 100))}, resent={window: resent})

@@ -1,0 +1,1 @@
+"""The verdict of a year: loads become effects, effects a judgement, and the judgement one answer."""

@@ -1,0 +1,397 @@
+"""The back-cast as calibration: which quantities the replay measures as 2010's experiment did, and whether
+the rule chooses IW 10 over 2010's networks. It lowers the confidence, and never silences an answer.
+
+backcast/backcast.json cells.parquet manifest.json SHA256SUMS, written in one step.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from releases.formatting import stated
+from replay.backcast.calibration import Calibrated
+from replay.backcast.experiment import Experiment, production
+from replay.backcast.measure import (
+    Inputs,
+    latencies_ms,
+    mean_and_quantiles,
+    responses_percent,
+    segments_percent,
+)
+from replay.backcast.networks import populations
+from replay.backcast.published import (
+    BASE,
+    CANDIDATES,
+    DATA_CENTERS,
+    EXPERIMENT,
+    LATENCY,
+    QUANTILES,
+    RESPONSES,
+    RETRANSMITTED,
+    SERVICES,
+    DataCenter,
+    Service,
+    mix,
+)
+from replay.lab.player import player_key
+from replay.runs.initial_window import in_json
+from replay.runs.replay_folder import kernel_facts
+from schema.computed_tables import CELL
+from storage.staging import put_in_place
+from storage.sums import broken_sums, checksum_of, seal
+from verdict.effects import BY_ID
+from verdict.evidence import CELL_COLUMNS, Evidence, evidence_of, weighted_networks
+from verdict.judgement import Answer, Look, Reason, judge
+from verdict.rule import RULE, RULE_VERSION, Rule
+
+FORMAT_VERSION = 2
+
+FILE = "backcast.json"
+
+FACTOR = 2.0
+"""Largest factor either way between a published figure and ours at which the quantity may decide. Ours, fixed
+before the first run."""
+
+ORIGIN = ("format_version", "commit", "kernel", "player", "rule_version", "seeds")
+"""Fields of backcast.json that its manifest repeats."""
+
+INSTRUMENT = {"kernel": "kernel", "player": "page player", "rule_version": "version of the rule"}
+"""Facts of a replay that a back-cast must share, in words."""
+
+BACKCAST_RULE = dataclasses.replace(RULE, incumbent=BASE, candidates=CANDIDATES, guards=())
+"""The rule with the candidates of the 2010 paper and its incumbent; no other constant is changed. The paper
+measured nothing that the guards are asked of."""
+
+AGAIN = "run `firstflight replay backcast`"
+MISSING = f"There is no back-cast; {AGAIN}."
+
+Half = Literal["calibration", "judgement"]
+
+PRECEDENT = frozenset({"page", "resent"})
+"""Quantities of the rule itself: one that the back-cast misses makes the confidence low."""
+
+
+class CannotDecide(Exception):
+    """A quantity that the back-cast misses by more than FACTOR was asked to decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A published figure and ours."""
+
+    what: str
+    unit: str
+    half: Half
+    quantity: str | None
+    """Id of the quantity of verdict.effects that it calibrates, if any."""
+    center: DataCenter
+    published: float
+    ours: float
+
+    @property
+    def factor(self) -> float | None:
+        """Ours over the published one; None if they differ in sign."""
+        return self.ours / self.published if self.ours * self.published > 0 else None
+
+    @property
+    def is_met(self) -> bool:
+        """True if the factor is within FACTOR either way."""
+        return self.factor is not None and 1 / FACTOR <= self.factor <= FACTOR
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as data, with its factor."""
+        return {**dataclasses.asdict(self), "factor": self.factor, "is_met": self.is_met}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the stored back-cast says of an instrument."""
+
+    content: Mapping[str, Any] | None
+    """The back-cast; None if there is none that says anything about this kernel, player and rule."""
+    sentence: str
+    checksum: str | None = None
+    """Checksum of the back-cast's SHA256SUMS; None without `content`."""
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Why there can be no answer."""
+        return () if self.content is not None else (self.sentence,)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """What lowers the confidence."""
+        if self.content is None:
+            return ()
+        return tuple(Reason(level="low", sentence=one) for one in self.content["lowers"])
+
+    def origin(self) -> dict[str, Any] | None:
+        """What identifies the back-cast in a manifest; None without one."""
+        if self.content is None:
+            return None
+        return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
+
+
+def figures_of(found: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
+    """Yield all published figures: those at IW 3 first, then what changed at IW 10."""
+    for center in DATA_CENTERS:
+        base, experiment = (_latency(found, calibrated, center, iw) for iw in (BASE, EXPERIMENT))
+        published = LATENCY[center, BASE], LATENCY[center, EXPERIMENT]
+
+        def figure(
+            what: str,
+            unit: str,
+            half: Half,
+            published: float,
+            ours: float,
+            quantity: str | None = None,
+            center: DataCenter = center,
+        ) -> Figure:
+            return Figure(
+                what=f"{center}{what}",
+                unit=unit,
+                half=half,
+                quantity=quantity,
+                center=center,
+                published=published,
+                ours=ours,
+            )
+
+        yield figure(": mean latency of search at IW 3", "ms", "calibration", published[0].mean, base[0])
+        yield figure(
+            ": mean gain of search",
+            "%",
+            "judgement",
+            _gain(published[0].mean, published[1].mean),
+            _gain(base[0], experiment[0]),
+            "page",
+        )
+        for at, share in enumerate(QUANTILES):
+            yield figure(
+                f": gain of search at p{100 * share:g}",
+                "%",
+                "judgement",
+                _gain(published[0].quantiles[at], published[1].quantiles[at]),
+                _gain(base[1][at], experiment[1][at]),
+            )
+        names: tuple[Service | Literal["all"], ...] = (*SERVICES, "all")
+        for name in names:
+            before, after = RETRANSMITTED[center, name][BASE], RETRANSMITTED[center, name][EXPERIMENT]
+            ours = [_segments(found, center, name, iw) for iw in (BASE, EXPERIMENT)]
+            yield figure(f", {name}: segments sent again at IW 3", "%", "calibration", before, ours[0])
+            yield figure(
+                f", {name}: more segments sent again at IW 10",
+                "pp",
+                "judgement",
+                after - before,
+                ours[1] - ours[0],
+                "resent" if name == "all" else None,
+            )
+        for service in SERVICES:
+            levels = RESPONSES[center, service]
+            ours = [responses_percent(found[center, service], center, iw) for iw in (BASE, EXPERIMENT)]
+            yield figure(
+                f", {service}: responses with any at IW 3", "%", "calibration", levels[BASE], ours[0]
+            )
+            yield figure(
+                f", {service}: more responses with any at IW 10",
+                "pp",
+                "judgement",
+                levels[EXPERIMENT] - levels[BASE],
+                ours[1] - ours[0],
+                "responses",
+            )
+
+
+def _gain(before: float, after: float) -> float:
+    """Share of `before` that is saved, in per cent."""
+    return 100 * (before - after) / before
+
+
+def _latency(
+    found: Experiment, calibrated: Calibrated, center: DataCenter, iw: int
+) -> tuple[float, tuple[float, ...]]:
+    values, weights = latencies_ms(found[center, "search"], center, calibrated.inputs, iw)
+    return mean_and_quantiles(values + np.float64(calibrated.backend_ms[center]), weights)
+
+
+def _segments(found: Experiment, center: DataCenter, name: Service | Literal["all"], iw: int) -> float:
+    if name == "all":
+        return sum(share * segments_percent(found[center, one], center, iw) for one, share in mix().items())
+    return segments_percent(found[center, name], center, iw)
+
+
+def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
+    """The evidence of rows of an experiment over a data centre's networks."""
+    population = next(one for one in populations() if one.id.startswith(center.lower()))
+    networks = weighted_networks([dataclasses.replace(population, slow=False)])
+    table = pa.table({name: [row[name] for row in rows] for name in CELL_COLUMNS})
+    return evidence_of(table, networks, incumbent=BASE)
+
+
+def choices(
+    found: Experiment, calibrated: Calibrated, rule: Rule = BACKCAST_RULE
+) -> dict[DataCenter, Answer]:
+    """What the rule chooses over each data centre's networks."""
+    rows = production(found, calibrated.backend_ms)
+    return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
+
+
+def check_may_decide(quantities: Sequence[str], content: Mapping[str, Any]) -> None:
+    """Raise CannotDecide if a quantity is to decide that the back-cast misses by more than FACTOR.
+
+    Page time and payload sent again are the rule's own: if it misses them, the confidence is low.
+    """
+    for quantity in quantities:
+        if quantity not in PRECEDENT and (missed := _missed(content["figures"], quantity)):
+            raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {'; '.join(missed)}")
+
+
+def _missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[str]:
+    return [
+        f"{one['what']} is {one['ours']:.3g} {one['unit']}, published {one['published']:.3g} {one['unit']}"
+        for one in figures
+        if one["quantity"] == quantity and not one["is_met"]
+    ]
+
+
+def content_of(
+    calibrated: Calibrated,
+    figures: Sequence[Figure],
+    chosen: Mapping[DataCenter, Answer],
+    *,
+    seeds: int,
+    commit: str,
+) -> dict[str, Any]:
+    """Everything that backcast.json holds."""
+    told = [one.to_dict() for one in figures]
+    lowers = [f"In the back-cast {one}." for quantity in sorted(PRECEDENT) for one in _missed(told, quantity)]
+    lowers += [
+        f"Over the networks of 2010's {center} the rule chooses IW {answer.window}, not IW {EXPERIMENT}."
+        for center, answer in chosen.items()
+        if answer.window != EXPERIMENT
+    ]
+    return {
+        "format_version": FORMAT_VERSION,
+        "commit": commit,
+        **instrument(),
+        "factor": FACTOR,
+        "seeds": seeds,
+        "lowers": lowers,
+        "figures": told,
+        "choices": {
+            center: {
+                "kind": answer.kind,
+                "window": in_json(answer.window),
+                "candidates": [
+                    {
+                        "window": in_json(one.window),
+                        "verdict": one.verdict,
+                        "gain_percent": one.gain.estimate,
+                        "resent_pp": one.resent.estimate,
+                        "net_benefit_pp": one.net_benefit.estimate,
+                    }
+                    for one in answer.judged
+                ],
+            }
+            for center, answer in chosen.items()
+        },
+        "inputs": {
+            **inputs_of(calibrated.inputs),
+            "shapes": {service: str(shape) for service, shape in calibrated.shapes.items()},
+            "backend_ms": dict(calibrated.backend_ms),
+        },
+        "tried": [
+            {
+                "service": one.service,
+                "shape": str(one.shape),
+                **inputs_of(one.inputs),
+                "segments": dict(one.segments),
+                "responses": dict(one.responses),
+                "error": one.error,
+            }
+            for one in calibrated.tried
+        ],
+    }
+
+
+def instrument() -> dict[str, Any]:
+    """Kernel, player and rule of this code: a back-cast of others says nothing about them."""
+    return {"kernel": kernel_facts(), "player": player_key(), "rule_version": RULE_VERSION}
+
+
+def inputs_of(inputs: Inputs) -> dict[str, Any]:
+    """Inputs as data."""
+    return {
+        "rate_factor": dict(inputs.rate_factor),
+        "loss": dict(inputs.loss),
+        "burst": inputs.burst,
+        "queue_bytes": inputs.queue_bytes,
+        "shallow_share": inputs.shallow_share,
+    }
+
+
+def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+    """Write a back-cast with its experiment's cells; an older one stays until the new one is complete."""
+    with put_in_place(folder) as stage:
+        pq.write_table(
+            pa.Table.from_pylist(list(rows), schema=CELL), stage / "cells.parquet", compression="zstd"
+        )
+        (stage / FILE).write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        seal(stage, {"kind": "backcast", **{name: content[name] for name in ORIGIN}})
+
+
+def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
+    """What the stored back-cast says of an instrument.
+
+    `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are
+    this code's.
+    """
+    if not (folder / FILE).is_file():
+        return Standing(content=None, sentence=MISSING)
+    if broken := broken_sums(folder):
+        return Standing(content=None, sentence=f"The back-cast is damaged ({', '.join(broken)}); {AGAIN}.")
+    content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    facts = instrument() if of is None else {name: of.get(name) for name in INSTRUMENT}
+    differing = [INSTRUMENT[name] for name, value in facts.items() if content.get(name) != value]
+    if content.get("format_version") != FORMAT_VERSION:
+        differing = ["format"]
+    if differing:
+        return Standing(
+            content=None, sentence=f"The back-cast is of another {' and '.join(differing)}; {AGAIN}."
+        )
+    return Standing(content=content, sentence=sentence(content), checksum=checksum_of(folder))
+
+
+def standing_of(
+    content: Mapping[str, Any] | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, Any]
+) -> Standing:
+    """What a back-cast that a report carries says of a replay; `origin` is the report's own of it."""
+    if content is None:
+        return Standing(content=None, sentence=MISSING)
+    differing = [INSTRUMENT[name] for name in INSTRUMENT if content.get(name) != of.get(name)]
+    if differing:
+        return Standing(
+            content=None, sentence=f"The back-cast is of another {' and '.join(differing)}; {AGAIN}."
+        )
+    return Standing(
+        content=content, sentence=sentence(content), checksum=origin["checksum"] if origin else None
+    )
+
+
+def sentence(content: Mapping[str, Any]) -> str:
+    """The outcome of a back-cast in a sentence."""
+    own = [one for one in content["figures"] if one["quantity"] in PRECEDENT]
+    met = f"{sum(one['is_met'] for one in own)} of {len(own)} figures of 2010"
+    chosen = " and ".join(f"IW {one['window']} ({center})" for center, one in content["choices"].items())
+    return (
+        f"Asked about 2010, the replay meets {met} within a factor of {stated(content['factor'])}, and the "
+        f"rule chooses {chosen}."
+    )

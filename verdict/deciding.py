@@ -1,0 +1,53 @@
+"""Loads in stages until the window of the year is settled, or the budget is used."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+
+from verdict.evidence import Evidence
+from verdict.judgement import Answer, Look, judge
+from verdict.rule import Rule
+from verdict.sampling import Plan, Prices, first_plan, next_plan
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Loaded:
+    """All loads so far."""
+
+    evidence: Evidence
+    everyone: Evidence | None
+    """Loads on a half-loaded line where all traffic has the window; None before any."""
+    seconds: float
+    """Seconds of a core that they took."""
+    prices: Prices
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Decision:
+    """What was decided, by which stages and looks."""
+
+    plans: tuple[Plan, ...]
+    looks: tuple[Look, ...]
+    everyone: Evidence | None
+    answer: Answer
+
+
+def decide(
+    load: Callable[[Sequence[Plan]], Loaded], rule: Rule, *, strata: Sequence[int], budget_s: float
+) -> Iterator[Decision]:
+    """Load stage after stage until no candidate is open or `budget_s` is used, and yield what each decides.
+
+    `load` loads the last of the stages, and returns all loads so far.
+    """
+    plans, looks = [first_plan(rule, strata)], list[Look]()
+    while True:
+        loaded = load(plans)
+        fraction = min(loaded.seconds / budget_s, 1.0)
+        looks.append(Look(evidence=loaded.evidence, fraction=fraction))
+        answer = judge(looks, rule, everyone=loaded.everyone)
+        yield Decision(plans=tuple(plans), looks=tuple(looks), everyone=loaded.everyone, answer=answer)
+        plan = next_plan(
+            answer, loaded.evidence, rule, fraction=fraction, budget_s=budget_s, prices=loaded.prices
+        )
+        if plan is None:
+            return
+        plans.append(plan)

@@ -1,0 +1,337 @@
+"""Effects of windows against the incumbent: one estimator for each quantity, with an error that counts both
+pages and networks as drawn at random.
+
+An estimate is the mean over the population of a value of each draw, a pair of loads of one page over one
+network with one seed. Networks that were drawn from strata count by the shares of their strata. The error is
+the two-way cluster-robust one: squares of sums by page and by network, less those by page and network
+(Cameron, Gelbach and Miller, Journal of Business & Economic Statistics 29, 2011; Owen, Annals of Applied
+Statistics 1, 2007), with Student's t at the degrees of freedom that the clusters show. All estimates stand in
+one vector, so that a net benefit or a difference between two windows is a combination of them.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from releases.interval import Interval
+from verdict.evidence import Evidence, Load
+from verdict.student import Floats, Integers, student_quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a pair of loads shows, as one number."""
+
+    # Stable: written into every verdict.
+    id: str
+    what: str
+    unit: Literal["%", "pp", "ms"]
+    of: Callable[[Load, Load], Floats]
+    """Value of each draw from the loads at a window and at the incumbent; of a time, its
+    logarithm's change."""
+    of_slow: bool = False
+    """True if it is over the slowest tenth of the networks alone."""
+
+    @property
+    def is_log(self) -> bool:
+        """True if it is the mean change of a logarithm, and is told in per cent saved."""
+        return self.unit == "%"
+
+
+def _log_change(column: str) -> Callable[[Load, Load], Floats]:
+    def of(load: Load, base: Load) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.log(load[column]) - np.log(base[column])
+        found: Floats = np.where(np.isfinite(change), change, np.nan)
+        return found
+
+    return of
+
+
+def _share_change(part: str, whole: str) -> Callable[[Load, Load], Floats]:
+    def of(load: Load, base: Load) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Floats = 100 * (load[part] / load[whole] - base[part] / base[whole])
+        return np.where(np.isfinite(found), found, np.nan)
+
+    return of
+
+
+def _saved_ms(load: Load, base: Load) -> Floats:
+    return base["page_ms"] - load["page_ms"]
+
+
+TAIL = 0.95
+"""Share of loads that the incumbent's long ones are above."""
+
+
+def _longer(load: Load, base: Load) -> Floats:
+    """Loads above the incumbent's 95th percentile, in per cent, less its own.
+
+    The percentile counts as given.
+    """
+    times, own = load["page_ms"], base["page_ms"]
+    known = np.isfinite(times) & np.isfinite(own)
+    if not known.any():
+        return np.full(len(times), np.nan)
+    bound = np.quantile(own[known], TAIL)
+    return np.where(known, 100.0 * ((times > bound).astype(float) - (own > bound)), np.nan)
+
+
+QUANTITIES = (
+    Quantity("page", "page time", "%", _log_change("page_ms")),
+    Quantity("resent", "payload sent again", "pp", _share_change("bytes_retransmitted", "payload_bytes")),
+    Quantity("milliseconds", "page time", "ms", _saved_ms),
+    Quantity("slow tenth", "page time over the slowest tenth", "%", _log_change("page_ms"), of_slow=True),
+    Quantity("document", "document time", "%", _log_change("document_ms")),
+    Quantity("first byte", "first usable byte", "%", _log_change("first_byte_ms")),
+    Quantity("latency", "response latency", "%", _log_change("response_latency_ms")),
+    Quantity("short flows", "others' short flows", "%", _log_change("short_flow_ms")),
+    Quantity(
+        "responses",
+        "responses of whose bytes any were sent again",
+        "pp",
+        _share_change("responses_own_retransmitted", "responses"),
+    ),
+    Quantity(
+        "connections",
+        "connections with a loss inside the initial window",
+        "pp",
+        _share_change("connections_initial_loss", "connections"),
+    ),
+    Quantity("tail", "loads longer than the incumbent's 95th percentile", "pp", _longer),
+)
+"""All quantities. Of shares the mean over loads of each load's own share counts, and no pooled one: a page
+with many connections is one page."""
+
+EQUAL = 1e-5
+"""Change of a logarithm, or percentage points, below which a load equals itself:
+cells repeat to the microsecond."""
+
+BY_ID = {one.id: one for one in QUANTITIES}
+
+Name = tuple[str, int]
+"""A quantity and a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its standard error."""
+
+    value: float
+    error: float
+    degrees: int
+    """Degrees of freedom of the error; below 1 there are too few clusters for any interval."""
+
+    def interval(self, tail: float) -> Interval:
+        """The value with ends that each fail with probability `tail`."""
+        if not math.isfinite(self.value):
+            return Interval(math.nan, -math.inf, math.inf)
+        if self.degrees < 1 or tail <= 0:
+            return Interval(self.value, -math.inf, math.inf)
+        half = self.error * student_quantile(round(tail, 12), degrees=self.degrees)
+        return Interval(self.value, self.value - half, self.value + half)
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Squared error of an estimate by what would make it smaller."""
+
+    pages: float
+    """Falls with more pages alone."""
+    networks: float
+    """Falls with more networks alone."""
+    pairs: float
+    """Falls with more pairs of any page and network."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Effects:
+    """Estimates of quantities at windows as one vector, with sums of their influence by cluster."""
+
+    names: Mapping[Name, int]
+    """Place of each quantity and window in the vector."""
+    values: Floats
+    """Mean changes: of a time that of its logarithm."""
+    by_page: Floats
+    """[page, effect]"""
+    by_network: Floats
+    """[network, effect], around the stratum's mean"""
+    by_pair: Floats
+    """[page and network, effect]"""
+    strata: int
+    """Strata that networks are compared within."""
+    draws: Integers
+    """Complete pairs of loads, [effect]"""
+
+    def combine(self, factors: Mapping[Name, float]) -> Estimate:
+        """A linear combination of effects."""
+        places = [self.names[name] for name in factors]
+        weights = np.array(list(factors.values()))
+        value = float(self.values[places] @ weights)
+        page, network, pair = self._sums(places, weights)
+        squares = [float(one @ one) for one in (page, network, pair)]
+        square = max(squares[0] + squares[1] - squares[2], squares[0], squares[1])
+        degrees = (
+            _degrees(page, most=int((page != 0).sum()) - 1),
+            _degrees(network, most=int((network != 0).sum()) - self.strata),
+        )
+        if min(degrees) < 1:
+            return Estimate(value, math.sqrt(square), 0)
+        parts = squares[0] ** 2 / degrees[0] + squares[1] ** 2 / degrees[1]
+        joint = square**2 / parts if parts > 0 else min(degrees)
+        return Estimate(value, math.sqrt(square), max(1, math.floor(min(joint, *degrees))))
+
+    def is_equal(self, *, least: int) -> bool:
+        """Return whether no pair of loads differs in anything, of `least` pairs or more of each effect."""
+        return bool((self.draws >= least).all() and (self.values == 0).all() and not self.by_pair.any())
+
+    def components(self, factors: Mapping[Name, float]) -> Components:
+        """Parts of the squared error of a combination, none below zero."""
+        page, network, pair = (
+            float(one @ one)
+            for one in self._sums([self.names[name] for name in factors], np.array(list(factors.values())))
+        )
+        return Components(pages=max(0.0, page - pair), networks=max(0.0, network - pair), pairs=pair)
+
+    def of(self, quantity: str, window: int) -> Estimate:
+        """The change of a quantity at a window; of a time that of its logarithm."""
+        return self.combine({(quantity, window): 1.0})
+
+    def saved(self, quantity: str, window: int, tail: float, *, over: int | None = None) -> Interval:
+        """The quantity in its unit, a time in per cent saved against the incumbent or the window `over`."""
+        names = {(quantity, window): 1.0, **({} if over is None else {(quantity, over): -1.0})}
+        found = self.combine(names).interval(tail)
+        return percent_saved(found) if BY_ID[quantity].is_log else found
+
+    def net_benefit_factors(self, window: int, *, price_pp: float, time: str) -> dict[Name, float]:
+        """The combination whose error is that of the net benefit, by the delta method."""
+        slope = 100 * math.exp(float(self.values[self.names[time, window]]))
+        return {(time, window): -price_pp * slope, ("resent", window): -1.0}
+
+    def net_benefit(self, window: int, tail: float, *, price_pp: float, time: str = "page") -> Interval:
+        """Price times per cent of time saved, less payload sent again, in percentage points."""
+        gain = 100 * -math.expm1(float(self.values[self.names[time, window]]))
+        value = price_pp * gain - float(self.values[self.names["resent", window]])
+        found = self.combine(self.net_benefit_factors(window, price_pp=price_pp, time=time)).interval(tail)
+        half = found.upper - found.estimate
+        return Interval(value, value - half, value + half)
+
+    def _sums(self, places: Sequence[int], weights: Floats) -> tuple[Floats, Floats, Floats]:
+        page, network, pair = (
+            one[:, places] @ weights for one in (self.by_page, self.by_network, self.by_pair)
+        )
+        return page, network, pair
+
+
+def percent_saved(change: Interval) -> Interval:
+    """Per cent saved, of the change of a logarithm.
+
+    >>> percent_saved(Interval(0.0, 0.0, math.inf))
+    Interval(estimate=-0.0, lower=-inf, upper=-0.0)
+    """
+
+    def saved(one: float) -> float:
+        return -100 * math.expm1(one) if one < 700 else -math.inf
+
+    return Interval(saved(change.estimate), saved(change.upper), saved(change.lower))
+
+
+def measure(
+    evidence: Evidence,
+    windows: Sequence[int],
+    *,
+    incumbent: int,
+    quantities: Sequence[Quantity] = QUANTITIES,
+) -> Effects:
+    """Effects of the windows against the incumbent; NaN where no pair of loads is complete."""
+    base = evidence.at(incumbent)
+    return _effects(
+        evidence,
+        {(one.id, window): one.of(evidence.at(window), base) for window in windows for one in quantities},
+    )
+
+
+def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
+    """Differences of the incumbent by another route from itself, under the incumbent's name."""
+    load, base = Load(values=evidence.again), evidence.at(incumbent)
+    changes = {(one, incumbent): BY_ID[one].of(load, base) for one in ("page", "resent")}
+    return _effects(evidence, {name: np.where(abs(one) < EQUAL, 0.0, one) for name, one in changes.items()})
+
+
+def _effects(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
+    pages, networks = evidence.pages, evidence.places
+    pairs = np.unique(pages * (len(evidence.networks) + 1) + networks, return_inverse=True)[1]
+    frame = {
+        name: np.array([getattr(one, name) for one in evidence.networks], float)
+        for name in ("share", "slow_share", "weight", "stratum")
+    }
+    own = np.unique(frame["stratum"], return_inverse=True)[1]
+    joined = _joined_strata(own, np.unique(networks))
+    values = np.full(len(changes), np.nan)
+    counts = np.zeros(len(changes), np.intp)
+    sums = [np.zeros((int(one.max(initial=-1)) + 1, len(changes))) for one in (pages, networks, pairs)]
+    for place, ((quantity, _), change) in enumerate(changes.items()):
+        share = frame["slow_share" if BY_ID[quantity].of_slow else "share"]
+        known = np.isfinite(change) & (share * frame["weight"] > 0)[networks]
+        counts[place] = int(known.sum())
+        if not counts[place]:
+            continue
+        y, at = change[known], networks[known]
+        draws = np.bincount(at, minlength=len(frame["weight"]))
+        weights = np.where(draws > 0, frame["weight"], 0)
+        # A network's weight among those of its stratum is divided among its draws.
+        weights = weights / np.maximum(np.bincount(own, weights)[own], 1e-300) * share
+        w = (weights / np.maximum(draws, 1))[at]
+        w /= w.sum()
+        values[place] = float(w @ y)
+        drawn = joined[at]
+        mass = np.bincount(drawn, w)
+        rest = w * (y - (np.bincount(drawn, w * y) / np.where(mass > 0, mass, 1))[drawn])
+        # What the stratum's own mean hides of the spread around it.
+        of_pair = rest * np.sqrt(_restored(np.bincount(drawn)))[drawn]
+        of_network = rest * np.sqrt(_restored(np.bincount(joined[draws > 0])))[drawn]
+        for array, codes, part in zip(
+            sums, (pages, networks, pairs), (of_pair, of_network, of_pair), strict=True
+        ):
+            array[:, place] = np.bincount(codes[known], part, len(array))
+        clusters = len(np.unique(pages[known]))
+        sums[0][:, place] *= math.sqrt(clusters / (clusters - 1)) if clusters > 1 else math.nan
+    return Effects(
+        names={name: place for place, name in enumerate(changes)},
+        values=values,
+        by_page=sums[0],
+        by_network=sums[1],
+        by_pair=sums[2],
+        strata=len(np.unique(joined[np.unique(networks)])),
+        draws=counts,
+    )
+
+
+def _restored(counts: Integers) -> Floats:
+    found: Floats = counts / np.maximum(counts - 1, 1)
+    return found
+
+
+def _joined_strata(strata: Integers, there: Integers) -> Integers:
+    """Number of each network's stratum; one of which a single network is `there` is joined to a neighbour."""
+    counts = np.bincount(strata[there], minlength=int(strata.max(initial=-1)) + 1)
+    joined, group, held = np.zeros(len(counts), np.intp), 0, 0
+    for place, count in enumerate(counts.tolist()):
+        if held >= 2:
+            group, held = group + 1, 0
+        joined[place] = group
+        held += count
+    if held < 2 and group:
+        joined[joined == group] = group - 1
+    return joined[strata]
+
+
+def _degrees(sums: Floats, *, most: int) -> float:
+    """Degrees of freedom of a sum of squares: the number of like clusters that would vary as much."""
+    squares = sums**2
+    fourth = float(squares @ squares)
+    return min(float(most), 3 * float(squares.sum()) ** 2 / fourth) if fourth > 0 else float(most)

@@ -1,0 +1,185 @@
+"""Evidence: draws of a page over a network, with what a load of each at every window measured."""
+
+import collections
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.networks.profiles import Population
+from replay.runs.conditions import Conditions
+from replay.runs.initial_window import Paced
+from verdict.student import Floats, Integers, Mask
+
+COLUMNS = (
+    "page_ms",
+    "document_ms",
+    "first_byte_ms",
+    "response_latency_ms",
+    "payload_bytes",
+    "bytes_retransmitted",
+    "responses",
+    "responses_own_retransmitted",
+    "connections",
+    "connections_initial_loss",
+    "short_flow_ms",
+)
+"""Columns of loads that are evidence."""
+
+CELL_COLUMNS = ("visit_id", "profile", "iw", "pacing", "route", "seed", "state", *COLUMNS)
+
+
+class EvidenceError(Exception):
+    """Loads contradict each other, or are of networks that are not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """What a network stands for."""
+
+    id: str
+    stratum: int = 0
+    """Number of the stratum that it was drawn from; one for all if networks were not drawn."""
+    share: float = 1.0
+    """Share of the stratum in the population."""
+    weight: float = 1.0
+    """Weight among the networks of the stratum, divided among its draws."""
+    slow_share: float = 0.0
+    """Share of the stratum in the slowest tenth; 0 outside of it."""
+    rtt_ms: float = float("nan")
+    down_bps: float = float("nan")
+
+
+def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
+    """The networks of a population that was not drawn anew, each with its weight.
+
+    The slowest tenth is a population of its own, if there is one.
+    """
+    average = next(one for one in populations if not one.slow)
+    slow = dict(next((one.weights for one in populations if one.slow), ()))
+    return tuple(
+        Network(id=name, weight=weight, slow_share=float(slow.get(name, 0.0) > 0))
+        for name, weight in average.weights
+        if weight > 0
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Load:
+    """What loads at one window measured, an array along the draws for each column; NaN where unknown."""
+
+    values: Mapping[str, Floats]
+
+    def __getitem__(self, column: str) -> Floats:
+        """The values of a column."""
+        return self.values[column]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """Draws in the order of page, network and seed; arrays run along them."""
+
+    networks: tuple[Network, ...]
+    visits: Integers
+    """Visit id of each draw's page."""
+    places: Integers
+    """Place of each draw's network in `networks`."""
+    windows: tuple[int, ...]
+    values: Mapping[str, Floats]
+    """[draw, window] by column; NaN where the load is missing, has failed, or the value is unknown."""
+    again: Mapping[str, Floats]
+    """[draw] by column: the incumbent's load by another route in other guests."""
+    states: Mapping[str, int]
+    """Loads by state."""
+
+    def __len__(self) -> int:
+        """Number of draws."""
+        return len(self.visits)
+
+    def at(self, window: int) -> Load:
+        """Loads at a window; all unknown if it was not loaded."""
+        if window not in self.windows:
+            return Load(values=dict.fromkeys(COLUMNS, np.full(len(self), np.nan)))
+        place = self.windows.index(window)
+        return Load(values={name: self.values[name][:, place] for name in COLUMNS})
+
+    @functools.cached_property
+    def pages(self) -> Integers:
+        """Number of each draw's page, from 0."""
+        return np.unique(self.visits, return_inverse=True)[1].astype(np.intp)
+
+    def of_network(self, name: str) -> Floats:
+        """A field of each draw's network."""
+        found: Floats = np.array([getattr(one, name) for one in self.networks], float)[self.places]
+        return found
+
+    def where(self, kept: Mask) -> "Evidence":
+        """The draws under a mask."""
+        return replace(
+            self,
+            visits=self.visits[kept],
+            places=self.places[kept],
+            values={name: array[kept] for name, array in self.values.items()},
+            again={name: array[kept] for name, array in self.again.items()},
+        )
+
+
+def under(loads: pa.Table, arm: Conditions) -> pa.Table:
+    """The loads under the conditions of an arm, with any pacing and route."""
+    for name, value in arm.columns().items():
+        if name not in ("pacing", "route"):
+            loads = loads.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
+    return loads
+
+
+def read_evidence(
+    loads: pa.Table, networks: Iterable[Network], *, incumbent: int, arm: Conditions | None = None
+) -> Evidence:
+    """The evidence of loads (schema.computed_tables.CELL) under the conditions of an arm.
+
+    Raises EvidenceError if a load occurs twice.
+    """
+    return evidence_of(under(loads, Conditions() if arm is None else arm), networks, incumbent=incumbent)
+
+
+def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int) -> Evidence:
+    """The evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks are
+    left out."""
+    frame = tuple(sorted(networks, key=lambda one: one.id))
+    loads = loads.filter(pc.field("profile").isin(pa.array([one.id for one in frame], pa.string())))
+    place_of = {one.id: place for place, one in enumerate(frame)}
+    names = loads["profile"].combine_chunks().dictionary_encode()
+    codes = np.array([place_of[name] for name in names.dictionary.to_pylist()], np.intp)
+    places = codes[names.indices.to_numpy()] if len(loads) else np.zeros(0, np.intp)
+    visits, seeds, segments = (loads[name].to_numpy().astype(np.intp) for name in ("visit_id", "seed", "iw"))
+    is_paced, is_again = (
+        np.asarray(one, np.bool_)
+        for one in (loads["pacing"].to_numpy(), pc.equal(loads["route"], "alias").to_numpy())
+    )
+    keys, draws = np.unique(np.column_stack([visits, places, seeds]), axis=0, return_inverse=True)
+    draws = draws.reshape(-1)
+    kinds = 2 * segments + ~is_paced
+    series = np.unique(np.append(kinds[~is_again], 2 * int(incumbent) + (not isinstance(incumbent, Paced))))
+    column = np.where(is_again, len(series), np.searchsorted(series, np.where(is_again, series[0], kinds)))
+    is_used = ~is_again | (kinds == 2 * int(incumbent) + (not isinstance(incumbent, Paced)))
+    counted = collections.Counter(zip(draws[is_used].tolist(), column[is_used].tolist(), strict=True))
+    if counted and max(counted.values()) > 1:
+        (draw, _), _ = counted.most_common(1)[0]
+        visit, place, seed = keys[draw].tolist()
+        raise EvidenceError(f"a load of visit {visit} over {frame[place].id} with seed {seed} occurs twice")
+    is_done = np.asarray(pc.equal(loads["state"], "done").to_numpy(), np.bool_) & is_used
+    whole = {name: np.full((len(keys), len(series) + 1), np.nan) for name in COLUMNS}
+    for name, array in whole.items():
+        array[draws[is_done], column[is_done]] = loads[name].cast(pa.float64()).to_numpy()[is_done]
+    return Evidence(
+        networks=frame,
+        visits=keys[:, 0].copy(),
+        places=keys[:, 1].copy(),
+        windows=tuple(one // 2 if one % 2 else Paced(one // 2) for one in series.tolist()),
+        values={name: array[:, :-1] for name, array in whole.items()},
+        again={name: array[:, -1] for name, array in whole.items()},
+        states=dict(sorted(collections.Counter(loads["state"].to_pylist()).items())),
+    )

@@ -1,0 +1,104 @@
+"""The answer in sentences, made from the verdict's data alone."""
+
+import math
+from collections.abc import Sequence
+
+from releases.formatting import interval_text, quantity, stated
+from releases.interval import Interval
+from verdict.judgement import Answer, Judged
+from verdict.rule import Rule
+
+
+def headline(answer: Answer, rule: Rule) -> str:
+    """What to do, in a few words."""
+    if answer.kind == "no answer":
+        return "No answer"
+    if answer.kind == "raise":
+        return f"Raise the initial window to {sent(answer.window)}"
+    if answer.kind == "stays":
+        return f"IW {rule.incumbent} stays"
+    return f"Open between IW {rule.incumbent} and {listed(answer.having('open'))}"
+
+
+def sentences(answer: Answer, rule: Rule) -> list[str]:
+    """At most three sentences: what to do, what it saves and sends again in both units, how sure it is."""
+    if answer.kind == "no answer":
+        found = f" By itself the rule finds this: {told_of(answer.rival, rule)}." if answer.rival else ""
+        return [f"No answer: {' '.join(answer.broken)}{found}"]
+    return [f"{headline(answer, rule)}: {_why(answer, rule)}.", _confidence(answer)]
+
+
+def _why(answer: Answer, rule: Rule) -> str:
+    rival = answer.rival
+    if rival is None:
+        return "nothing else was replayed"
+    told = told_of(rival, rule)
+    if answer.kind == "raise":
+        still = answer.having("open")
+        return told + (f"; {listed(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
+    if answer.kind == "open":
+        return f"{told}; more loads would tell, and IW {rule.incumbent} stays meanwhile"
+    if rival.verdict == "at the price":
+        return f"{told}, just what 2010 paid for as much"
+    return f"no other window is worth it, and {told}, the nearest"
+
+
+def told_of(one: Judged, rule: Rule) -> str:
+    """What a window saves and sends again, in a clause."""
+    what = "page time" if rule.time == "page" else f"{rule.time} time"
+    milliseconds = quantity(_finite(one.milliseconds.estimate), "ms")
+    return (
+        f"IW {one.window} saves {known(one.gain, '%')} of {what}, {milliseconds} a page, and sends "
+        f"{known(one.resent, 'pp')} more of the payload again"
+    )
+
+
+def _confidence(answer: Answer) -> str:
+    why = " ".join(one.sentence for one in answer.reasons)
+    return f"Confidence is {answer.confidence}{': ' if why else '.'}{why[:1].lower()}{why[1:]}"
+
+
+def known(interval: Interval, unit: str) -> str:
+    """An estimate with its interval, without one that is infinite.
+
+    >>> known(Interval(2.345, -math.inf, math.inf), "%").endswith("%")
+    True
+    """
+    if not math.isfinite(interval.estimate):
+        return "an unknown part"
+    if not math.isfinite(interval.upper - interval.lower):
+        return quantity(interval.estimate, unit)
+    return interval_text(interval, unit)
+
+
+def sent(window: int) -> str:
+    """A window as advice.
+
+    >>> from replay.runs.initial_window import Paced
+    >>> sent(Paced(16)), sent(16)
+    ('16 segments, paced', '16 segments')
+    """
+    return f"{int(window)} segments{', paced' if str(window) != str(int(window)) else ''}"
+
+
+def listed(windows: Sequence[int]) -> str:
+    """Windows in a sentence.
+
+    >>> listed((16, 20)), listed((16,))
+    ('IW 16 and IW 20', 'IW 16')
+    """
+    words = [f"IW {one}" for one in windows]
+    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def price_text(rule: Rule) -> str:
+    """The rule's price in words."""
+    return (
+        "whatever it costs"
+        if rule.price_pp is None
+        else f"{stated(rule.price_pp, 'pp')} for {stated(1, '%')}"
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,333 @@
+"""The judgement: a verdict on each candidate, the guards, and one answer with its confidence."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from releases.interval import Interval
+from replay.runs.initial_window import is_paced
+from verdict.effects import Effects, measure, measure_again
+from verdict.evidence import Evidence
+from verdict.rule import Guard, Rule
+
+Verdict = Literal["worth it", "not worth it", "at the price", "open"]
+
+Kind = Literal["raise", "stays", "open", "no answer"]
+
+Level = Literal["high", "medium", "low"]
+
+LEAST_EQUAL = 30
+"""Loads, every one equal to the last digit, that show a window equal to itself: fewer may be so by chance.
+
+Ours.
+"""
+
+AGAIN_ERROR = 0.002
+"""Probability that a sound replay is found to differ from itself. Ours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Look:
+    """All loads so far, when a part of the budget is used."""
+
+    evidence: Evidence
+    fraction: float = 1.0
+    """Part of the budget that is used; a full replay uses all of it."""
+    _known: dict[tuple[object, ...], Effects] = field(default_factory=dict, init=False, repr=False)
+
+    def effects(self, rule: Rule) -> Effects:
+        """Effects of the rule's candidates, measured once however often they are judged."""
+        key = (rule.incumbent, *map(repr, rule.rivals()))
+        if key not in self._known:
+            self._known[key] = measure(self.evidence, rule.rivals(), incumbent=rule.incumbent)
+        return self._known[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The verdict on one candidate."""
+
+    window: int
+    verdict: Verdict
+    gain: Interval
+    """Time saved in per cent; the ends are simultaneous over all candidates and looks, the nearest of any."""
+    resent: Interval
+    """Payload sent again, in percentage points."""
+    net_benefit: Interval
+    """Price times gain less payload sent again, in percentage points; the gain itself without a price."""
+    milliseconds: Interval
+    """Page time saved, by itself at 95 %."""
+    pairs: int
+    """Complete pairs of loads."""
+    surpassed_by: tuple[int, ...] = ()
+    """Larger windows worth it that are shown to save another 1 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """A guard asked of a window."""
+
+    guard: Guard
+    window: int
+    longer: Interval | None
+    """Per cent longer than at the incumbent; None if it was not loaded."""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the limit is kept; None if there are too few loads to tell."""
+        if self.longer is None:
+            return None
+        if self.longer.upper <= self.guard.limit_percent:
+            return True
+        return False if self.longer.lower > self.guard.limit_percent else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """The incumbent held against itself."""
+
+    gain: Interval
+    resent: Interval
+
+    @property
+    def is_sound(self) -> bool | None:
+        """Whether no difference is shown; None if there are too few loads for any interval."""
+        ends = (self.gain, self.resent)
+        if any(not math.isfinite(one.upper - one.lower) for one in ends):
+            return None
+        return all(one.lower <= 0 <= one.upper for one in ends)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """What lowers the confidence."""
+
+    level: Level
+    """The most that the confidence can be."""
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The one answer of a replay."""
+
+    kind: Kind
+    window: int
+    """The recommended window; the incumbent unless another is shown to be worth it."""
+    by_itself: int
+    """The window that the rule finds, whatever is wrong with the chain of evidence."""
+    is_settled: bool
+    """True if no candidate is open."""
+    judged: tuple[Judged, ...]
+    guards: tuple[Guarded, ...]
+    again: Again
+    confidence: Level | None
+    """None without an answer."""
+    reasons: tuple[Reason, ...]
+    broken: tuple[str, ...]
+    """Why there is no answer, in sentences."""
+
+    def having(self, verdict: Verdict) -> tuple[int, ...]:
+        """The windows with a verdict."""
+        return tuple(one.window for one in self.judged if one.verdict == verdict)
+
+    def of(self, window: int) -> Judged:
+        """The verdict on a window."""
+        return next(one for one in self.judged if one.window == window)
+
+    @property
+    def rival(self) -> Judged | None:
+        """The candidate that a reader asks about: the recommended one, else the one with the most net benefit
+        of those that may save enough."""
+        if any(one.window == self.by_itself for one in self.judged):
+            return self.of(self.by_itself)
+        found = [one for one in self.judged if math.isfinite(one.net_benefit.estimate)]
+        saving = [one for one in found if one.gain.estimate >= 1] or found
+        return max(saving, key=lambda one: one.net_benefit.estimate, default=None)
+
+
+def judge(
+    looks: Sequence[Look],
+    rule: Rule,
+    *,
+    everyone: Evidence | None = None,
+    broken: Iterable[str] = (),
+    reasons: Iterable[Reason] = (),
+) -> Answer:
+    """The answer after the looks, the last of which has all loads.
+
+    `everyone` are loads on a half-loaded line where all traffic has the window, `broken` what is wrong with
+    the chain of evidence, `reasons` what else lowers the confidence.
+    """
+    judged: dict[int, Judged] = {}
+    used = 0.0
+    effects = None
+    for look in looks:
+        share = max(0.0, rule.spent(look.fraction) - used)
+        used += share
+        if share or look is looks[-1]:
+            effects = look.effects(rule)
+            for window in rule.rivals():
+                judged[window] = _judged(effects, window, rule, share, before=judged.get(window))
+    if effects is None:
+        raise ValueError("a judgement needs a look")
+    tail = (1 - rule.confidence) / 2
+    worth = [one.window for one in judged.values() if one.verdict == "worth it"]
+    surpassed = {window: _surpassing(effects, window, worth, rule) for window in worth}
+    found = tuple(replace(one, surpassed_by=surpassed.get(window, ())) for window, one in judged.items())
+    guards = tuple(
+        _guarded(guard, window, effects, everyone, tail, rule) for window in worth for guard in rule.guards
+    )
+    again = _again(looks[-1].evidence, rule)
+    broken = [*broken]
+    if again.is_sound is False:
+        broken.append(f"IW {rule.incumbent} differs from itself over other routes and guests.")
+    return _answer(found, guards, again, rule, broken=broken, reasons=[*reasons])
+
+
+def _judged(effects: Effects, window: int, rule: Rule, share: float, *, before: Judged | None) -> Judged:
+    tail = (1 - rule.confidence) / 2
+    spent = tail * share / max(1, len(rule.rivals()))
+    gain = effects.saved(rule.time, window, spent)
+    resent = effects.saved("resent", window, spent)
+    benefit = (
+        gain
+        if rule.price_pp is None
+        else effects.net_benefit(window, spent, price_pp=rule.price_pp, time=rule.time)
+    )
+    if before is not None:
+        gain, resent, benefit = (
+            _nearest(now, then)
+            for now, then in ((gain, before.gain), (resent, before.resent), (benefit, before.net_benefit))
+        )
+    return Judged(
+        window=window,
+        verdict=_verdict(gain, benefit, rule),
+        gain=gain,
+        resent=resent,
+        net_benefit=benefit,
+        milliseconds=effects.saved("milliseconds", window, tail),
+        pairs=int(effects.draws[effects.names[rule.time, window]]),
+    )
+
+
+def _nearest(now: Interval, then: Interval) -> Interval:
+    """The estimate now, with the nearest ends that were shown at any look."""
+    return Interval(now.estimate, max(now.lower, then.lower), min(now.upper, then.upper))
+
+
+def _verdict(gain: Interval, benefit: Interval, rule: Rule) -> Verdict:
+    if rule.price_pp is None:
+        if gain.lower >= rule.worthwhile_percent:
+            return "worth it"
+        return "not worth it" if gain.upper < rule.worthwhile_percent else "open"
+    if gain.upper < rule.worthwhile_percent or benefit.upper < 0:
+        return "not worth it"
+    if gain.lower >= rule.worthwhile_percent and benefit.lower >= 0:
+        return "worth it"
+    return "at the price" if -rule.zone_pp <= benefit.lower and benefit.upper <= rule.zone_pp else "open"
+
+
+def _surpassing(effects: Effects, window: int, worth: Sequence[int], rule: Rule) -> tuple[int, ...]:
+    """The larger windows worth it that are shown to save another 1 % over this one."""
+    tail = (1 - rule.confidence) / 2 / max(1, len(worth) - 1)
+    return tuple(
+        other
+        for other in worth
+        if int(other) > int(window)
+        and effects.saved(rule.time, other, tail, over=window).lower >= rule.worthwhile_percent
+    )
+
+
+def _guarded(
+    guard: Guard, window: int, effects: Effects, everyone: Evidence | None, tail: float, rule: Rule
+) -> Guarded:
+    found = effects
+    if guard.everyone:
+        if everyone is None:
+            return Guarded(guard=guard, window=window, longer=None)
+        found = measure(everyone, [window], incumbent=rule.incumbent)
+    saved = found.saved(guard.quantity, window, tail)
+    return Guarded(guard=guard, window=window, longer=-saved if math.isfinite(saved.estimate) else None)
+
+
+def _again(evidence: Evidence, rule: Rule) -> Again:
+    effects = measure_again(evidence, incumbent=rule.incumbent)
+    tail = AGAIN_ERROR / 2 / 2 / len(rule.looks)
+    if effects.is_equal(least=LEAST_EQUAL):
+        return Again(gain=Interval(0.0, 0.0, 0.0), resent=Interval(0.0, 0.0, 0.0))
+    return Again(
+        gain=effects.saved("page", rule.incumbent, tail), resent=effects.saved("resent", rule.incumbent, tail)
+    )
+
+
+def _answer(
+    judged: tuple[Judged, ...],
+    guards: tuple[Guarded, ...],
+    again: Again,
+    rule: Rule,
+    *,
+    broken: Sequence[str],
+    reasons: Sequence[Reason],
+) -> Answer:
+    violated = {one.window for one in guards if one.holds is False}
+    fit = [one for one in judged if one.verdict == "worth it" and one.window not in violated]
+    chosen = chosen_of(fit)
+    is_open = any(one.verdict == "open" for one in judged)
+    kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
+    lowering = [*reasons]
+    if is_open:
+        lowering.append(
+            Reason(level="medium", sentence="More loads would change the verdict on a candidate.")
+        )
+    if again.is_sound is None:
+        lowering.append(Reason(level="medium", sentence="Too few loads hold the incumbent against itself."))
+    lowering += [
+        Reason(
+            level="medium",
+            sentence=f"Too few loads tell whether IW {one.window} keeps the limit on {one.guard.what}.",
+        )
+        for one in guards
+        if one.holds is None and one.window == chosen
+    ]
+    levels = [one.level for one in lowering]
+    return Answer(
+        kind="no answer" if broken else kind,
+        window=rule.incumbent if chosen is None or broken else chosen,
+        by_itself=rule.incumbent if chosen is None else chosen,
+        is_settled=not is_open and not broken,
+        judged=judged,
+        guards=guards,
+        again=again,
+        confidence=None
+        if broken
+        else "low"
+        if "low" in levels
+        else "medium"
+        if "medium" in levels
+        else "high",
+        reasons=tuple(lowering),
+        broken=tuple(broken),
+    )
+
+
+def chosen_of(fit: Sequence[Judged]) -> int | None:
+    """The smallest window that no larger one of these surpasses; of a paced and an unpaced window of one size
+    the one with more net benefit."""
+    windows = {one.window for one in fit}
+    least = [one for one in fit if not windows & set(one.surpassed_by)]
+    if not least:
+        return None
+    size = min(int(one.window) for one in least)
+    alike = [one for one in least if int(one.window) == size]
+    return max(alike, key=lambda one: (one.net_benefit.estimate, is_paced(one.window))).window
+
+
+def guards_asked(answer: Answer) -> Mapping[int, tuple[Guard, ...]]:
+    """The guards of each window that is worth it whose loads are too few to tell."""
+    found: dict[int, tuple[Guard, ...]] = {}
+    for one in answer.guards:
+        if one.holds is None:
+            found[one.window] = (*found.get(one.window, ()), one.guard)
+    return found

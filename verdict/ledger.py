@@ -1,0 +1,158 @@
+"""Who would decide otherwise: the answer by other prices, by other quantities, and over other inputs."""
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from releases.interval import Interval
+from verdict.effects import measure
+from verdict.evidence import Evidence
+from verdict.headline import headline
+from verdict.judgement import Answer, Kind, Look, judge
+from verdict.rule import Rule
+
+PRICES: tuple[tuple[float, str], ...] = (
+    (0.027, "the average data centre of 2010"),
+    (0.05, "as the authors of 2010 told Linux's maintainers"),
+    (0.077, "the slow data centre of 2010"),
+    (0.18, "what the step from 3 to 10 costs today"),
+)
+"""Prices in percentage points for 1 %, each with who paid it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """Loads under another input."""
+
+    # Stable: written into every verdict.
+    id: str
+    title: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A row of the ledger."""
+
+    id: str
+    title: str
+    kind: Kind
+    answer: str
+    window: int | None
+    """The recommended window, or the rival that the numbers are of."""
+    gain: Interval | None
+    resent: Interval | None
+    price_pp: float | None
+    """Payload sent again for 1 % of time saved; None where nothing is saved."""
+    pairs: int
+    turns: bool
+    """True if the answer differs from the ledger's first."""
+
+
+def ledger(
+    looks: Sequence[Look],
+    rule: Rule,
+    *,
+    everyone: Evidence | None = None,
+    arms: Iterable[Arm] = (),
+) -> tuple[Entry, ...]:
+    """Every row, the rule's own first."""
+    own = judge(looks, rule, everyone=everyone)
+    rows = [("own", "the rule", own, rule)]
+    for price, who in PRICES:
+        if price != rule.price_pp:
+            other = dataclasses.replace(rule, price_pp=price)
+            rows.append(
+                (
+                    f"price {price:g}",
+                    f"a price of {price:g} pp: {who}",
+                    judge(looks, other, everyone=everyone),
+                    other,
+                )
+            )
+    free = dataclasses.replace(rule, price_pp=None, guards=())
+    rows.append(("time alone", "own page time alone, whatever is sent again", judge(looks, free), free))
+    if everyone is not None:
+        rows.append(
+            (
+                "others alone",
+                "harm to others' short flows alone",
+                _by_others(judge(looks, free), everyone, rule),
+                free,
+            )
+        )
+    document = dataclasses.replace(rule, time="document")
+    rows.append(
+        (
+            "document",
+            "document time in place of page time",
+            judge(looks, document, everyone=everyone),
+            document,
+        )
+    )
+    for arm in arms:
+        there = {*arm.evidence.windows}
+        some = rule.over(tuple(one for one in rule.candidates if one in there or one == rule.incumbent))
+        if some.rivals():
+            rows.append(
+                (arm.id, arm.title, judge([Look(evidence=arm.evidence)], some, everyone=everyone), some)
+            )
+    answers = [_entry(name, title, answer, by) for name, title, answer, by in rows]
+    first = answers[0]
+    return tuple(
+        dataclasses.replace(one, turns=(one.kind, one.answer) != (first.kind, first.answer))
+        for one in answers
+    )
+
+
+def _by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
+    """The largest saving of the windows at which others' short flows are shown to take no longer than now."""
+    limit = next(one.limit_percent for one in rule.guards if one.everyone)
+    there = [one for one in rule.rivals() if one in everyone.windows]
+    effects = measure(everyone, there, incumbent=rule.incumbent)
+    tail = (1 - rule.confidence) / 2 / max(1, len(there))
+    longer = {one: -effects.saved("short flows", one, tail) for one in there}
+    judged = tuple(
+        dataclasses.replace(
+            one,
+            verdict=one.verdict
+            if one.verdict == "not worth it"
+            else "open"
+            if one.window not in longer or longer[one.window].lower <= limit < longer[one.window].upper
+            else one.verdict
+            if longer[one.window].upper <= limit
+            else "not worth it",
+        )
+        for one in answer.judged
+    )
+    fit = [one for one in judged if one.verdict == "worth it"]
+    best = max(fit, key=lambda one: one.gain.estimate, default=None)
+    is_open = any(one.verdict == "open" for one in judged)
+    return dataclasses.replace(
+        answer,
+        judged=judged,
+        kind="raise" if best else "open" if is_open else "stays",
+        window=best.window if best else rule.incumbent,
+        by_itself=best.window if best else rule.incumbent,
+        is_settled=not is_open,
+    )
+
+
+def _entry(name: str, title: str, answer: Answer, rule: Rule) -> Entry:
+    rival = answer.rival
+    price = None
+    if rival is not None and math.isfinite(rival.gain.estimate) and rival.gain.estimate > 0:
+        price = rival.resent.estimate / rival.gain.estimate
+    return Entry(
+        id=name,
+        title=title,
+        kind=answer.kind,
+        answer=headline(answer, rule),
+        window=rival.window if rival else None,
+        gain=rival.gain if rival else None,
+        resent=rival.resent if rival else None,
+        price_pp=price,
+        pairs=rival.pairs if rival else 0,
+        turns=False,
+    )

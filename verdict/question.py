@@ -1,0 +1,118 @@
+"""The question of a decision: pages, networks drawn anew and conditions; and the loads of its stages."""
+
+import collections
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from replay.networks.mlab.draws import OTHERS, SLOW, DrawnNetwork, draw_networks
+from replay.networks.queues import QUEUES
+from replay.recipes.page_recipe import Recipe
+from replay.runs.cells import Cell, loaded_recipe, sent
+from replay.runs.conditions import Conditions, Neighbours
+from verdict.evidence import Network
+from verdict.sampling import Plan, page_order
+
+STRATA = tuple(range(SLOW + OTHERS))
+"""Numbers of the strata that networks are drawn from."""
+
+HALF_LOADED = Neighbours(load=0.5, everyone=True)
+"""A line of which other traffic asks for the half, with the page's own window."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Which initial window is worth it, over these pages and the world's networks."""
+
+    recipes: Sequence[Recipe]
+    incumbent: int
+    run: int = 1
+    """Number of the run: others draw other networks, other pages for them, and other random events."""
+    conditions: Conditions = dataclasses.field(default_factory=Conditions)
+
+    @property
+    def everyone(self) -> Conditions:
+        """Conditions of loads where all traffic has the window."""
+        return dataclasses.replace(self.conditions, neighbours=HALF_LOADED)
+
+    def networks(self, plans: Sequence[Plan]) -> list[list[DrawnNetwork]]:
+        """The networks of each stage; each stratum goes on with its next draws."""
+        used: collections.Counter[int] = collections.Counter()
+        found = []
+        for plan in plans:
+            first = min(used[one] for one in plan.networks)
+            last = max(used[one] + count for one, count in plan.networks.items())
+            drawn = draw_networks(range(first, last), seed=self.run)
+            found.append(
+                [
+                    one
+                    for one in drawn
+                    if one.draw - used[one.stratum] in range(plan.networks.get(one.stratum, 0))
+                ]
+            )
+            used.update(plan.networks)
+        return found
+
+    def cells(self, plans: Sequence[Plan]) -> list[Cell]:
+        """The loads of the last of these stages: every window of a page over a network,
+        with the same random events.
+
+        A share of the draws also loads the incumbent by another route, and windows of `Plan.everyone` on a
+        half-loaded line.
+        """
+        *before, plan = plans
+        networks = self.networks(plans)[-1]
+        earlier = sum(one.pages * sum(one.networks.values()) for one in before)
+        pages = page_order(len(self.recipes), run=self.run, first=earlier)
+        loaded = {recipe.visit_id: loaded_recipe(recipe, self.conditions) for recipe in self.recipes}
+        draws = len(networks) * plan.pages
+        again = np.random.default_rng([self.run, earlier]).permutation(draws) < plan.again * draws
+        each = itertools.chain.from_iterable(itertools.repeat(one, plan.pages) for one in networks)
+        pairs = zip(each, pages, strict=False)
+        return [
+            Cell(
+                recipe=loaded[self.recipes[page].visit_id],
+                profile=network.profile,
+                iw=int(window),
+                seed=seed,
+                conditions=conditions,
+            )
+            for number, (network, (page, seed)) in enumerate(pairs)
+            for window, conditions in self._loads(plan, is_again=bool(again[number]))
+        ]
+
+    def _loads(self, plan: Plan, *, is_again: bool) -> Iterator[tuple[int, Conditions]]:
+        """Yield the windows of a draw with their conditions."""
+        for window in plan.windows:
+            yield window, sent(self.conditions, window)
+        if is_again:
+            yield self.incumbent, dataclasses.replace(sent(self.conditions, self.incumbent), alias=True)
+        for window in (self.incumbent, *plan.everyone) if plan.everyone else ():
+            yield window, sent(self.everyone, window)
+
+
+def conditions_of(asked: Mapping[str, Any]) -> Conditions:
+    """The conditions that a replay's file asks for; ValueError for a word that is no value."""
+    if asked["queues"] not in QUEUES:
+        raise ValueError(f"queues is one of {', '.join(QUEUES)}, not {asked['queues']}")
+    return Conditions(
+        senders=asked["senders"],
+        distance=asked["distance"],
+        http3=asked["http3"],
+        queue=None if asked["queues"] == "default" else QUEUES[asked["queues"]],
+    )
+
+
+def network_of(drawn: DrawnNetwork) -> Network:
+    """A drawn network as evidence knows it."""
+    return Network(
+        id=drawn.profile.id,
+        stratum=drawn.stratum,
+        share=drawn.weight,
+        slow_share=drawn.slow_weight,
+        rtt_ms=drawn.profile.rtt_us / 1e3,
+        down_bps=float(drawn.profile.down_bps),
+    )

@@ -1,0 +1,113 @@
+"""Stored replays read back as looks: in stages, or all pairs at once, which is one stage."""
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from replay.errors import ReplayError
+from replay.networks.profiles import Population
+from replay.runs.conditions import Conditions
+from replay.runs.initial_window import window_of
+from replay.runs.replay_folder import read_cells
+from storage.sums import broken_sums
+from verdict.calibration import Standing
+from verdict.effects import measure
+from verdict.evidence import Evidence, read_evidence, weighted_networks
+from verdict.judgement import Look, Reason, judge
+from verdict.ledger import Arm, ledger
+from verdict.question import HALF_LOADED, Question, conditions_of, network_of
+from verdict.rule import RULE, Rule
+from verdict.sampling import Plan
+from verdict.stored import verdict_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Replayed:
+    """What was loaded, as the rule takes it."""
+
+    looks: tuple[Look, ...]
+    everyone: Evidence | None
+    rule: Rule
+    arms: tuple[Arm, ...] = ()
+
+    def verdict(
+        self, back_cast: Standing, *, broken: Iterable[str] = (), reasons: Iterable[Reason] = ()
+    ) -> dict[str, Any]:
+        """The verdict as data: the same for the same loads and back-cast, wherever it is asked for."""
+        answer = judge(
+            self.looks,
+            self.rule,
+            everyone=self.everyone,
+            broken=[*back_cast.broken, *broken],
+            reasons=[*back_cast.reasons, *reasons],
+        )
+        effects = measure(self.looks[-1].evidence, self.rule.rivals(), incumbent=self.rule.incumbent)
+        rows = ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
+        return verdict_of(answer, self.rule, effects=effects, ledger=rows)
+
+
+def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
+    """Loads and facts of each stage of a decision, in order; ReplayError if one is damaged."""
+    places = [*itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))]
+    for place in places:
+        if broken := broken_sums(place):
+            raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
+    facts = [json.loads((place / "stage.json").read_text(encoding="utf-8")) for place in places]
+    return [read_cells(place) for place in places], facts
+
+
+def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
+    """The stages of a decision; `facts` are what stage.json says of each."""
+    asked = facts[0]["plan"]["asked"]
+    incumbent = window_of(asked["incumbent"])
+    question = Question(recipes=(), incumbent=incumbent, run=asked["run"], conditions=conditions_of(asked))
+    plans = [plan_of_facts(one["plan"]["stage"]) for one in facts]
+    drawn = question.networks(plans)
+    seconds = list(itertools.accumulate(one["core_s"] for one in facts))
+    looks = []
+    for at in range(len(tables)):
+        networks = [network_of(one) for stage in drawn[: at + 1] for one in stage]
+        loads = pa.concat_tables(tables[: at + 1])
+        evidence = read_evidence(loads, networks, incumbent=incumbent, arm=question.conditions)
+        looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * asked["budget_minutes"]), 1.0)))
+    everyone = None
+    if any(one.everyone for one in plans):
+        everyone = read_evidence(loads, networks, incumbent=incumbent, arm=question.everyone)
+    return Replayed(looks=tuple(looks), everyone=everyone, rule=rule_of(asked))
+
+
+def rule_of(asked: Mapping[str, Any]) -> Rule:
+    """The rule with the candidates and the incumbent of a decision."""
+    windows = tuple(map(window_of, asked["candidates"]))
+    incumbent = window_of(asked["incumbent"])
+    return RULE.over(tuple({*windows, incumbent}), incumbent=incumbent)
+
+
+def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule: Rule = RULE) -> Replayed:
+    """A replay of every page over every network: one stage; `populations` are those of replay.json."""
+    networks = weighted_networks(
+        [Population(**{**one, "weights": tuple(one["weights"].items())}) for one in populations]
+    )
+    evidence = read_evidence(table, networks, incumbent=rule.incumbent)
+    half = read_evidence(table, networks, incumbent=rule.incumbent, arm=Conditions(neighbours=HALF_LOADED))
+    return Replayed(
+        looks=(Look(evidence=evidence),),
+        everyone=half if len(half) else None,
+        rule=rule.over(tuple({*evidence.windows, rule.incumbent})),
+    )
+
+
+def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
+    """The plan of a stage from what stage.json says of it."""
+    return Plan(
+        networks={int(stratum): count for stratum, count in facts["networks"].items()},
+        pages=facts["pages"],
+        windows=tuple(window_of(str(one)) for one in facts["windows"]),
+        again=facts["again"],
+        everyone=tuple(window_of(str(one)) for one in facts["everyone"]),
+    )

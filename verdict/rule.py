@@ -1,0 +1,125 @@
+"""The rule that turns two effects of a window into an answer, by the price that 2010 paid."""
+
+import dataclasses
+from dataclasses import dataclass
+
+from replay.runs.initial_window import Paced, window_of
+
+RULE_VERSION = 6
+"""Version of the rule. Loads name it, and are judged by no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An initial window that the rule may recommend."""
+
+    window: int
+    source: str
+
+    @property
+    def id(self) -> str:
+        """The window in one word, as files and reports have it."""
+        return repr(self.window)
+
+
+CANDIDATES = (
+    Candidate(3, "RFC 3390, the window before RFC 6928"),
+    Candidate(6, "ours, between the windows before and after RFC 6928"),
+    Candidate(10, "RFC 6928, the window in force"),
+    Candidate(Paced(10), "the window in force, paced as by Fastly"),
+    Candidate(Paced(16), "ours, the next step of the 2010 paper"),
+    Candidate(16, "Dukkipati et al. 2010, Figure 2"),
+    Candidate(Paced(20), "ours, twice the window in force"),
+    Candidate(30, "CDN Planet, windows of content networks"),
+    Candidate(Paced(32), "Chromium, kInitialCongestionWindow"),
+    Candidate(Paced(44), "the largest window of a CDN, paced"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A limit on harm that is asked of a window that is worth it."""
+
+    # Stable: written into every verdict.
+    id: str
+    what: str
+    quantity: str
+    """Id of the quantity in verdict.effects."""
+    limit_percent: float
+    """Most that the quantity may be longer than at the incumbent."""
+    everyone: bool = False
+    """True if it is asked of loads on a half-loaded line where all traffic has the window."""
+
+
+GUARDS = (
+    Guard(
+        "others",
+        "others' short flows on a half-loaded line, everyone at the window",
+        "short flows",
+        3.0,
+        True,
+    ),
+    Guard("slow", "page time over the slowest tenth of the networks", "slow tenth", 1.0),
+)
+
+
+NEARLY = 0.95
+"""Part of a look's budget at which it is taken: what is left may be too little for a stage of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Constants of the rule, written down before the loads that they decide on."""
+
+    version: int = RULE_VERSION
+    price_pp: float | None = 0.077
+    """Payload sent again, in percentage points, that 1 % of page time may cost: 0.67 pp for 8.75 %, the slow
+    data centre of Dukkipati et al. 2010 (Tables 3 and 7). None: whatever it costs."""
+    worthwhile_percent: float = 1.0
+    """Least page time that a change of the Internet's servers must save. Ours."""
+    zone_pp: float = 0.05
+    """Half width of the zone around the price in which more loads would not change the answer. Ours."""
+    confidence: float = 0.95
+    """Simultaneous confidence over all candidates and looks."""
+    incumbent: int = 10
+    candidates: tuple[int, ...] = tuple(one.window for one in CANDIDATES)
+    guards: tuple[Guard, ...] = GUARDS
+    looks: tuple[float, ...] = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+    """Parts of the budget after which the loads are looked at; each look spends as much of the error."""
+    most_again: float = 0.1
+    """Largest share of loads that hold the incumbent against itself."""
+    time: str = "page"
+    """Quantity that counts as the time saved."""
+
+    def spent(self, fraction: float) -> float:
+        """Share of the error probability that may be spent when `fraction` of the budget is used.
+
+        >>> [Rule().spent(one) for one in (0.01, 1 / 16, 0.3, 1.0)]
+        [0.0, 0.2, 0.6, 1.0]
+        """
+        return sum(NEARLY * one <= fraction for one in self.looks) / len(self.looks)
+
+    def next_look(self, fraction: float) -> float | None:
+        """The part of the budget at which the loads are looked at next; None after the last look.
+
+        >>> Rule().next_look(0.24), Rule().next_look(0.96)
+        (0.5, None)
+        """
+        return next((one for one in self.looks if NEARLY * one > fraction), None)
+
+    def rivals(self) -> tuple[int, ...]:
+        """The candidates beside the incumbent."""
+        return tuple(one for one in self.candidates if one != self.incumbent)
+
+    def over(self, windows: tuple[int, ...], *, incumbent: int | None = None) -> "Rule":
+        """The same rule with other candidates, or another incumbent."""
+        other = self.incumbent if incumbent is None else incumbent
+        return dataclasses.replace(self, candidates=tuple(sorted(windows)), incumbent=other)
+
+
+RULE = Rule()
+
+
+def windows_of(words: list[str]) -> tuple[int, ...]:
+    """The windows of words such as 16 and 16p."""
+    return tuple(map(window_of, words))

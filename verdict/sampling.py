@@ -1,0 +1,182 @@
+"""What to load next: which windows, how many networks of each stratum, how many pages over each."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from verdict.effects import Effects, Name, measure
+from verdict.evidence import Evidence
+from verdict.judgement import Answer
+from verdict.rule import Rule
+from verdict.student import Floats, Integers
+
+MOST_PAGES = 8
+"""Most pages over one network in a stage: networks are most of the error. Ours."""
+
+EVEN_SHARE = 0.3
+"""Share of networks that are spread by the strata's shares alone, in case a spread was found too small by
+chance. Ours."""
+
+LEAST_NETWORKS = 2
+"""Networks of each stratum in the first stage, the fewest that show a spread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Seconds of a core."""
+
+    network: float
+    """Calibration of a network, once a guest that loads over it."""
+    load: float
+    """A load."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A stage: networks by stratum, pages over each, and windows."""
+
+    networks: Mapping[int, int]
+    """Further networks of each stratum."""
+    pages: int
+    """Pages over each network."""
+    windows: tuple[int, ...]
+    """The incumbent and the candidates that are open."""
+    again: float
+    """Share of the draws that also hold the incumbent against itself."""
+    everyone: tuple[int, ...] = ()
+    """Windows that are also loaded where all traffic has them, with the incumbent."""
+
+    @property
+    def loads(self) -> int:
+        """Loads of the stage, without those of everyone."""
+        draws = self.pages * sum(self.networks.values())
+        return round(draws * (len(self.windows) + self.again))
+
+
+def is_over(answer: Answer) -> bool:
+    """Return whether more loads would change nothing: the answer is settled, or the replay is unsound."""
+    return answer.is_settled or bool(answer.broken)
+
+
+def first_plan(rule: Rule, strata: Sequence[int], *, pages: int = 1) -> Plan:
+    """The first stage, which shows what a load costs and how much networks and pages differ."""
+    return Plan(
+        networks=dict.fromkeys(strata, LEAST_NETWORKS),
+        pages=pages,
+        windows=tuple(sorted({*rule.candidates, rule.incumbent})),
+        again=most_again(rule, len(rule.candidates)),
+    )
+
+
+def next_plan(
+    answer: Answer,
+    evidence: Evidence,
+    rule: Rule,
+    *,
+    fraction: float,
+    budget_s: float,
+    prices: Prices,
+) -> Plan | None:
+    """The stage up to the next look, of the candidates that are open; None if there is none.
+
+    `fraction` of the budget, in seconds of a core, is used.
+    """
+    step = rule.next_look(fraction)
+    if step is None or is_over(answer):
+        return None
+    seconds = (step - fraction) * budget_s
+    windows = tuple(sorted({rule.incumbent, *answer.having("open")}))
+    effects = measure(evidence, windows[:], incumbent=rule.incumbent)
+    factors = [_factors(effects, window, rule) for window in windows if window != rule.incumbent]
+    again = most_again(rule, len(windows))
+    a_draw = prices.load * (len(windows) + again)
+    pages = _pages_over_a_network(effects, factors, evidence, prices.network / a_draw)
+    total = max(1, int(seconds / (prices.network + pages * a_draw)))
+    return Plan(
+        networks=allocate(total, evidence, factors, effects),
+        pages=pages,
+        windows=windows,
+        again=again,
+        everyone=tuple(
+            dict.fromkeys(one.window for one in answer.guards if one.guard.everyone and one.holds is None)
+        ),
+    )
+
+
+def most_again(rule: Rule, windows: int) -> float:
+    """Share of draws with a load of the incumbent against itself, so that it has its share of all loads.
+
+    >>> round(most_again(Rule(), 9), 6)
+    1.0
+    """
+    return min(1.0, rule.most_again * windows / (1 - rule.most_again))
+
+
+def _factors(effects: Effects, window: int, rule: Rule) -> dict[Name, float]:
+    if rule.price_pp is None:
+        return {(rule.time, window): -100.0}
+    return effects.net_benefit_factors(window, price_pp=rule.price_pp, time=rule.time)
+
+
+def _pages_over_a_network(
+    effects: Effects, factors: Sequence[Mapping[Name, float]], evidence: Evidence, price: float
+) -> int:
+    """Pages over each network by the root of what networks and pairs add to the error, and cost."""
+    parts = [effects.components(one) for one in factors]
+    networks = len(np.unique(evidence.places))
+    of_networks = sum(one.networks for one in parts) * networks
+    of_pairs = sum(one.pairs for one in parts) * len(evidence)
+    if of_networks <= 0:
+        return MOST_PAGES if price > 0.05 else 1
+    return min(MOST_PAGES, max(1, round(math.sqrt(price * of_pairs / of_networks))))
+
+
+def allocate(
+    total: int, evidence: Evidence, factors: Sequence[Mapping[Name, float]], effects: Effects
+) -> dict[int, int]:
+    """Networks of each stratum by Neyman: in proportion to its share and its spread; at least one."""
+    strata = sorted({one.stratum for one in evidence.networks})
+    shares = np.array(
+        [next(one.share for one in evidence.networks if one.stratum == number) for number in strata]
+    )
+    of_network = np.searchsorted(strata, [one.stratum for one in evidence.networks])
+    counts = np.bincount(of_network[np.unique(evidence.places)], minlength=len(strata))
+    need = np.zeros(len(strata))
+    for one in factors:
+        sums = effects.by_network[:, [effects.names[name] for name in one]] @ np.array(list(one.values()))
+        squares = np.bincount(of_network[: len(sums)], sums**2, len(strata)) * counts
+        need += squares / max(float(squares.sum()), 1e-300)
+    wanted: Floats = np.sqrt(need)
+    even = shares / shares.sum()
+    parts = even if wanted.sum() <= 0 else EVEN_SHARE * even + (1 - EVEN_SHARE) * wanted / wanted.sum()
+    found = rounded(total * parts)
+    return {number: int(count) for number, count in zip(strata, found, strict=True) if count}
+
+
+def rounded(exact: Floats) -> Integers:
+    """Whole numbers with the same sum, by the largest remainder.
+
+    >>> rounded(np.array([1.4, 1.4, 1.2])).tolist()
+    [2, 1, 1]
+    """
+    whole = np.floor(exact).astype(np.intp)
+    left = round(float(exact.sum())) - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
+    return whole
+
+
+def page_order(pages: int, *, run: int, first: int) -> Iterator[tuple[int, int]]:
+    """Yield pages from the draw of number `first` on, each with its seed: every page once in a round.
+
+    >>> pages = [page for page, _ in __import__("itertools").islice(page_order(4, run=1, first=0), 4)]
+    >>> sorted(pages)
+    [0, 1, 2, 3]
+    """
+    turn, place = divmod(first, pages)
+    while True:
+        order = np.random.default_rng([run, turn]).permutation(pages)
+        for page in order[place:].tolist():
+            yield page, 1 + (run - 1) * 10_000 + turn
+        turn, place = turn + 1, 0

@@ -1,0 +1,112 @@
+"""The folder of a decision: its stages, each whole or not at all.
+
+decisions/NAME/
+    verdict.json
+    stage-01/ cells.parquet stage.json manifest.json SHA256SUMS
+    stage-02.run.chunks/    parts of the stage in progress (replay/runs/parts.py)
+"""
+
+import dataclasses
+import functools
+import json
+import resource
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from replay.errors import ReplayError
+from replay.lab.guest_process import Lab
+from replay.runs.cells import Cell
+from replay.runs.chunks import plan_of
+from replay.runs.guests import Progress
+from replay.runs.initial_window import in_json
+from replay.runs.parts import count_parts, read_parts, remove_parts, replay_part, replay_parts
+from replay.runs.replay_folder import origin, read_cells, write_cells, write_facts
+from storage.staging import put_in_place
+from storage.sums import broken_sums, seal
+from verdict.deciding import Loaded
+from verdict.evidence import read_evidence
+from verdict.question import Question, network_of
+from verdict.sampling import Plan, Prices
+
+FORMAT_VERSION = 1
+
+NETWORK_LOADS = 3
+"""What a network costs besides its loads, in loads: the calibration of its topology."""
+
+
+class Stages:
+    """Replays the stages of a question into a folder, or reads those that are stored there."""
+
+    def __init__(
+        self, folder: Path, question: Question, lab: Lab, facts: Mapping[str, Any], *, guests: int
+    ) -> None:
+        """Nothing is read or replayed yet. `facts` are what the loads depend on besides the question."""
+        self.folder, self.question, self.lab, self.guests = folder, question, lab, guests
+        self.facts = {**facts, "format_version": FORMAT_VERSION, "programs": dict(lab.sums())}
+        self.progress: Progress | None = None
+        self._tables: list[pa.Table] = []
+        self._core_s = 0.0
+
+    def __call__(self, plans: Sequence[Plan]) -> Loaded:
+        """All loads up to those of the last stage; raises ReplayError."""
+        place = self.folder / f"stage-{len(plans):02}"
+        cells = self.question.cells(plans)
+        plan = plan_of({**self.facts, "stage": stage_facts(plans[-1])}, cells, responses=False)
+        if not place.exists():
+            self._replay(place, cells, plan)
+        self._core_s += read_stage(place, plan)["core_s"]
+        self._tables.append(read_cells(place))
+        loads = pa.concat_tables(self._tables)
+        networks = [network_of(one) for stage in self.question.networks(plans) for one in stage]
+        read = functools.partial(read_evidence, loads, networks, incumbent=self.question.incumbent)
+        load_s = self._core_s / (len(loads) + NETWORK_LOADS * len(networks))
+        return Loaded(
+            evidence=read(arm=self.question.conditions),
+            everyone=read(arm=self.question.everyone) if any(one.everyone for one in plans) else None,
+            seconds=self._core_s,
+            prices=Prices(network=NETWORK_LOADS * load_s, load=load_s),
+        )
+
+    def _replay(self, place: Path, cells: list[Cell], plan: Mapping[str, Any]) -> None:
+        pieces, began, used = count_parts(cells, guests=self.guests), time.monotonic(), children_s()
+        one_part = functools.partial(replay_part, self.lab, progress=self.progress)
+        replay_parts(cells, place, plan, pieces, guests=self.guests, replayer=one_part)
+        table, facts = read_parts(place, plan, pieces)
+        if "done" not in table["state"].to_pylist():
+            raise ReplayError(f"no load was done: {table['reason'][0]}")
+        facts = {**facts, "core_s": children_s() - used, "wall_s": time.monotonic() - began}
+        with put_in_place(place) as folder:
+            write_cells(folder, table)
+            write_facts(folder / "stage.json", {"plan": plan, **facts})
+            seal(folder, {"kind": "stage", **origin({**plan, **facts})})
+        remove_parts(place)
+
+
+def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a stage says of itself; ReplayError if it is damaged or of another plan."""
+    if broken := broken_sums(place):
+        raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
+    facts: dict[str, Any] = json.loads((place / "stage.json").read_text(encoding="utf-8"))
+    other = sorted(name for name in {*plan, *facts["plan"]} if facts["plan"].get(name) != plan.get(name))
+    if other:
+        raise ReplayError(
+            f"{place} was loaded with another {' and '.join(other)}: go on with what made it, or remove "
+            f"{place.parent} to begin again"
+        )
+    return facts
+
+
+def stage_facts(plan: Plan) -> dict[str, Any]:
+    """A stage as JSON."""
+    windows = {name: [in_json(one) for one in getattr(plan, name)] for name in ("windows", "everyone")}
+    return dataclasses.asdict(plan) | windows
+
+
+def children_s() -> float:
+    """CPU seconds of all guests that have ended so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,151 @@
+"""verdict.json: the verdict as data, byte for byte equal for equal loads."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from releases.interval import Interval
+from replay.runs.initial_window import in_json
+from storage.staging import put_file_in_place
+from verdict.effects import BY_ID, Effects
+from verdict.headline import headline, sentences
+from verdict.judgement import Answer
+from verdict.ledger import Entry
+from verdict.rule import Rule
+
+FORMAT_VERSION = 1
+
+FILE = "verdict.json"
+
+DIGITS = 6
+"""Significant digits of a stored number: fewer than sums in another order differ by."""
+
+
+def verdict_of(
+    answer: Answer, rule: Rule, *, effects: Effects | None = None, ledger: tuple[Entry, ...] = ()
+) -> dict[str, Any]:
+    """Everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95 %."""
+    rival = answer.rival
+    return {
+        "format_version": FORMAT_VERSION,
+        "rule": rule_facts(rule),
+        "kind": answer.kind,
+        "window": in_json(answer.window),
+        "headline": headline(answer, rule),
+        "sentences": sentences(answer, rule),
+        "is_settled": answer.is_settled,
+        "confidence": answer.confidence,
+        "reasons": [dataclasses.asdict(one) for one in answer.reasons],
+        "broken": list(answer.broken),
+        "open": [in_json(one) for one in answer.having("open")],
+        "at_the_price": [in_json(one) for one in answer.having("at the price")],
+        "rival": None if rival is None else in_json(rival.window),
+        "candidates": [
+            {
+                "window": in_json(one.window),
+                "verdict": one.verdict,
+                "gain_percent": interval_facts(one.gain),
+                "milliseconds": interval_facts(one.milliseconds),
+                "resent_pp": interval_facts(one.resent),
+                "net_benefit_pp": interval_facts(one.net_benefit),
+                "pairs": one.pairs,
+                "surpassed_by": [in_json(other) for other in one.surpassed_by],
+                "beside": beside(effects, one.window, rule) if effects else {},
+            }
+            for one in answer.judged
+        ],
+        "guards": [
+            {
+                "id": one.guard.id,
+                "what": one.guard.what,
+                "window": in_json(one.window),
+                "limit_percent": one.guard.limit_percent,
+                "longer_percent": None if one.longer is None else interval_facts(one.longer),
+                "holds": one.holds,
+            }
+            for one in answer.guards
+        ],
+        "again": {
+            "gain_percent": interval_facts(answer.again.gain),
+            "resent_pp": interval_facts(answer.again.resent),
+            "is_sound": answer.again.is_sound,
+        },
+        "ledger": [entry_facts(one) for one in ledger],
+    }
+
+
+def rule_facts(rule: Rule) -> dict[str, Any]:
+    """The rule as data."""
+    facts = dataclasses.asdict(rule)
+    return facts | {
+        "incumbent": in_json(rule.incumbent),
+        "candidates": [in_json(one) for one in rule.candidates],
+        "looks": list(rule.looks),
+    }
+
+
+def entry_facts(one: Entry) -> dict[str, Any]:
+    """A row of the ledger as data."""
+    return {
+        "id": one.id,
+        "title": one.title,
+        "window": None if one.window is None else in_json(one.window),
+        "gain_percent": None if one.gain is None else interval_facts(one.gain),
+        "resent_pp": None if one.resent is None else interval_facts(one.resent),
+        "price_pp": one.price_pp,
+        "answer": one.answer,
+        "kind": one.kind,
+        "turns": one.turns,
+        "pairs": one.pairs,
+    }
+
+
+def beside(effects: Effects, window: int, rule: Rule) -> dict[str, Any]:
+    """Every quantity at a window, in its unit, by itself at 95 %."""
+    tail = (1 - rule.confidence) / 2
+    return {
+        name: {"unit": BY_ID[name].unit, **interval_facts(effects.saved(name, window, tail))}
+        for name, there in effects.names
+        if there == window
+    }
+
+
+def interval_facts(interval: Interval) -> dict[str, float | None]:
+    """An interval as data; what is unknown or infinite is null."""
+    return {
+        name: value if math.isfinite(value) else None for name, value in dataclasses.asdict(interval).items()
+    }
+
+
+def in_bytes(verdict: dict[str, Any]) -> bytes:
+    """The verdict as the file holds it: sorted names, rounded numbers."""
+    return (json.dumps(rounded(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
+
+
+def write_verdict(folder: Path, verdict: dict[str, Any]) -> Path:
+    """Write verdict.json, whole or not at all."""
+    path = folder / FILE
+    with put_file_in_place(path) as half:
+        half.write_bytes(in_bytes(verdict))
+    return path
+
+
+def read_verdict(folder: Path) -> dict[str, Any]:
+    """Read verdict.json; ValueError if it is of another format."""
+    found: dict[str, Any] = json.loads((folder / FILE).read_bytes())
+    if found.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"{folder / FILE} is of format {found.get('format_version')}, not {FORMAT_VERSION}")
+    return found
+
+
+def rounded(value: Any) -> Any:  # noqa: ANN401  # any JSON
+    """The value with each float rounded to DIGITS significant digits, and tuples as lists."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") + 0.0
+    if isinstance(value, dict):
+        return {str(name): rounded(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(one) for one in value]
+    return value
