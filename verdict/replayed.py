@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from replay.runs.conditions import Conditions
 from replay.runs.initial_window import window_of
 from replay.runs.replay_folder import read_cells
 from storage.sums import broken_sums
+from verdict.arms import ARMS, EVERYONE, is_shared
 from verdict.calibration import Standing
-from verdict.effects import measure
+from verdict.effects import BY_ID, measure
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason, judge
 from verdict.ledger import Arm, ledger
@@ -34,6 +35,8 @@ class Replayed:
     everyone: Evidence | None
     rule: Rule
     arms: tuple[Arm, ...] = ()
+    shared: Mapping[str, Evidence] = field(default_factory=dict)
+    """Loads on a half-loaded line, by id of the arm."""
 
     def verdict(
         self, back_cast: Standing, *, broken: Iterable[str] = (), reasons: Iterable[Reason] = ()
@@ -48,12 +51,23 @@ class Replayed:
         )
         effects = measure(self.looks[-1].evidence, self.rule.rivals(), incumbent=self.rule.incumbent)
         rows = ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
-        return verdict_of(answer, self.rule, effects=effects, ledger=rows)
+        shared = {
+            name: measure(
+                evidence,
+                [one for one in evidence.windows if one != self.rule.incumbent],
+                incumbent=self.rule.incumbent,
+                quantities=(BY_ID["page"], BY_ID["short flows"]),
+            )
+            for name, evidence in self.shared.items()
+        }
+        return verdict_of(answer, self.rule, effects=effects, ledger=rows, shared=shared)
 
 
 def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
-    """Loads and facts of each stage of a decision, in order; ReplayError if one is damaged."""
-    places = [*itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))]
+    """Loads and facts of each stage of a decision, in order, then of its arms; ReplayError if one is
+    damaged."""
+    stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
+    places = [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
     for place in places:
         if broken := broken_sums(place):
             raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
@@ -62,23 +76,41 @@ def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
 
 
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
-    """The stages of a decision; `facts` are what stage.json says of each."""
+    """The stages and arms of a decision; `facts` are what stage.json says of each."""
     asked = facts[0]["plan"]["asked"]
     incumbent = window_of(asked["incumbent"])
     question = Question(recipes=(), incumbent=incumbent, run=asked["run"], conditions=conditions_of(asked))
-    plans = [plan_of_facts(one["plan"]["stage"]) for one in facts]
+    names = [one["plan"].get("arm") for one in facts]
+    staged = [(table, one) for table, one, name in zip(tables, facts, names, strict=True) if name is None]
+    plans = [plan_of_facts(one["plan"]["stage"]) for _, one in staged]
     drawn = question.networks(plans)
-    seconds = list(itertools.accumulate(one["core_s"] for one in facts))
+    seconds = list(itertools.accumulate(one["core_s"] for _, one in staged))
     looks = []
-    for at in range(len(tables)):
+    for at in range(len(staged)):
         networks = [network_of(one) for stage in drawn[: at + 1] for one in stage]
-        loads = pa.concat_tables(tables[: at + 1])
+        loads = pa.concat_tables([table for table, _ in staged[: at + 1]])
         evidence = read_evidence(loads, networks, incumbent=incumbent, arm=question.conditions)
         looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * asked["budget_minutes"]), 1.0)))
-    everyone = None
+    of_arms = {}
+    for table, name in zip(tables, names, strict=True):
+        if name is not None:
+            other = ARMS[name].question(question)
+            own = [network_of(one) for one in other.networks([ARMS[name].plan])[0]]
+            of_arms[name] = read_evidence(table, own, incumbent=incumbent, arm=other.conditions)
+    everyone = of_arms.get(EVERYONE)
     if any(one.everyone for one in plans):
         everyone = read_evidence(loads, networks, incumbent=incumbent, arm=question.everyone)
-    return Replayed(looks=tuple(looks), everyone=everyone, rule=rule_of(asked))
+    return Replayed(
+        looks=tuple(looks),
+        everyone=everyone,
+        rule=rule_of(asked),
+        arms=tuple(
+            Arm(id=name, title=ARMS[name].title, evidence=evidence)
+            for name, evidence in of_arms.items()
+            if not is_shared(name)
+        ),
+        shared={name: evidence for name, evidence in of_arms.items() if is_shared(name)},
+    )
 
 
 def rule_of(asked: Mapping[str, Any]) -> Rule:

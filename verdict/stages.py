@@ -3,6 +3,7 @@
 decisions/NAME/
     verdict.json
     stage-01/ cells.parquet stage.json manifest.json SHA256SUMS
+    arm-bbr/    the same files of loads under another input (verdict/arms.py)
     stage-02.run.chunks/    parts of the stage in progress (replay/runs/parts.py)
 """
 
@@ -27,6 +28,7 @@ from replay.runs.parts import count_parts, read_parts, remove_parts, replay_part
 from replay.runs.replay_folder import origin, read_cells, write_cells, write_facts
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal
+from verdict.arms import ARMS
 from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
 from verdict.question import Question, network_of
@@ -70,6 +72,15 @@ class Stages:
             seconds=self._core_s,
             prices=Prices(network=NETWORK_LOADS * load_s, load=load_s),
         )
+
+    def arm(self, name: str) -> None:
+        """Load an arm, unless it is stored; raises ReplayError."""
+        arm, place = ARMS[name], self.folder / f"arm-{name}"
+        cells = arm.question(self.question).cells([arm.plan])
+        plan = plan_of({**self.facts, "stage": stage_facts(arm.plan), "arm": name}, cells, responses=False)
+        if not place.exists():
+            self._replay(place, cells, plan)
+        read_stage(place, plan)
 
     def _replay(self, place: Path, cells: list[Cell], plan: Mapping[str, Any]) -> None:
         pieces, began, used = count_parts(cells, guests=self.guests), time.monotonic(), children_s()

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,15 @@ DIGITS = 6
 
 
 def verdict_of(
-    answer: Answer, rule: Rule, *, effects: Effects | None = None, ledger: tuple[Entry, ...] = ()
+    answer: Answer,
+    rule: Rule,
+    *,
+    effects: Effects | None = None,
+    ledger: tuple[Entry, ...] = (),
+    shared: Mapping[str, Effects] | None = None,
 ) -> dict[str, Any]:
-    """Everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95 %."""
+    """Everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95 %, and
+    so are the effects on a half-loaded line, by arm."""
     rival = answer.rival
     return {
         "format_version": FORMAT_VERSION,
@@ -73,7 +80,22 @@ def verdict_of(
             "is_sound": answer.again.is_sound,
         },
         "ledger": [entry_facts(one) for one in ledger],
+        "half_loaded": {name: shared_facts(one, rule) for name, one in (shared or {}).items()},
     }
+
+
+def shared_facts(effects: Effects, rule: Rule) -> list[dict[str, Any]]:
+    """What each window saves of page time and of others' short flows on a half-loaded line."""
+    tail = (1 - rule.confidence) / 2
+    return [
+        {
+            "window": in_json(window),
+            "page_percent": interval_facts(effects.saved("page", window, tail)),
+            "short_flows_percent": interval_facts(effects.saved("short flows", window, tail)),
+            "pairs": int(effects.draws[effects.names["page", window]]),
+        }
+        for window in sorted({window for _, window in effects.names})
+    ]
 
 
 def rule_facts(rule: Rule) -> dict[str, Any]:

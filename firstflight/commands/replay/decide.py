@@ -1,8 +1,9 @@
 """`firstflight replay decide`: loads in stages until the window of the year is settled."""
 
+import contextlib
 import hashlib
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -18,10 +19,11 @@ from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
 from replay.lab.player import player_key
 from replay.runs.replay_folder import kernel_facts
+from verdict.arms import ARMS
 from verdict.calibration import standing
 from verdict.deciding import Loaded, decide
 from verdict.question import STRATA, Question, conditions_of
-from verdict.replayed import Replayed, rule_of
+from verdict.replayed import Replayed, of_stages, read_stages, rule_of
 from verdict.rule import RULE, RULE_VERSION
 from verdict.sampling import Plan
 from verdict.stages import Stages
@@ -43,6 +45,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     distance: str = "recorded"
     http3: str = "stand-in"
     queues: str = "default"
+    arms: tuple[str, ...] = tuple(ARMS)
+    """Other inputs that are loaded once all is settled, for the table of who would decide otherwise."""
 
 
 @click.command("decide")
@@ -57,26 +61,29 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 def run_decide(settings: Settings, file: Path | None, *, given: tuple[str, ...], guests: int | None) -> None:
     """Decide which initial window to recommend, by loads in stages, until all is settled.
 
-    It also ends when the budget is used. FILE is a TOML file that may set pages, candidates, incumbent, run,
-    budget_minutes, senders, distance, http3 and queues; without it the defaults hold, which are those of the
-    yearly answer. The stages and verdict.json are in `decisions` of the data folder. A run that is stopped
-    goes on from its whole parts.
+    It also ends when the budget is used. Then it loads arms: other inputs, for the table of who would decide
+    otherwise. FILE is a TOML file that may set pages, candidates, incumbent, run, budget_minutes, senders,
+    distance, http3, queues and arms; without it the defaults hold, which are those of the yearly answer. The
+    stages and verdict.json are in `decisions` of the data folder. A run that is stopped goes on from its
+    whole parts.
 
     \b
     Example:
       firstflight replay decide
-      firstflight replay decide --set run=2 --set budget_minutes=30
+      firstflight replay decide --set run=2 --set budget_minutes=30 --set arms=[]
     """
     with one_line(ReplayError, OSError, ValueError, msgspec.ValidationError):
         asked = read_file(file, given)
+        if unknown := sorted({*asked.arms} - {*ARMS}):
+            raise ValueError(f"arms are {', '.join(ARMS)}, not {', '.join(unknown)}")
         is_recorded = asked.pages == "recorded"
         source = find_source(
             settings, crawl=None if is_recorded else asked.pages, recorded=is_recorded, hars=(), logs=()
         )
-        told = msgspec.to_builtins(asked)
-        rule = rule_of(told)
+        values = msgspec.to_builtins(asked)
+        rule = rule_of(values)
         question = Question(
-            recipes=source.recipes, run=asked.run, incumbent=rule.incumbent, conditions=conditions_of(told)
+            recipes=source.recipes, run=asked.run, incumbent=rule.incumbent, conditions=conditions_of(values)
         )
         folder = settings.data_dir / "decisions" / f"{source.folder}.{checksum(asked)}"
         facts = {
@@ -85,14 +92,18 @@ def run_decide(settings: Settings, file: Path | None, *, given: tuple[str, ...],
             "kernel": kernel_facts(),
             "player": player_key(),
             "rule_version": RULE_VERSION,
-            "asked": told,
+            "asked": values,
         }
         lab = find_lab(settings.cache_dir, VIRTUAL)
         stages = Stages(folder, question, lab, facts, guests=guests or len(usable_cpus()))
 
+        @contextlib.contextmanager
+        def told(what: str, loads: int) -> Iterator[None]:
+            with tqdm(desc=what, unit="load", total=loads, disable=None) as stages.progress:
+                yield
+
         def load(plans: Sequence[Plan]) -> Loaded:
-            with tqdm(desc=f"stage {len(plans)}", unit="load", total=plans[-1].loads, disable=None) as bar:
-                stages.progress = bar
+            with told(f"stage {len(plans)}", plans[-1].loads):
                 return stages(plans)
 
         try:
@@ -101,10 +112,15 @@ def run_decide(settings: Settings, file: Path | None, *, given: tuple[str, ...],
                 verdict = replayed.verdict(standing(settings.backcast))
                 path = write_verdict(folder, verdict)
                 click.echo(f"stage {len(found.plans)}: {verdict['headline']}", err=True)
+            for name in asked.arms:
+                with told(name, ARMS[name].plan.loads):
+                    stages.arm(name)
         except KeyboardInterrupt:
             raise Stopped(
                 f"whole stages with their verdict, and parts of the next, are kept in {folder}, and {GO_ON}"
             ) from None
+        verdict = of_stages(*read_stages(folder)).verdict(standing(settings.backcast))
+        path = write_verdict(folder, verdict)
     for one in verdict["candidates"]:
         click.echo(f"IW {one['window']}: {one['verdict']}")
     click.echo("\n".join([*verdict["sentences"], str(path)]))

@@ -1,0 +1,69 @@
+"""`firstflight replay decide` as an operator runs it: over drawn networks, in the lab."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import verdict.arms
+from firstflight.main import main
+from verdict.calibration import standing
+from verdict.replayed import of_stages, read_stages
+from verdict.stored import in_bytes
+
+
+def decide(data: Path, *given: str) -> Result:
+    options = [word for one in given for word in ("--set", one)]
+    return CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(data)}).invoke(main, ["replay", "decide", *options])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("arms=['slow']", "not slow"),
+        ("queues=deep", "not deep"),
+        ("windows=10", "windows"),
+        ("budget_minutes", "give NAME=VALUE"),
+    ],
+)
+def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, told: str) -> None:
+    found = decide(tmp_path, given)
+    assert found.exit_code == 1, found.output
+    assert told in found.output
+    assert found.output.count("\n") == 1
+    assert not (tmp_path / "decisions").exists()
+
+
+@pytest.mark.lab
+def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verdict.arms, "NETWORKS", 1)
+    monkeypatch.setattr(verdict.arms, "PAGES", 1)
+    given = ("candidates=['10', '16p']", "budget_minutes=0.1", "arms=['bbr', 'half-loaded-everyone']")
+    found = decide(tmp_path, *given)
+    assert found.exit_code == 0, found.output
+    (folder,) = (tmp_path / "decisions").iterdir()
+    assert {one.name for one in folder.iterdir()} == {
+        "stage-01",
+        "arm-bbr",
+        "arm-half-loaded-everyone",
+        "verdict.json",
+    }
+    stored = json.loads((folder / "verdict.json").read_bytes())
+    assert [one["window"] for one in stored["candidates"]] == ["16 paced"]
+    assert stored["kind"] == "no answer"  # there is no back-cast
+    assert "bbr" in {one["id"] for one in stored["ledger"]}
+    assert [one["window"] for one in stored["half_loaded"]["half-loaded-everyone"]] == ["16 paced", 16, 30]
+
+    again = of_stages(*read_stages(folder)).verdict(standing(tmp_path / "backcast"))
+    assert in_bytes(again) == (folder / "verdict.json").read_bytes()
+
+    shutil.rmtree(folder / "arm-bbr")
+    (folder / "verdict.json").unlink()
+    loads = (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns
+    assert decide(tmp_path, *given).exit_code == 0
+    assert (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns == loads
+    assert in_bytes(again) == (folder / "verdict.json").read_bytes()

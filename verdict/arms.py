@@ -1,0 +1,102 @@
+"""Arms: the same pages under another input, loaded once over networks of their own.
+
+They turn no verdict: the ledger and what everyone's window does to a half-loaded line are made from them.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from replay.networks.distances import FAR, NEAR
+from replay.networks.queues import QUEUES
+from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.initial_window import Paced
+from replay.runs.origins import AS_TCP, ONE_SENDER
+from verdict.question import HALF_LOADED, STRATA, Question
+from verdict.sampling import Plan
+
+WINDOWS = (10, Paced(16), 16, Paced(20))
+"""Windows around the price of 2010."""
+
+SHARED_WINDOWS = (10, Paced(16), 16, 30)
+"""Windows on a half-loaded line."""
+
+NETWORKS, PAGES = 8, 2
+"""Networks of each stratum, and pages over each: 1,024 draws, some three minutes of a core. Ours."""
+
+OTHER_RUN = 1000
+"""Added to the number of a run, so that an arm draws networks and seeds of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """An input that differs in an arm."""
+
+    # Stable: names of folders, written into every verdict.
+    id: str
+    title: str
+    changes: dict[str, Any] = field(hash=False)
+    """Conditions that differ from the question's."""
+    windows: tuple[int, ...] = WINDOWS
+
+    def question(self, of: Question) -> Question:
+        """The question under this input."""
+        conditions = dataclasses.replace(of.conditions, **self.changes)
+        return dataclasses.replace(of, conditions=conditions, run=of.run + OTHER_RUN)
+
+    @property
+    def plan(self) -> Plan:
+        """The one stage of the arm."""
+        networks = dict.fromkeys(STRATA, NETWORKS)
+        return Plan(networks=networks, pages=PAGES, windows=tuple(sorted(self.windows)), again=0.0)
+
+
+ALONE, EVERYONE = "half-loaded", "half-loaded-everyone"
+
+ARMS = {
+    one.id: one
+    for one in (
+        Input(id="queues-low", title="shallow queues", changes={"queue": QUEUES["low"]}),
+        Input(id="queues-high", title="deep queues", changes={"queue": QUEUES["high"]}),
+        Input(id="at-least-2", title="queues of 2 packets and more", changes={"queue": QUEUES["at-least-2"]}),
+        Input(
+            id="at-least-50", title="queues of 50 packets and more", changes={"queue": QUEUES["at-least-50"]}
+        ),
+        Input(
+            id="fq-codel-25",
+            title="FQ-CoDel on a quarter of the lines",
+            changes={"queue": QUEUES["fq-codel-25"]},
+        ),
+        Input(id="near", title="servers near by", changes={"distance": NEAR}),
+        Input(id="far", title="servers far away", changes={"distance": FAR}),
+        Input(id="all-tcp", title="as if HTTP/3 were TCP", changes={"http3": AS_TCP}),
+        Input(
+            id="bbr",
+            title="all servers send by BBR",
+            changes={"senders": ONE_SENDER, "congestion_control": "bbr"},
+        ),
+        Input(
+            id=ALONE,
+            title="a half-loaded line, the page alone at the window",
+            changes={"neighbours": Neighbours(load=HALF_LOADED.load)},
+            windows=SHARED_WINDOWS,
+        ),
+        Input(
+            id=EVERYONE,
+            title="a half-loaded line, everyone at the window",
+            changes={"neighbours": HALF_LOADED},
+            windows=SHARED_WINDOWS,
+        ),
+    )
+}
+"""All arms by id."""
+
+
+def is_shared(name: str) -> bool:
+    """True for the arms of a half-loaded line, which are no rows of the ledger."""
+    return name in (ALONE, EVERYONE)
+
+
+def conditions_under(arm: str, conditions: Conditions) -> Conditions:
+    """The conditions of an arm, over those of the question."""
+    return dataclasses.replace(conditions, **ARMS[arm].changes)
