@@ -17,15 +17,21 @@ def headline(answer: Answer, rule: Rule) -> str:
         return f"Raise the initial window to {sent(answer.window)}"
     if answer.kind == "stays":
         return f"IW {rule.incumbent} stays"
-    return f"Open between IW {rule.incumbent} and {listed(answer.having('open'))}"
+    return f"Open between {listed((rule.incumbent, *answer.having('open')))}"
 
 
-def sentences(answer: Answer, rule: Rule) -> list[str]:
-    """At most three sentences: what to do, what it saves and sends again in both units, how sure it is."""
+def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list[str]:
+    """At most three sentences: what to do, what it saves and sends again in both units, for whom it differs,
+    how sure it is.
+
+    `groups` are clauses on groups of lines with another answer.
+    """
     if answer.kind == "no answer":
         found = f" By itself the rule finds this: {told_of(answer.rival, rule)}." if answer.rival else ""
         return [f"No answer: {' '.join(answer.broken)}{found}"]
-    return [f"{headline(answer, rule)}: {_why(answer, rule)}.", _confidence(answer)]
+    told = "; ".join(groups)
+    differs = [f"{told[:1].upper()}{told[1:]}."] if groups else []
+    return [f"{headline(answer, rule)}: {_why(answer, rule)}.", *differs, _confidence(answer)]
 
 
 def _why(answer: Answer, rule: Rule) -> str:
@@ -37,7 +43,7 @@ def _why(answer: Answer, rule: Rule) -> str:
         still = answer.having("open")
         return told + (f"; {listed(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
     if answer.kind == "open":
-        return f"{told}; more loads would tell, and IW {rule.incumbent} stays meanwhile"
+        return f"{told}; IW {rule.incumbent} stays meanwhile"
     if rival.verdict == "at the price":
         return f"{told}, just what 2010 paid for as much"
     return f"no other window is worth it, and {told}, the nearest"

@@ -1,14 +1,17 @@
-"""Who would decide otherwise: the answer by other prices, by other quantities, and over other inputs."""
+"""Who would decide otherwise: the answer by other prices, by other quantities, over other inputs, and for
+groups of lines."""
 
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from releases.formatting import quantity
 from releases.interval import Interval
 from verdict.effects import measure
 from verdict.evidence import Evidence
-from verdict.headline import headline
+from verdict.groups import GROUPS, share_of, within
+from verdict.headline import headline, known
 from verdict.judgement import Answer, Kind, Look, judge
 from verdict.rule import Rule
 
@@ -48,6 +51,8 @@ class Entry:
     pairs: int
     turns: bool
     """True if the answer differs from the ledger's first."""
+    share: float | None = None
+    """Share of the population's lines; None for all."""
 
 
 def ledger(
@@ -104,6 +109,36 @@ def ledger(
         dataclasses.replace(one, turns=(one.kind, one.answer) != (first.kind, first.answer))
         for one in answers
     )
+
+
+def by_group(look: Look, rule: Rule) -> tuple[Entry, ...]:
+    """The answer for each group of lines, by the loads of one look and without guards."""
+    own = dataclasses.replace(rule, guards=())
+    found = []
+    for group in GROUPS:
+        inside = within(look.evidence, group)
+        if len(inside):
+            answer = judge([Look(evidence=inside)], own)
+            entry = _entry(group.id, group.title, answer, own)
+            if answer.kind != "raise" and not any(one > rule.incumbent for one in answer.having("open")):
+                entry = dataclasses.replace(entry, kind="stays", answer="No larger window is worth it")
+            found.append(dataclasses.replace(entry, share=share_of(look.evidence, group)))
+    return tuple(found)
+
+
+def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
+    """A clause on each group of lines for which a window is worth it or none is, and all lines differ."""
+    found = []
+    for one in groups:
+        if one.share is None or one.kind not in ("raise", "stays") or one.kind == answer.kind:
+            continue
+        who = f"over {one.title} ({quantity(100 * one.share, '%', 2)})"
+        if one.kind == "stays" or one.gain is None or one.resent is None:
+            found.append(f"{who} no larger window is worth it")
+        else:
+            told = f"{known(one.gain, '%')} saved, {known(one.resent, 'pp')} more sent again"
+            found.append(f"{who} IW {one.window} is worth it: {told}")
+    return found
 
 
 def _by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:

@@ -17,10 +17,11 @@ from replay.runs.replay_folder import read_cells
 from storage.sums import broken_sums
 from verdict.arms import ARMS, EVERYONE, is_shared
 from verdict.calibration import Standing
+from verdict.closing import closing
 from verdict.effects import BY_ID, measure
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason, judge
-from verdict.ledger import Arm, ledger
+from verdict.ledger import Arm, by_group, ledger
 from verdict.question import HALF_LOADED, Question, conditions_of, network_of
 from verdict.rule import RULE, Rule
 from verdict.sampling import Plan
@@ -49,7 +50,7 @@ class Replayed:
             broken=[*back_cast.broken, *broken],
             reasons=[*back_cast.reasons, *reasons],
         )
-        effects = measure(self.looks[-1].evidence, self.rule.rivals(), incumbent=self.rule.incumbent)
+        effects = self.looks[-1].effects(self.rule)
         rows = ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
         shared = {
             name: measure(
@@ -60,7 +61,15 @@ class Replayed:
             )
             for name, evidence in self.shared.items()
         }
-        return verdict_of(answer, self.rule, effects=effects, ledger=rows, shared=shared)
+        return verdict_of(
+            answer,
+            self.rule,
+            effects=effects,
+            ledger=rows,
+            groups=by_group(self.looks[-1], self.rule),
+            closing=tuple(closing(effects, answer.of(one), self.rule) for one in answer.having("open")),
+            shared=shared,
+        )
 
 
 def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:

@@ -10,10 +10,11 @@ from typing import Any
 from releases.interval import Interval
 from replay.runs.initial_window import in_json
 from storage.staging import put_file_in_place
+from verdict.closing import Closing
 from verdict.effects import BY_ID, Effects
 from verdict.headline import headline, sentences
 from verdict.judgement import Answer
-from verdict.ledger import Entry
+from verdict.ledger import Entry, clauses
 from verdict.rule import Rule
 
 FORMAT_VERSION = 1
@@ -30,6 +31,8 @@ def verdict_of(
     *,
     effects: Effects | None = None,
     ledger: tuple[Entry, ...] = (),
+    groups: tuple[Entry, ...] = (),
+    closing: tuple[Closing, ...] = (),
     shared: Mapping[str, Effects] | None = None,
 ) -> dict[str, Any]:
     """Everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95 %, and
@@ -41,7 +44,7 @@ def verdict_of(
         "kind": answer.kind,
         "window": in_json(answer.window),
         "headline": headline(answer, rule),
-        "sentences": sentences(answer, rule),
+        "sentences": sentences(answer, rule, groups=clauses(groups, answer)),
         "is_settled": answer.is_settled,
         "confidence": answer.confidence,
         "reasons": [dataclasses.asdict(one) for one in answer.reasons],
@@ -80,6 +83,11 @@ def verdict_of(
             "is_sound": answer.again.is_sound,
         },
         "ledger": [entry_facts(one) for one in ledger],
+        "groups": [entry_facts(one) for one in groups],
+        "closing": [
+            {**dataclasses.asdict(one), "window": in_json(one.window), "sentence": one.sentence}
+            for one in closing
+        ],
         "half_loaded": {name: shared_facts(one, rule) for name, one in (shared or {}).items()},
     }
 
@@ -121,6 +129,7 @@ def entry_facts(one: Entry) -> dict[str, Any]:
         "kind": one.kind,
         "turns": one.turns,
         "pairs": one.pairs,
+        "share": one.share,
     }
 
 

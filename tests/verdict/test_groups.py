@@ -1,0 +1,74 @@
+"""Groups of lines: who would get another answer."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.verdict.worlds import PACED, saving
+from verdict.closing import closing
+from verdict.effects import measure
+from verdict.evidence import Evidence
+from verdict.groups import GROUPS, share_of, within
+from verdict.judgement import Look, judge
+from verdict.ledger import by_group, clauses
+from verdict.rule import RULE
+
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
+
+
+def with_lines(evidence: Evidence, *, slow_resent_pp: float) -> Evidence:
+    """Every second stratum has slow lines, over which the larger window sends more again."""
+    networks = tuple(
+        dataclasses.replace(one, down_bps=1e6 if one.stratum % 2 else 50e6, rtt_ms=10.0 + 30 * (at % 3))
+        for at, one in enumerate(evidence.networks)
+    )
+    slow = np.array([one.stratum % 2 for one in networks])[evidence.places]
+    values = dict(evidence.values)
+    sent = values["bytes_retransmitted"].copy()
+    sent[:, 1] += 10 * slow_resent_pp * slow
+    values["bytes_retransmitted"] = sent
+    return dataclasses.replace(evidence, networks=networks, values=values)
+
+
+def a_world(resent: float) -> Evidence:
+    world = dataclasses.replace(saving(5, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
+    return world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
+
+
+def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is_are_told_apart() -> None:
+    evidence = with_lines(a_world(0.1), slow_resent_pp=2.0)
+    look = Look(evidence=evidence)
+    rows = {one.id: one for one in by_group(look, RULE_OF_ONE)}
+    assert (rows["slow"].kind, rows["quick"].kind, rows["quick"].window) == ("stays", "raise", PACED)
+    assert "middle" not in rows
+    told = clauses(tuple(rows.values()), judge([look], RULE_OF_ONE))
+    assert len(told) == 1
+    assert told[0].startswith("over lines above 25 Mbps (50")
+
+
+def test_groups_by_one_bound_share_out_all_lines() -> None:
+    evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
+    for column in ("rtt_ms", "down_bps"):
+        shares = [share_of(evidence, one) for one in GROUPS if one.column == column]
+        assert sum(shares) == pytest.approx(1)
+
+
+def test_a_group_counts_each_stratum_by_the_part_of_it_that_is_inside() -> None:
+    evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
+    group = next(one for one in GROUPS if one.id == "rtt-20")
+    inside = within(evidence, group)
+    assert {evidence.networks[place].rtt_ms for place in inside.places} == {10.0}
+    assert share_of(evidence, group) == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alone() -> None:
+    for of_pages, of_pairs in ((0.0001, 0.4), (0.2, 0.0001)):
+        world = dataclasses.replace(saving(4, 0.3), of_pages=of_pages, of_networks=0.0, of_pairs=of_pairs)
+        evidence = world.evidence(np.random.default_rng(3), pages=60, networks=64, each=4)
+        answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
+        assert answer.of(PACED).verdict == "open"
+        effects = measure(evidence, [PACED], incumbent=10)
+        found = closing(effects, answer.of(PACED), RULE_OF_ONE)
+        assert (found.loads is None) is (of_pages > of_pairs)
+        assert found.pages > 1

@@ -1,0 +1,71 @@
+"""What would close an open verdict: more loads, or more pages."""
+
+import math
+from dataclasses import dataclass
+
+from releases.interval import Interval
+from verdict.effects import Effects, Name
+from verdict.judgement import Judged
+from verdict.rule import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """What an open window needs."""
+
+    window: int
+    loads: float | None
+    """So many times the loads, over the same pages; None where no number of loads would do."""
+    pages: float
+    """Else so many times the pages, with as many times the loads."""
+
+    @property
+    def sentence(self) -> str:
+        """What it needs, in a sentence."""
+        if self.loads is not None:
+            return f"About {math.ceil(self.loads)} times the loads would tell of IW {self.window}."
+        told = f"More loads of the same pages would not tell of IW {self.window}"
+        return (
+            f"{told}; about {math.ceil(self.pages)} times the pages would." if self.is_bounded else f"{told}."
+        )
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether any number of pages would do."""
+        return math.isfinite(self.pages)
+
+
+def closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
+    """What an open window needs, if its estimates stay as they are and its intervals shrink with what was
+    drawn."""
+    needs = [Closing(window=judged.window, loads=1.0, pages=1.0)]
+    gain, benefit = judged.gain, judged.net_benefit
+    if gain.lower < rule.worthwhile_percent <= gain.upper:
+        wanted = abs(gain.estimate - rule.worthwhile_percent)
+        needs.append(_needed(effects, {(rule.time, judged.window): 1.0}, gain, wanted, judged.window))
+    if rule.price_pp is not None and benefit.lower < 0 <= benefit.upper:
+        wanted = max(abs(benefit.estimate), rule.zone_pp - abs(benefit.estimate))
+        factors = effects.net_benefit_factors(judged.window, price_pp=rule.price_pp, time=rule.time)
+        needs.append(_needed(effects, factors, benefit, wanted, judged.window))
+    loads = [one.loads for one in needs]
+    return Closing(
+        window=judged.window,
+        loads=None if None in loads else max(one for one in loads if one is not None),
+        pages=max(one.pages for one in needs),
+    )
+
+
+def _needed(
+    effects: Effects, factors: dict[Name, float], interval: Interval, wanted: float, window: int
+) -> Closing:
+    """What shrinks half an interval to `wanted`."""
+    parts = effects.components(factors)
+    drawn = parts.networks + parts.pairs
+    half = (interval.upper - interval.lower) / 2
+    if not (math.isfinite(half) and wanted > 0 and drawn > 0):
+        return Closing(window=window, loads=None, pages=math.inf)
+    part = (wanted / half) ** 2
+    left = part * (parts.pages + drawn) - parts.pages
+    return Closing(
+        window=window, loads=max(1.0, drawn / left) if left > 0 else None, pages=max(1.0, 1 / part)
+    )
