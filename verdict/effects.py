@@ -107,8 +107,9 @@ QUANTITIES = (
 """All quantities. Of shares the mean over loads of each load's own share counts, and no pooled one: a page
 with many connections is one page."""
 
-EQUAL_MS = 0.01
-"""Difference below which a load's page time equals another's: of thousands one differs, by two microseconds."""
+EQUAL = 1e-4
+"""Change of a logarithm, or percentage points, below which a load equals itself: a hundredth of the least
+page time that counts. Of thousands of cells, one does not repeat to the microsecond."""
 
 BY_ID = {one.id: one for one in QUANTITIES}
 
@@ -258,9 +259,7 @@ def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
     """Differences of the incumbent by another route from itself, under the incumbent's name."""
     load, base = Load(values=evidence.again), evidence.at(incumbent)
     changes = {(one, incumbent): BY_ID[one].of(load, base) for one in ("page", "resent")}
-    is_equal = abs(load["page_ms"] - base["page_ms"]) < EQUAL_MS
-    changes["page", incumbent] = np.where(is_equal, 0.0, changes["page", incumbent])
-    return _effects(evidence, changes)
+    return _effects(evidence, {name: np.where(abs(one) < EQUAL, 0.0, one) for name, one in changes.items()})
 
 
 def _effects(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
