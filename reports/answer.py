@@ -88,14 +88,14 @@ def answer_of(
         )
     kind = verdict["kind"]
     reasons = [one["sentence"] for one in verdict["reasons"]]
-    still = [f"IW {window}" for window in verdict["open"]]
+    closing = verdict["closing"]
     return Answer(
         first_line=first_line,
         limits=limits,
         kind=kind,
         headline=verdict["headline"],
         iw=None if kind == "no answer" else verdict["window"],
-        sentence=" ".join(verdict["sentences"][:1]),
+        sentence=" ".join(verdict["sentences"][:-1] or verdict["sentences"]),
         confidence=Confidence(
             level=verdict["confidence"] or "none",
             because="nothing is claimed"
@@ -104,8 +104,8 @@ def answer_of(
         ),
         numbers=(fits, *_numbers(verdict)),
         reasons=tuple(_told(one) for one in verdict["candidates"]),
-        deciding=Deciding(what=f"More loads would tell of {', '.join(still)}.", command=command)
-        if still
+        deciding=Deciding(what=" ".join(one["sentence"] for one in closing), command=command)
+        if closing
         else None,
     )
 

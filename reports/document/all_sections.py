@@ -43,7 +43,7 @@ def sections_of(
     verdict = content["verdict"]
     if verdict is not None:
         yield gains_section(verdict, query=query)
-        yield ledger_section(verdict["ledger"], query=query)
+        yield ledger_section(verdict, query=query)
     yield sizes_section(
         sizes,
         curves_of(cdfs, sizes["mss_bytes"], windows),

@@ -5,6 +5,7 @@ from typing import Any
 
 from releases.formatting import stated
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
+from verdict.arms import ALONE, EVERYONE
 from verdict.calibration import Standing
 from verdict.effects import BY_ID
 
@@ -158,41 +159,79 @@ def _interval(found: Data | None) -> Data | None:
     return {name: found[name] for name in ("estimate", "lower", "upper")}
 
 
-def ledger_section(entries: Sequence[Data], *, query: str) -> Section:
-    """Who would decide otherwise."""
+def ledger_section(verdict: Data, *, query: str) -> Section:
+    """Who would decide otherwise, for whom the answer differs, and what everyone's window does to a line."""
+    entries, groups = verdict["ledger"], verdict["groups"]
     turning = [one["title"] for one in entries if one["turns"]]
+    tables = [_answers("ledger", "The answer by other rules and inputs", entries, query)]
+    if groups:
+        tables.append(_answers("groups", "The answer for groups of lines, without guards", groups, query))
+    if verdict["half_loaded"]:
+        tables.append(_half_loaded(verdict["half_loaded"], query))
     return Section(
         id="otherwise",
         title="Who would decide otherwise",
         lead="The same loads by other prices and other quantities, and loads under other inputs by the same "
         + (f"rule. The answer turns by {'; '.join(turning)}." if turning else "rule. None turns the answer."),
-        tables=(
-            Table(
-                id="ledger",
-                title="The answer by other rules and inputs",
-                columns=(
-                    Column(id="title", title="by", kind="text"),
-                    Column(id="window", title="nearest window", kind="text"),
-                    Column(id="gain", title="time saved", unit="%", kind="interval"),
-                    Column(id="resent", title="payload sent again", unit="pp", kind="interval"),
-                    Column(id="price", title="price of 1 %", unit="pp"),
-                    Column(id="answer", title="answer", kind="text"),
-                ),
-                rows=tuple(
-                    {
-                        "title": one["title"],
-                        "window": None if one["window"] is None else f"IW {one['window']}",
-                        "gain": one["gain_percent"],
-                        "resent": one["resent_pp"],
-                        "price": one["price_pp"],
-                        "answer": one["answer"],
-                    }
-                    for one in entries
-                ),
-                source=SOURCE,
-                query=query,
-            ),
+        tables=tuple(tables),
+    )
+
+
+def _answers(table_id: str, title: str, entries: Sequence[Data], query: str) -> Table:
+    return Table(
+        id=table_id,
+        title=title,
+        columns=(
+            Column(id="title", title="by", kind="text"),
+            Column(id="window", title="nearest window", kind="text"),
+            Column(id="gain", title="time saved", unit="%", kind="interval"),
+            Column(id="resent", title="payload sent again", unit="pp", kind="interval"),
+            Column(id="price", title="price of 1 %", unit="pp"),
+            Column(id="answer", title="answer", kind="text"),
         ),
+        rows=tuple(
+            {
+                "title": one["title"]
+                if one["share"] is None
+                else f"{one['title']}, {stated(round(100 * one['share']), '%')} of all",
+                "window": None if one["window"] is None else f"IW {one['window']}",
+                "gain": one["gain_percent"],
+                "resent": one["resent_pp"],
+                "price": one["price_pp"],
+                "answer": one["answer"],
+            }
+            for one in entries
+        ),
+        source=SOURCE,
+        query=query,
+    )
+
+
+def _half_loaded(by_arm: Mapping[str, Sequence[Data]], query: str) -> Table:
+    return Table(
+        id="half-loaded",
+        title="On a line of which other traffic asks for the half",
+        columns=(
+            Column(id="who", title="who has the window", kind="text"),
+            Column(id="window", title="initial window", kind="text"),
+            Column(id="page", title="page time saved", unit="%", kind="interval"),
+            Column(id="others", title="others' short flows, time saved", unit="%", kind="interval"),
+            Column(id="pairs", title="pairs of loads", kind="count"),
+        ),
+        rows=tuple(
+            {
+                "who": {ALONE: "the page alone", EVERYONE: "everyone"}[name],
+                "window": f"IW {one['window']}",
+                "page": one["page_percent"],
+                "others": one["short_flows_percent"],
+                "pairs": one["pairs"],
+            }
+            for name, rows in by_arm.items()
+            for one in rows
+        ),
+        source=SOURCE,
+        query=query,
+        notes=("Intervals of 95 %, each number by itself.",),
     )
 
 

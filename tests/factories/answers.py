@@ -11,6 +11,7 @@ from recordings.pages.recording import read_recording
 from reports.answer import KeyNumber, answer_of
 from reports.document.illustrative import limits_sentence
 from tests.verdict.worlds import PACED, World, saving
+from verdict.closing import closing
 from verdict.judgement import Look, judge
 from verdict.rule import RULE
 from verdict.stored import rounded, verdict_of
@@ -45,9 +46,13 @@ def made_up_answer(headline: str) -> dict[str, Any]:
     """The answer of report.json with this headline, of recorded pages."""
     world, broken = HEADLINES[headline]
     evidence = world.evidence(np.random.default_rng(1), pages=100, networks=128, each=2)
-    found = judge([Look(evidence=evidence)], RULE_OF_ONE, broken=broken)
+    look = Look(evidence=evidence)
+    found = judge([look], RULE_OF_ONE, broken=broken)
+    needs = tuple(
+        closing(look.effects(RULE_OF_ONE), found.of(one), RULE_OF_ONE) for one in found.having("open")
+    )
     made = answer_of(
-        rounded(verdict_of(found, RULE_OF_ONE)),
+        rounded(verdict_of(found, RULE_OF_ONE, closing=needs)),
         illustrative_because=(),
         limits=bundled_limits(),
         fits=KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1),

@@ -63,5 +63,6 @@ def test_every_form_of_an_open_report_says_what_closes_it(built: Built, tmp_path
     said = made_up_answer("Open between IW 10 and IW 16 paced")
     found = openings(tmp_path / "forms", {**built[1], "answer": said})
     for name, text in found.items():
-        for part in ("More loads would tell of IW 16 paced.", said["deciding"]["command"]):
+        assert "IW 16 paced" in said["deciding"]["what"]
+        for part in (said["deciding"]["what"], said["deciding"]["command"]):
             assert plain(part) in plain(text), (name, part)
