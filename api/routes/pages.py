@@ -6,8 +6,9 @@ They run no script and load nothing external.
 import contextlib
 import functools
 import importlib.resources
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from api.routes.provenance import (
 from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
 from api.stored.held import HeldItems
-from api.stored.shelf import Version
+from api.stored.shelf import Report, Version
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
 from releases.formatting import (
@@ -223,16 +224,31 @@ def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | N
     return None, []
 
 
+def answer_of(report: Report) -> Mapping[str, Any] | None:
+    """What a report recommends; None if it is damaged, withdrawn, or of another form."""
+    if report.damage or report.withdrawal:
+        return None
+    try:
+        answer = json.loads((report.path / "report.json").read_bytes())["answer"]
+        told = {name: answer[name] for name in ("headline", "sentence", "first_line", "limits")}
+        return {**told, "confidence": answer["confidence"]["level"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 @router.get("/", name="home")
 def home(request: Request, shelf: ShelfDep) -> Response:
-    """The home page: shares of the newest release, and lists of releases and reports."""
+    """The home page: the newest report's answer, shares of the newest release, and lists of both."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
+    reports = [shelf.report(year) for year in shelf.years]
+    told = ((one, answer) for one in reports if (answer := answer_of(one)))
     first, found = headline(request, [one for one in newest if one.is_sound])
     return page(
         request,
         "home.html",
         newest=newest,
-        reports=[shelf.report(year) for year in shelf.years],
+        reports=reports,
+        told=next(told, None),
         under_way=shelf.under_way,
         headline=first,
         distributions=found,

@@ -8,10 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from storage.report_versions import erase, find_version, withdraw
+from storage.report_versions import Publication, erase, find_version, withdraw
 from storage.sums import manifest_of, seal
 from tests.api.test_v1 import assert_problem
-from tests.factories.published_report import SECOND
+from tests.factories.answers import made_up_answer
+from tests.factories.published_report import SECOND, write_version
 from tests.factories.signing import make_signer
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -291,3 +292,21 @@ def test_a_reason_stays_text_in_a_notice(client: TestClient, forms: Path) -> Non
     lines = text.split("\n\n")[0].splitlines()
     assert text.split("\n\n")[0].isascii()
     assert all(line.startswith("    ") and len(line) <= 72 for line in lines)
+
+
+def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(tmp_path: Path) -> None:
+    reports = tmp_path / "reports"
+    said = made_up_answer("Open between IW 10 and IW 16 paced")
+    write_version(reports / "2026", Publication(version=1, date="2026-11-26"), answer=said)
+    write_version(
+        reports / "2025", Publication(version=1, date="2025-11-26"), answer=made_up_answer("IW 10 stays")
+    )
+    with TestClient(create_app(tmp_path / "releases", reports)) as client:
+        page = html.unescape(client.get("/").text)
+    for part in ("2026: Open between IW 10 and IW 16 paced", said["sentence"], said["limits"]):
+        assert part in page
+    withdraw(find_version(reports, 2026, 1), reason="wrong", date="2027-04-01")
+    with TestClient(create_app(tmp_path / "releases", reports)) as client:
+        page = html.unescape(client.get("/").text)
+    assert "2025: IW 10 stays" in page
+    assert said["sentence"] not in page
