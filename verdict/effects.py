@@ -60,6 +60,15 @@ def _share_change(part: str, whole: str) -> Callable[[Load, Load], Floats]:
     return of
 
 
+def _share(part: str, whole: str) -> Callable[[Load, Load], Floats]:
+    def of(load: Load, _base: Load) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Floats = 100 * load[part] / load[whole]
+        return np.where(np.isfinite(found), found, np.nan)
+
+    return of
+
+
 def _saved_ms(load: Load, base: Load) -> Floats:
     return base["page_ms"] - load["page_ms"]
 
@@ -111,7 +120,18 @@ EQUAL = 1e-4
 """Change of a logarithm, or percentage points, below which a load equals itself: a hundredth of the least
 page time that counts. Of thousands of cells, one does not repeat to the microsecond."""
 
-BY_ID = {one.id: one for one in QUANTITIES}
+LEVELS = (
+    Quantity("level", "payload sent again", "pp", _share("bytes_retransmitted", "payload_bytes")),
+    Quantity(
+        "level of responses",
+        "responses of whose bytes any were sent again",
+        "pp",
+        _share("responses_own_retransmitted", "responses"),
+    ),
+)
+"""What a window sends again, against nothing: shares in per cent."""
+
+BY_ID = {one.id: one for one in (*QUANTITIES, *LEVELS)}
 
 Name = tuple[str, int]
 """A quantity and a window."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from releases.formatting import quantity
 from releases.interval import Interval
-from verdict.effects import measure
+from verdict.effects import LEVELS, measure
 from verdict.evidence import Evidence
 from verdict.groups import GROUPS, share_of, within
 from verdict.headline import headline, known
@@ -123,6 +123,35 @@ def by_group(look: Look, rule: Rule) -> tuple[Entry, ...]:
             if answer.kind != "raise" and not any(one > rule.incumbent for one in answer.having("open")):
                 entry = dataclasses.replace(entry, kind="stays", answer="No larger window is worth it")
             found.append(dataclasses.replace(entry, share=share_of(look.evidence, group)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """What the incumbent sends again over a group of lines, in per cent."""
+
+    id: str
+    title: str
+    share: float
+    resent: Interval
+    """Payload sent again."""
+    responses: Interval
+    """Responses of whose bytes any were sent again."""
+
+
+def levels(look: Look, rule: Rule) -> tuple[Level, ...]:
+    """What the incumbent sends again by class of rate, each interval by itself."""
+    tail = (1 - rule.confidence) / 2
+    found = []
+    for group in GROUPS:
+        inside = within(look.evidence, group)
+        if group.column == "down_bps" and len(inside):
+            effects = measure(inside, [rule.incumbent], incumbent=rule.incumbent, quantities=LEVELS)
+            resent, responses = (effects.saved(one.id, rule.incumbent, tail) for one in LEVELS)
+            share = share_of(look.evidence, group)
+            found.append(
+                Level(id=group.id, title=group.title, share=share, resent=resent, responses=responses)
+            )
     return tuple(found)
 
 

@@ -21,7 +21,7 @@ from verdict.closing import closing
 from verdict.effects import BY_ID, measure
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason, judge
-from verdict.ledger import Arm, by_group, ledger
+from verdict.ledger import Arm, by_group, ledger, levels
 from verdict.question import HALF_LOADED, Question, conditions_of, network_of
 from verdict.rule import RULE, Rule
 from verdict.sampling import Plan
@@ -67,6 +67,7 @@ class Replayed:
             effects=effects,
             ledger=rows,
             groups=by_group(self.looks[-1], self.rule),
+            levels=levels(self.looks[-1], self.rule),
             closing=tuple(closing(effects, answer.of(one), self.rule) for one in answer.having("open")),
             shared=shared,
         )

@@ -14,7 +14,7 @@ from verdict.closing import Closing
 from verdict.effects import BY_ID, Effects
 from verdict.headline import headline, sentences
 from verdict.judgement import Answer
-from verdict.ledger import Entry, clauses
+from verdict.ledger import Entry, Level, clauses
 from verdict.rule import Rule
 
 FORMAT_VERSION = 1
@@ -32,6 +32,7 @@ def verdict_of(
     effects: Effects | None = None,
     ledger: tuple[Entry, ...] = (),
     groups: tuple[Entry, ...] = (),
+    levels: tuple[Level, ...] = (),
     closing: tuple[Closing, ...] = (),
     shared: Mapping[str, Effects] | None = None,
 ) -> dict[str, Any]:
@@ -84,6 +85,16 @@ def verdict_of(
         },
         "ledger": [entry_facts(one) for one in ledger],
         "groups": [entry_facts(one) for one in groups],
+        "levels": [
+            {
+                "id": one.id,
+                "title": one.title,
+                "share": one.share,
+                "resent_percent": interval_facts(one.resent),
+                "responses_percent": interval_facts(one.responses),
+            }
+            for one in levels
+        ],
         "closing": [
             {**dataclasses.asdict(one), "window": in_json(one.window), "sentence": one.sentence}
             for one in closing

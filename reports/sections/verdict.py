@@ -4,6 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.formatting import stated
+from replay.runs.level import (
+    PUBLISHED_MBPS,
+    PUBLISHED_PACKETS_PERCENT,
+    PUBLISHED_RESPONSES_PERCENT,
+)
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
 from verdict.arms import ALONE, EVERYONE
 from verdict.calibration import Standing
@@ -166,6 +171,8 @@ def ledger_section(verdict: Data, *, query: str) -> Section:
     tables = [_answers("ledger", "The answer by other rules and inputs", entries, query)]
     if groups:
         tables.append(_answers("groups", "The answer for groups of lines, without guards", groups, query))
+    if verdict["levels"]:
+        tables.append(_levels(verdict["levels"], incumbent=verdict["rule"]["incumbent"], query=query))
     if verdict["half_loaded"]:
         tables.append(_half_loaded(verdict["half_loaded"], query))
     return Section(
@@ -204,6 +211,35 @@ def _answers(table_id: str, title: str, entries: Sequence[Data], query: str) -> 
         ),
         source=SOURCE,
         query=query,
+    )
+
+
+def _levels(rows: Sequence[Data], *, incumbent: int, query: str) -> Table:
+    return Table(
+        id="levels",
+        title=f"What IW {incumbent} sends again",
+        columns=(
+            Column(id="title", title="over", kind="text"),
+            Column(id="share", title="of all lines", unit="%"),
+            Column(id="resent", title="payload sent again", unit="%", kind="interval"),
+            Column(id="responses", title="responses sent again in part", unit="%", kind="interval"),
+        ),
+        rows=tuple(
+            {
+                "title": one["title"],
+                "share": 100 * one["share"],
+                "resent": one["resent_percent"],
+                "responses": one["responses_percent"],
+            }
+            for one in rows
+        ),
+        source=SOURCE,
+        query=query,
+        notes=(
+            f"Published: {PUBLISHED_PACKETS_PERCENT} % of packets and {PUBLISHED_RESPONSES_PERCENT} % of "
+            f"responses of Google's web in 2011, to clients with a mean rate of {PUBLISHED_MBPS} Mbps "
+            "(Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011).",
+        ),
     )
 
 

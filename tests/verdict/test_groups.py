@@ -11,7 +11,7 @@ from verdict.effects import measure
 from verdict.evidence import Evidence
 from verdict.groups import GROUPS, share_of, within
 from verdict.judgement import Look, judge
-from verdict.ledger import by_group, clauses
+from verdict.ledger import by_group, clauses, levels
 from verdict.rule import RULE
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
@@ -72,3 +72,16 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
         found = closing(effects, answer.of(PACED), RULE_OF_ONE)
         assert (found.loads is None) is (of_pages > of_pairs)
         assert found.pages > 1
+
+
+def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
+    evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
+    slow = np.array([one.stratum % 2 for one in evidence.networks])[evidence.places]
+    sent = evidence.values["bytes_retransmitted"].copy()
+    sent[:, 0] = np.where(slow, 40.0, 10.0)
+    looked = dataclasses.replace(evidence, values={**evidence.values, "bytes_retransmitted": sent})
+    found = {one.id: one for one in levels(Look(evidence=looked), RULE_OF_ONE)}
+    assert {*found} == {"slow", "quick"}
+    assert found["slow"].resent.estimate == pytest.approx(4.0)
+    assert found["quick"].resent.estimate == pytest.approx(1.0)
+    assert found["slow"].share == pytest.approx(0.5)
