@@ -1,6 +1,7 @@
 """What would close an open verdict: more loads, or more pages."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from releases.interval import Interval
@@ -16,8 +17,8 @@ class Closing:
     window: int
     loads: float | None
     """So many times the loads, over the same pages; None where no number of loads would do."""
-    pages: float
-    """Else so many times the pages, with as many times the loads."""
+    pages: float | None
+    """Else so many times the pages, with as many times the loads; None where too little is known."""
 
     @property
     def sentence(self) -> str:
@@ -47,12 +48,17 @@ def closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
         wanted = max(abs(benefit.estimate), rule.zone_pp - abs(benefit.estimate))
         factors = effects.net_benefit_factors(judged.window, price_pp=rule.price_pp, time=rule.time)
         needs.append(_needed(effects, factors, benefit, wanted, judged.window))
-    loads = [one.loads for one in needs]
     return Closing(
         window=judged.window,
-        loads=None if None in loads else max(one for one in loads if one is not None),
-        pages=max(one.pages for one in needs),
+        loads=_most([one.loads for one in needs]),
+        pages=_most([one.pages for one in needs]),
     )
+
+
+def _most(times: Sequence[float | None]) -> float | None:
+    """The largest; None if one is unknown."""
+    known = [one for one in times if one is not None]
+    return max(known) if len(known) == len(times) else None
 
 
 def _needed(
@@ -63,7 +69,7 @@ def _needed(
     drawn = parts.networks + parts.pairs
     half = (interval.upper - interval.lower) / 2
     if not (math.isfinite(half) and wanted > 0 and drawn > 0):
-        return Closing(window=window, loads=None, pages=math.inf)
+        return Closing(window=window, loads=None, pages=None)
     part = (wanted / half) ** 2
     left = part * (parts.pages + drawn) - parts.pages
     return Closing(

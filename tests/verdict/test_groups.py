@@ -1,6 +1,7 @@
 """Groups of lines: who would get another answer."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from verdict.groups import GROUPS, share_of, within
 from verdict.judgement import Look, judge
 from verdict.ledger import by_group, clauses, levels
 from verdict.rule import RULE
+from verdict.stored import in_bytes, verdict_of
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
@@ -85,3 +87,14 @@ def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
     assert found["slow"].resent.estimate == pytest.approx(4.0)
     assert found["quick"].resent.estimate == pytest.approx(1.0)
     assert found["slow"].share == pytest.approx(0.5)
+
+
+def test_where_too_few_draws_give_no_interval_nothing_is_said_of_what_closes_it() -> None:
+    evidence = a_world(0.1).where(np.arange(512) < 2)
+    answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
+    assert answer.of(PACED).verdict == "open"
+    found = closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)
+    assert (found.loads, found.pages) == (None, None)
+    assert found.sentence.endswith("would not tell of IW 16 paced.")
+    made = verdict_of(answer, RULE_OF_ONE, closing=(found,))
+    assert json.loads(in_bytes(made))["closing"][0]["pages"] is None
