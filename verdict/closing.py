@@ -27,13 +27,10 @@ class Closing:
             return f"About {math.ceil(self.loads)} times the loads would tell of IW {self.window}."
         told = f"More loads of the same pages would not tell of IW {self.window}"
         return (
-            f"{told}; about {math.ceil(self.pages)} times the pages would." if self.is_bounded else f"{told}."
+            f"{told}."
+            if self.pages is None
+            else f"{told}; about {math.ceil(self.pages)} times the pages would."
         )
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether any number of pages would do."""
-        return math.isfinite(self.pages)
 
 
 def closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:

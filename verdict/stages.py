@@ -102,7 +102,8 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
     if broken := broken_sums(place):
         raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
     facts: dict[str, Any] = json.loads((place / "stage.json").read_text(encoding="utf-8"))
-    other = sorted(name for name in {*plan, *facts["plan"]} if facts["plan"].get(name) != plan.get(name))
+    named = {*plan, *facts["plan"]} - {"commit"}  # kernel, programs and player are named by themselves
+    other = sorted(name for name in named if facts["plan"].get(name) != plan.get(name))
     if other:
         raise ReplayError(
             f"{place} was loaded with another {' and '.join(other)}: go on with what made it, or remove "

@@ -52,6 +52,7 @@ class Replay:
         times = [time for table in self.loads for time in table["page_ms"].to_pylist() if time is not None]
         return {
             **self.facts[0]["plan"],
+            "commits": sorted({one["plan"]["commit"] for one in self.facts}),
             "gates": [gate for one in self.facts for gate in one.get("gates", ())],
             "failures": [failure for one in self.facts for failure in one.get("failures", ())],
             "core_s": round(math.fsum(one["core_s"] for one in self.facts), 3),
