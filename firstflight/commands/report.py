@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from firstflight.commands.report_recompute import recompute
+from firstflight.commands.report_recompute import places_of, recompute
 from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
 from firstflight.commit import code_commit
 from firstflight.connect import database
@@ -191,16 +191,7 @@ def build(
         if signer is not None:
             signer.check()
         inputs = read_inputs(
-            releases_dir=settings.releases,
-            replays_dir=settings.replays,
-            decisions_dir=settings.data_dir / "decisions",
-            reports_dir=settings.reports,
-            year=year,
-            crawl=crawl,
-            with_replay=not without_replay,
-            allowed_signers=settings.allowed_signers,
-            backcast=settings.backcast,
-            which=which,
+            places_of(settings), year=year, crawl=crawl, with_replay=not without_replay, which=which
         )
         published = publish_report(
             inputs,

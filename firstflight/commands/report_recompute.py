@@ -7,7 +7,8 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from reports.inputs.errors import ReportError
-from reports.recomputation.recompute import Places, Recomputed, recompute_items
+from reports.inputs.report_inputs import Places
+from reports.recomputation.recompute import Recomputed, recompute_items
 from storage.report_versions import ReportVersionError, find_version
 from verdict.evidence import EvidenceError
 
@@ -16,6 +17,18 @@ DIFFERENT = 1
 
 ALL = "all"
 """In place of an item: every item of the report."""
+
+
+def places_of(settings: Settings) -> Places:
+    """Folders of what a report is made from."""
+    return Places(
+        releases=settings.releases,
+        replays=settings.replays,
+        decisions=settings.data_dir / "decisions",
+        reports=settings.reports,
+        backcast=settings.backcast,
+        allowed_signers=settings.allowed_signers,
+    )
 
 
 def version_number(_: click.Context, __: click.Parameter, value: str) -> int:
@@ -46,18 +59,10 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
       firstflight report recompute 2026 v1 number-fits
       firstflight report recompute 2026 v1 all
     """
-    places = Places(
-        releases=settings.releases,
-        replays=settings.replays,
-        decisions=settings.data_dir / "decisions",
-        reports=settings.reports,
-        backcast=settings.backcast,
-        allowed_signers=settings.allowed_signers,
-    )
     with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, OSError):
         wanted = [] if item == ALL else [item]
         folder = find_version(settings.reports, year, version).folder
-        found = recompute_items(folder, wanted, places=places)
+        found = recompute_items(folder, wanted, places=places_of(settings))
     for one in found:
         tell(one, is_named=item == ALL)
     for note in dict.fromkeys(note for one in found for note in one.notes):

@@ -16,6 +16,18 @@ from storage.sums import MANIFEST, checksum_of
 from verdict.calibration import INSTRUMENT, Standing, standing
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Folders of what a report is made from, and the file of the keys that signatures are checked with."""
+
+    releases: Path
+    replays: Path
+    decisions: Path
+    reports: Path
+    backcast: Path
+    allowed_signers: Path
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReportInputs:
     """Everything that a report reads."""
@@ -34,17 +46,12 @@ class ReportInputs:
     """Checksum of last year's report; None if there is none."""
 
 
-def read_inputs(  # all that a report is made of
+def read_inputs(
+    places: Places,
     *,
-    releases_dir: Path,
-    replays_dir: Path,
-    decisions_dir: Path,
-    reports_dir: Path,
     year: int,
     crawl: str | None,
     with_replay: bool,
-    allowed_signers: Path,
-    backcast: Path,
     which: str | tuple[Replay, Standing] | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
@@ -52,22 +59,22 @@ def read_inputs(  # all that a report is made of
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
     `which` replay: FULL, or a decision by its eight characters, or the replay and the back-cast that a report
-    carries; by default the only one. `backcast` is the folder of the back-cast. `release_version` is the
-    newest by default; `year_before` is the version of the release of twelve months earlier that sizes are
-    compared with, or None for no comparison.
+    carries; by default the only one. `release_version` is the newest by default; `year_before` is the version
+    of the release of twelve months earlier that sizes are compared with, or None for no comparison.
     """
-    release = _release(releases_dir, year, crawl, release_version, allowed_signers)
-    last_year = newest_version(report_versions(reports_dir / str(year - 1)))
+    signers = places.allowed_signers
+    release = _release(places.releases, year, crawl, release_version, signers)
+    last_year = newest_version(report_versions(places.reports / str(year - 1)))
     replay, back_cast = which if isinstance(which, tuple) else (None, None)
     if with_replay and not isinstance(which, tuple):
-        replay = chosen_replay(replays_dir, decisions_dir, release, which, allowed_signers)
+        replay = chosen_replay(places.replays, places.decisions, release, which, signers)
     if back_cast is None:
-        back_cast = standing(backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT))
+        back_cast = standing(places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT))
     return ReportInputs(
         year=year,
         release=release,
-        months=months_with_release(releases_dir, release.crawl),
-        year_before=_year_before(releases_dir, release.crawl, year_before, allowed_signers),
+        months=months_with_release(places.releases, release.crawl),
+        year_before=_year_before(places.releases, release.crawl, year_before, signers),
         replay=replay,
         back_cast=back_cast,
         last_years_checksum=checksum_of(last_year.folder) if last_year else None,

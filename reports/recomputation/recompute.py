@@ -16,25 +16,13 @@ from reports.forms.figure_files import band_columns, csv_text
 from reports.forms.printed import tables_of
 from reports.inputs.carried import read_carried
 from reports.inputs.errors import ReportError
-from reports.inputs.report_inputs import ReportInputs, read_inputs
+from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
 from storage.signatures import faults
 from storage.sums import manifest_of
 from verdict.calibration import standing_of
 from verdict.rule import RULE_VERSION
 
 Data = Mapping[str, Any]
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Folders of what a report was made from."""
-
-    releases: Path
-    replays: Path
-    decisions: Path
-    reports: Path
-    backcast: Path
-    allowed_signers: Path
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +54,14 @@ def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> l
     for item in wanted:
         if item not in published:
             raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
-    named = _named(manifest, places)
-    alone = read_inputs(**named, with_replay=False)
+    named = _named(manifest)
+    alone = read_inputs(places, **named, with_replay=False)
     other = _other_release(manifest, alone)
     notes = [f"from another build of the release ({alone.release.checksum})"] if other else []
     found = _compared(published, wanted or [*published], items(compose(alone)), notes)
     left = [one.id for one in found if one.differences]
     if left and manifest["replay"] is not None:
-        inputs, carries = _with_loads(folder, manifest, named)
+        inputs, carries = _with_loads(folder, manifest, places)
         notes = [*notes, *(["by the loads that the report carries"] if carries else [])]
         by_loads = _compared(published, left, items(compose(inputs)), notes)
         left = [one.id for one in by_loads if one.differences]
@@ -117,19 +105,13 @@ def _stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str, Any
     return manifest, content
 
 
-def _named(manifest: dict[str, Any], places: Places) -> dict[str, Any]:
+def _named(manifest: dict[str, Any]) -> dict[str, Any]:
     """Arguments of `read_inputs` for the release that the manifest names."""
     return {
-        "releases_dir": places.releases,
-        "replays_dir": places.replays,
-        "decisions_dir": places.decisions,
-        "reports_dir": places.reports,
         "year": manifest["year"],
         "crawl": manifest["release"]["crawl"],
         "release_version": manifest["release"]["version"],
         "year_before": (manifest["year_before"] or {}).get("version"),
-        "allowed_signers": places.allowed_signers,
-        "backcast": places.backcast,
     }
 
 
@@ -155,16 +137,16 @@ def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None
     return None
 
 
-def _with_loads(folder: Path, manifest: dict[str, Any], named: dict[str, Any]) -> tuple[ReportInputs, bool]:
+def _with_loads(folder: Path, manifest: dict[str, Any], places: Places) -> tuple[ReportInputs, bool]:
     """The inputs with the loads that the report carries, or else with the replay that the manifest names, and
     whether they are carried."""
-    stated = manifest["replay"]
+    stated, named = manifest["replay"], _named(manifest)
     carried = read_carried(folder, checksum=stated["checksum"], name=stated["name"])
     if carried is not None:
         replay, content = carried
         back_cast = standing_of(content, manifest["backcast"], of=replay.provenance)
-        return read_inputs(**named, with_replay=True, which=(replay, back_cast)), True
-    inputs = read_inputs(**named, with_replay=True, which=stated["name"])
+        return read_inputs(places, **named, with_replay=True, which=(replay, back_cast)), True
+    inputs = read_inputs(places, **named, with_replay=True, which=stated["name"])
     if inputs.replay is None or inputs.replay.checksum != stated["checksum"]:
         raise ReportError(
             f"the replay with checksum {stated['checksum']} is not there, and the report does not carry its "

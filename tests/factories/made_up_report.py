@@ -13,8 +13,7 @@ from releases.catalogue import Release
 from releases.descriptions.write import describe
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
-from reports.inputs.report_inputs import ReportInputs, read_inputs
-from reports.recomputation.recompute import Places
+from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
 from storage.sums import seal, sums_now
@@ -152,17 +151,7 @@ def read_data_folder(
     with_replay: bool = True,
 ) -> ReportInputs:
     """Read the inputs of a report from the folders in `data_dir`."""
-    return read_inputs(
-        releases_dir=data_dir / "releases",
-        replays_dir=data_dir / "replays",
-        decisions_dir=data_dir / "decisions",
-        reports_dir=data_dir / "reports",
-        year=year,
-        crawl=crawl,
-        with_replay=with_replay,
-        allowed_signers=data_dir / "allowed_signers",
-        backcast=data_dir / "backcast",
-    )
+    return read_inputs(places(data_dir), year=year, crawl=crawl, with_replay=with_replay)
 
 
 def places(data_dir: Path) -> Places:

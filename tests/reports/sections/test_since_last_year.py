@@ -11,11 +11,11 @@ import pytest
 from releases.interval import Interval
 from reports.document.report import build_report, compose
 from reports.inputs.errors import ReportError
-from reports.recomputation.recompute import Places, recompute
+from reports.recomputation.recompute import recompute
 from reports.sections.sizes.since_last_year import difference
 from schema.crawls import CrawlName
 from tests.factories.made_up_crawl import MadeUp
-from tests.factories.made_up_report import crawl, read_data_folder, write_release
+from tests.factories.made_up_report import crawl, places, read_data_folder, write_release
 
 pytestmark = pytest.mark.process
 
@@ -98,18 +98,10 @@ def test_the_release_of_the_year_before_is_named_and_needed_to_compute_again(tmp
     assert stated == {"crawl": str(BEFORE), "version": 1, "checksum": before.checksum}
     # A newer version does not change what the report was made from.
     write_release(tmp_path, larger(2), BEFORE, version=2)
-    places = Places(
-        releases=tmp_path / "releases",
-        replays=tmp_path / "replays",
-        decisions=tmp_path / "decisions",
-        reports=tmp_path / "reports",
-        backcast=tmp_path / "backcast",
-        allowed_signers=tmp_path / "allowed_signers",
-    )
-    assert recompute(folder, "fits-last-year", places=places).differences == ()
+    assert recompute(folder, "fits-last-year", places=places(tmp_path)).differences == ()
     before.path.rename(tmp_path / "away")
     with pytest.raises(ReportError, match=rf"the release {BEFORE}, version 1, is missing .*; fetch that one"):
-        recompute(folder, "fits-last-year", places=places)
+        recompute(folder, "fits-last-year", places=places(tmp_path))
 
 
 def test_a_damaged_release_of_the_year_before_is_refused_in_one_line(tmp_path: Path) -> None:
