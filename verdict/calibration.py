@@ -75,11 +75,11 @@ MISSING = f"There is no back-cast; {AGAIN}."
 Half = Literal["calibration", "judgement"]
 
 PRECEDENT = frozenset({"page", "resent"})
-"""Quantities of the rule itself: one that the back-cast misses makes the confidence low."""
+"""Quantities that the yardstick is of: one that the back-cast misses makes the confidence low."""
 
 
 class CannotDecide(Exception):
-    """A quantity that the back-cast misses by more than FACTOR was asked to decide."""
+    """A rule decides by a quantity that the back-cast misses by more than FACTOR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +131,17 @@ class Standing:
         if self.content is None:
             return ()
         return tuple(Reason(level="low", sentence=one) for one in self.content["lowers"])
+
+    def check(self, rule: Rule) -> None:
+        """Raise CannotDecide if the rule decides by a quantity that the back-cast misses by more than FACTOR.
+
+        Page time and payload sent again are the yardstick itself: where they are missed, the confidence is
+        low.
+        """
+        figures = self.content["figures"] if self.content else ()
+        for quantity in rule.quantities:
+            if quantity not in PRECEDENT and (missed := _missed(figures, quantity)):
+                raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {'; '.join(missed)}")
 
     def origin(self) -> dict[str, Any] | None:
         """What identifies the back-cast in a manifest; None without one."""
@@ -242,16 +253,6 @@ def choices(
     """What the rule chooses over each data centre's networks."""
     rows = production(found, calibrated.backend_ms)
     return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
-
-
-def check_may_decide(quantities: Sequence[str], content: Mapping[str, Any]) -> None:
-    """Raise CannotDecide if a quantity is to decide that the back-cast misses by more than FACTOR.
-
-    Page time and payload sent again are the rule's own: if it misses them, the confidence is low.
-    """
-    for quantity in quantities:
-        if quantity not in PRECEDENT and (missed := _missed(content["figures"], quantity)):
-            raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {'; '.join(missed)}")
 
 
 def _missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[str]:

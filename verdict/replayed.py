@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from replay.errors import ReplayError
+from replay.networks.inputs import INPUTS
 from replay.networks.profiles import Population
 from replay.runs.conditions import Conditions
 from replay.runs.initial_window import window_of
@@ -38,17 +39,24 @@ class Replayed:
     arms: tuple[Arm, ...] = ()
     shared: Mapping[str, Evidence] = field(default_factory=dict)
     """Loads on a half-loaded line, by id of the arm."""
+    month: str | None = None
+    """Month of the pages, which says whether what the networks were drawn from is too old for them; None of
+    networks that were not drawn."""
 
     def verdict(
         self, back_cast: Standing, *, broken: Iterable[str] = (), reasons: Iterable[Reason] = ()
     ) -> dict[str, Any]:
-        """The verdict as data: the same for the same loads and back-cast, wherever it is asked for."""
+        """The verdict as data: the same for the same loads and back-cast, wherever it is asked for.
+
+        Raises CannotDecide.
+        """
+        back_cast.check(self.rule)
         answer = judge(
             self.looks,
             self.rule,
             everyone=self.everyone,
             broken=[*back_cast.broken, *broken],
-            reasons=[*back_cast.reasons, *reasons],
+            reasons=[*back_cast.reasons, *stale_inputs(self.month), *reasons],
         )
         effects = self.looks[-1].effects(self.rule)
         rows = ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
@@ -71,6 +79,18 @@ class Replayed:
             closing=tuple(closing(effects, answer.of(one), self.rule) for one in answer.having("open")),
             shared=shared,
         )
+
+
+def stale_inputs(month: str | None) -> list[Reason]:
+    """What is too old for pages of a month, of all that networks are drawn from."""
+    sentences = [one.stale_sentence(month) for one in INPUTS] if month else []
+    return [Reason(level="low", sentence=one) for one in sentences if one]
+
+
+def month_of(plan: Mapping[str, Any]) -> str:
+    """Month of the pages that a stage's plan names."""
+    name: str = plan["release"]["crawl"]
+    return name.partition(".")[0]
 
 
 def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
@@ -120,6 +140,7 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
             if not is_shared(name)
         ),
         shared={name: evidence for name, evidence in of_arms.items() if is_shared(name)},
+        month=month_of(facts[0]["plan"]),
     )
 
 

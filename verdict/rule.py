@@ -91,6 +91,15 @@ class Rule:
     time: str = "page"
     """Quantity that counts as the time saved."""
 
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Ids of the quantities that the rule decides by.
+
+        >>> Rule().quantities
+        ('page', 'resent', 'short flows', 'slow tenth')
+        """
+        return (self.time, "resent", *(one.quantity for one in self.guards))
+
     def spent(self, fraction: float) -> float:
         """Share of the error probability that may be spent when `fraction` of the budget is used.
 

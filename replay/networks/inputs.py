@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from replay.networks.mlab.draws import MONTH as LINES_MONTH
+
 MONTH = re.compile(r"(\d{4})(?:-(\d\d))?")
 
 
@@ -10,14 +12,13 @@ MONTH = re.compile(r"(\d{4})(?:-(\d\d))?")
 class NetworkInput:
     """One input of the networks, and how old it may be."""
 
-    # Stable: written into every report.
     id: str
     what: str
     measured: str
     """Month as YYYY-MM, or a year, of its oldest measurement."""
     most_months: int | None
-    """Most months that it may be older than the pages; None: nothing newer is published, so that its year is
-    said instead."""
+    """Most months that it may be older than the pages; None: nothing newer is published, and the methods say
+    its year."""
     source: str
 
     def age_months(self, month: str) -> int:
@@ -33,12 +34,13 @@ class NetworkInput:
         """True if it is older than it may be for pages of `month`."""
         return self.most_months is not None and self.age_months(month) > self.most_months
 
-    @property
-    def age_limit(self) -> str:
-        """Its limit of age as a report says it."""
-        if self.most_months is None:
-            return f"the newest published, of {self.measured[:4]}"
-        return f"at most {self.most_months} months older than the pages"
+    def stale_sentence(self, month: str) -> str | None:
+        """What a decision over pages of `month` says of an input that is too old for them; None if it is
+        not."""
+        if not self.is_stale(month):
+            return None
+        age = f"more than {self.most_months} months older than the pages"
+        return f"The {self.what} are of {self.measured}, {age}."
 
 
 def _parts(month: str) -> tuple[str, str]:
@@ -52,7 +54,7 @@ INPUTS = (
     NetworkInput(
         id="lines",
         what="rates, round trips and losses of access lines by country",
-        measured="2025-10",
+        measured=LINES_MONTH,
         most_months=24,
         source="M-Lab NDT downloads by country (IQB, CC0 1.0)",
     ),

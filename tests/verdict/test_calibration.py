@@ -15,10 +15,11 @@ from replay.backcast.published import CANDIDATES, DATA_CENTERS, DataCenter, Serv
 from replay.backcast.services import Shape
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
+from tests.verdict.worlds import PACED, saving
 from verdict.calibration import (
     BACKCAST_RULE,
     CannotDecide,
-    check_may_decide,
+    Standing,
     choices,
     content_of,
     figures_of,
@@ -26,7 +27,9 @@ from verdict.calibration import (
     standing,
     write_backcast,
 )
-from verdict.rule import RULE
+from verdict.judgement import Look
+from verdict.replayed import Replayed
+from verdict.rule import RULE, Guard, Rule
 
 SEARCH_MS = {3: 562.0, 6: 497.0, 10: 469.0, 16: 467.0, 26: 466.0}
 """Latency of search with the knee at 10 that this instrument shows."""
@@ -82,6 +85,12 @@ def experiment(
     }
 
 
+def replayed(rule: Rule, *, month: str | None = None) -> Replayed:
+    """A decision on a window that is plainly not worth it."""
+    evidence = saving(0.0, 1.0).evidence(np.random.default_rng(1), pages=60, networks=240, each=2)
+    return Replayed(looks=(Look(evidence=evidence),), everyone=None, rule=rule.over((10, PACED)), month=month)
+
+
 def test_the_rule_chooses_ten_over_the_networks_of_2010() -> None:
     found = choices(experiment(SEARCH_MS), CALIBRATED)
     assert [(answer.kind, answer.window) for answer in found.values()] == [("raise", 10)] * 2
@@ -116,9 +125,32 @@ def test_a_figure_is_held_against_the_published_one(content: dict[str, Any]) -> 
 
 
 def test_a_quantity_beyond_a_factor_of_two_cannot_decide(content: dict[str, Any]) -> None:
-    check_may_decide(["page", "resent"], content)
+    by_responses = dataclasses.replace(
+        RULE, guards=(Guard("responses", "responses sent again", "responses", 1.0),)
+    )
+    known = Standing(content=content, sentence="")
     with pytest.raises(CannotDecide, match="responses of whose bytes any were sent again cannot decide"):
-        check_may_decide(["responses"], content)
+        replayed(by_responses).verdict(known)
+    assert replayed(RULE).verdict(known)["confidence"] is not None
+    unknown = Standing(content=None, sentence="There is none.")
+    assert replayed(by_responses).verdict(unknown)["kind"] == "no answer"
+
+
+def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
+    content: dict[str, Any],
+) -> None:
+    known = Standing(content=content | {"lowers": []}, sentence="")
+    told = {
+        month: (found["confidence"], [one["sentence"] for one in found["reasons"]])
+        for month in ("2027-10", "2027-11", None)
+        for found in [replayed(RULE, month=month).verdict(known)]
+    }
+    assert told["2027-11"][0] == "low"
+    assert told["2027-11"][1][0] == (
+        "The rates, round trips and losses of access lines by country are of 2025-10, more than 24 months "
+        "older than the pages."
+    )
+    assert told["2027-10"] == told[None] == ("high", [])
 
 
 def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(

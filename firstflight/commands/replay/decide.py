@@ -23,7 +23,7 @@ from verdict.arms import ARMS
 from verdict.calibration import standing
 from verdict.deciding import Loaded, decide
 from verdict.question import STRATA, Question, conditions_of
-from verdict.replayed import Replayed, of_stages, read_stages, rule_of
+from verdict.replayed import Replayed, month_of, of_stages, read_stages, rule_of
 from verdict.rule import RULE, RULE_VERSION
 from verdict.sampling import Plan
 from verdict.stages import Stages
@@ -108,7 +108,9 @@ def run_decide(settings: Settings, file: Path | None, *, given: tuple[str, ...],
 
         try:
             for found in decide(load, rule, strata=STRATA, budget_s=60 * asked.budget_minutes):
-                replayed = Replayed(looks=found.looks, everyone=found.everyone, rule=rule)
+                replayed = Replayed(
+                    looks=found.looks, everyone=found.everyone, rule=rule, month=month_of(facts)
+                )
                 verdict = replayed.verdict(standing(settings.backcast))
                 path = write_verdict(folder, verdict)
                 click.echo(f"stage {len(found.plans)}: {verdict['headline']}", err=True)
