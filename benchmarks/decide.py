@@ -1,83 +1,108 @@
-"""Measures how long the rule takes to an answer: recorded pages over M-Lab's world,
-replayed until the answer is settled.
+"""Measures what an answer costs: decisions over the recorded pages, each with networks, pages and random
+events of its own.
 
-python -m benchmarks.decide [--runs 3] [--budget 45m] [--pages N]
+python -m benchmarks.decide [--runs 3] [--budget 30]
 
-Each run has other pairs of page and network and other random events. The stages of a run are kept in
-build/bench/decide: the same command goes on where it stopped.
+The stages of a run are kept in build/bench/decide: the same command goes on where it stopped. The rule is
+asked by itself, without a back-cast, which costs the same loads in every year.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from benchmarks import results
+from verdict.headline import headline
+from verdict.judgement import judge
+from verdict.replayed import of_stages, read_stages
 
-POPULATION = "mlab-2025-10"
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """What a run decided, and what it cost."""
+
+    run: int
+    answer: str
+    is_settled: bool
+    verdicts: dict[str, str]
+    """By candidate."""
+    core_minutes: float
+    wall_minutes: float
+    loads: int
+    peak_mb: float
+    """Most memory of the largest of the command's processes."""
 
 
-def decided(number: int, arguments: argparse.Namespace) -> dict[str, Any]:
+def decided(number: int, *, budget: float) -> Run:
     """The outcome of a run by firstflight's own command; its progress goes to standard error."""
-    command = [sys.executable, "-m", "firstflight", "replay", "run", "--recorded", "--population", POPULATION]
-    command += ["--until", "decided", "--budget", arguments.budget, "--run", str(number), "--json"]
-    if arguments.pages:
-        command += ["--pages", str(arguments.pages)]
+    command = [sys.executable, "-m", "firstflight", "replay", "decide"]
+    for value in (f"run={number}", f"budget_minutes={budget:g}", "arms=[]"):
+        command += ["--set", value]
     environment = os.environ | {"FIRSTFLIGHT_DATA_DIR": str((results.FOLDER / "decide").resolve())}
-    found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
-    if found.returncode:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        printed = process.stdout.read() if process.stdout else ""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
         sys.exit(
-            f"run {number} ended with exit code {found.returncode}; "
-            "the same command goes on from its last stage"
+            f"run {number} ended with exit code {process.returncode}; the same command goes on from its last "
+            "stage"
         )
-    outcome: dict[str, Any] = json.loads(found.stdout)
-    return outcome
+    return read_run(number, Path(printed.splitlines()[-1]).parent, peak_mb=used.ru_maxrss / 1000)
 
 
-def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The answer of the first run, what it cost, and the answers of the others.
+def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
+    """What the stages in a decision's folder say, by the rule alone."""
+    tables, facts = read_stages(folder)
+    replayed = of_stages(tables, facts)
+    answer = judge(replayed.looks, replayed.rule, everyone=replayed.everyone)
+    return Run(
+        run=number,
+        answer=headline(answer, replayed.rule),
+        is_settled=answer.is_settled,
+        verdicts={repr(one.window): one.verdict for one in answer.judged},
+        core_minutes=round(sum(one["core_s"] for one in facts) / 60, 1),
+        wall_minutes=round(sum(one["wall_s"] for one in facts) / 60, 1),
+        loads=sum(len(table) for table in tables),
+        peak_mb=round(peak_mb, 1),
+    )
 
-    None for an answer that is not settled.
 
-    >>> one = {"answer": "IW 16", "is_settled": True, "possible_answers": ["IW 16"], "core_minutes": 20.0, "loads": 9}
-    >>> two = one | {"answer": None, "is_settled": False, "possible_answers": ["no change", "IW 16"]}
-    >>> found = summary([one, two])
-    >>> found["answer"], found["is_settled"], found["answers_of_other_seeds"], found["is_contradicted"]
-    ('IW 16', True, [None], False)
-    >>> summary([one, one | {"answer": "no change", "possible_answers": ["no change"]}])["is_contradicted"]
-    True
-    """  # noqa: E501
-    first, *others = runs
-    left = set.intersection(*(set(run["possible_answers"]) for run in runs))
-    return {
-        **{name: first[name] for name in ("answer", "is_settled", "core_minutes", "loads")},
-        "answers_of_other_seeds": [run["answer"] if run["is_settled"] else None for run in others],
-        "is_contradicted": not left,
-    }
+def contradicted(runs: Sequence[Run]) -> list[str]:
+    """The candidates that are worth it by one run, and not worth it by another."""
+    windows = dict.fromkeys(window for run in runs for window in run.verdicts)
+    return [
+        window
+        for window in windows
+        if {"worth it", "not worth it"} <= {run.verdicts.get(window) for run in runs}
+    ]
 
 
 def main() -> None:
     """Run, print each answer, and write build/bench/decide.json."""
-    parser = argparse.ArgumentParser(prog="scripts/bench decide", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="scripts/bench decide", description=__doc__.partition("\n\n")[0])
     parser.add_argument(
         "--runs", type=int, default=3, choices=range(1, 101), metavar="N", help="runs (default 3)"
     )
     parser.add_argument(
-        "--budget", default="45m", metavar="TIME", help="most wall time of a run (default 45m)"
+        "--budget", type=float, default=30, metavar="MINUTES", help="minutes of a core a run (default 30)"
     )
-    parser.add_argument("--pages", type=int, metavar="N", help="pages (default: all 591)")
     arguments = parser.parse_args()
     facts = results.provenance()
-    runs = []
+    runs: list[Run] = []
     for number in range(1, arguments.runs + 1):
-        runs.append(decided(number, arguments))
-        print(f"run {number}: {runs[-1]['sentence']}", flush=True)
-        whole = (
-            facts | {"budget": arguments.budget, "population": POPULATION} | summary(runs) | {"runs": runs}
+        runs.append(decided(number, budget=arguments.budget))
+        print(f"run {number}: {runs[-1].answer}", flush=True)
+        path = results.write(
+            "decide",
+            facts
+            | {"budget_minutes": arguments.budget, "contradicted": contradicted(runs)}
+            | {"runs": [asdict(run) for run in runs]},
         )
-        path = results.write("decide", whole)
     print(path)
 
 

@@ -30,9 +30,8 @@ original took an hour). Pages are real ones, with flows of others beside them: {
 
 DECIDE = """## The time to an answer
 
-`scripts/bench decide`: `replay run --recorded --until decided` on 591 recorded pages and the networks of {population}, until one answer of the
-rule is left, or for {budget}; at most 45 minutes of two cores are allowed, and 15 aimed at. Each run has other pairs of page and network and
-other random events.
+`scripts/bench decide`: `replay decide` on the 591 recorded pages, until no candidate is open or {budget_minutes:g} minutes of a core are used.
+Each run draws networks, pages and random events of its own. Memory is that of the largest process.
 """  # noqa: E501
 
 SERVICE = """## The service under load
@@ -77,39 +76,25 @@ def replay(facts: dict[str, Any]) -> str:
     return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])
 
 
-def spelled(budget: str) -> str:
-    """A budget of `replay run` as the text has it.
-
-    >>> spelled("150000loads"), spelled("45m"), spelled("2h")
-    ('150,000 loads', '45 minutes', '2 hours')
-    """
-    if budget.endswith("loads"):
-        return f"{int(budget.removesuffix('loads')):,} loads"
-    return f"{budget[:-1]} {({'s': 'seconds', 'm': 'minutes', 'h': 'hours'})[budget[-1]]}"
-
-
 def decide(facts: dict[str, Any]) -> str:
     """Section from decide.json."""
     rows = [
         [
             str(run["run"]),
-            run["answer"] if run["is_settled"] else " or ".join(run["possible_answers"]),
+            run["answer"],
             "yes" if run["is_settled"] else "no",
             f"{run['core_minutes']:.1f}",
-            f"{run['wall_s'] / 60:.1f}",
+            f"{run['wall_minutes']:.1f}",
             f"{run['loads']:,}",
+            f"{run['peak_mb']:,.0f}",
         ]
         for run in facts["runs"]
     ]
-    head = ["run", "answer", "settled", "core-minutes", "minutes", "loads"]
-    said = "contradict each other" if facts["is_contradicted"] else "do not contradict each other"
-    parts = [
-        DECIDE.format(**facts | {"budget": spelled(facts["budget"])}),
-        table(head, rows),
-        *([f"The runs {said}.\n"] if len(rows) > 1 else []),
-    ]
-    open_ends = [f"- Run {run['run']}: {run['sentence']}" for run in facts["runs"] if not run["is_settled"]]
-    return "\n".join([*parts, *(["\n".join(open_ends) + "\n"] if open_ends else []), measured(facts)])
+    head = ["run", "answer", "settled", "core-minutes", "minutes", "loads", "MB at most"]
+    against = ", ".join(f"IW {one}" for one in facts["contradicted"])
+    said = f"contradict each other on {against}" if against else "do not contradict each other"
+    runs = [f"The runs {said}.\n"] if len(rows) > 1 else []
+    return "\n".join([DECIDE.format(**facts), table(head, rows), *runs, measured(facts)])
 
 
 def service(facts: dict[str, Any]) -> str:
