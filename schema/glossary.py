@@ -52,13 +52,23 @@ GLOSSARY: dict[str, str] = {
     "browser delay": "the time that the browser takes from a response until it begins a "
     "request that the response led to",
     "page time": "time from the first SYN to the last byte of the page's payload",
-    "gain": "percent of population-weighted mean page time that a candidate saves against the incumbent",
-    "incumbent": "the window in force: last year's recommendation, "
-    "or IW 10 without an earlier report in force",
-    "harm condition": "a queue, a competing load and an arm in which the rule measures harm; "
-    "the worst of the core set decides",
-    "admissible": "of a candidate: every harm bound that was measured holds",
-    "worthwhile": "of a candidate: the lower bound of its gain reaches the rule's minimum",
+    "draw": "a page over a network with a seed, loaded at the incumbent and at candidates",
+    "gain": "per cent of page time that a candidate saves against the incumbent: one less the geometric "
+    "mean of the draws' ratios, over the population",
+    "incumbent": "the window in force, which candidates are compared with: ten segments, unless a replay "
+    "names another one",
+    "candidate": "a window, paced or at once, that the rule may recommend",
+    "price": "payload sent again, in percentage points, that 1 % of page time may cost; 0.077 was paid in "
+    "2010",
+    "net benefit": "price times gain, less the payload sent again in addition, in percentage points",
+    "verdict": "what the rule finds of a candidate: worth it, not worth it, at the price, or open",
+    "guard": "a limit on harm that a window that is worth it has to keep",
+    "look": "an evaluation of all loads so far, at a set part of the budget; each spends as much of the "
+    "error",
+    "arm": "loads under another input or condition, which decide nothing",
+    "ledger": "the table of who would decide otherwise: the answer by other prices, other quantities and "
+    "other inputs",
+    "back-cast": "the same replay and rule asked about the experiment of 2010, whose figures are published",
     "canary": "a well-known endpoint that is probed to tell whether the crawl's own network is up",
     "given back": "of a visit: not counted as an attempt, "
     "since the crawl's own network was down (`network_down`)",

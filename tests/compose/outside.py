@@ -26,7 +26,6 @@ REPORT = {
     "networks": 2,
     "seeds": 1,
     "pages": 6,
-    "harm": "none",
     "population": "mlab-2025-10-slow20",
 }
 """Parameters of a quick report, without its year."""

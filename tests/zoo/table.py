@@ -1,4 +1,4 @@
-"""The zoo's table in docs/methods.md: `python -m tests.zoo.table` writes it from
+"""The zoo's table in docs/zoo.md: `python -m tests.zoo.table` writes it from
 the result of the last test run.
 
 It has no value that differs between runs.
@@ -15,7 +15,7 @@ from tests.zoo.pages import PAGES
 
 ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "build" / "zoo.json"
-METHODS = ROOT / "docs" / "methods.md"
+PAGE = ROOT / "docs" / "zoo.md"
 BEGIN, END = "<!-- zoo: begin -->\n", "<!-- zoo: end -->\n"
 
 TITLES = {"h1": "HTTP/1.1, clear", "h1tls": "HTTP/1.1, TLS", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -83,9 +83,9 @@ def main() -> None:
     """Write the table."""
     if not RESULT.exists():
         raise SystemExit(f"no {RESULT.relative_to(ROOT)}: run pytest tests/crawler/visit/test_zoo.py first")
-    before, begin, rest = METHODS.read_text().partition(BEGIN)
+    before, begin, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    METHODS.write_text(before + begin + markdown(json.loads(RESULT.read_text())) + END + after)
+    PAGE.write_text(before + begin + markdown(json.loads(RESULT.read_text())) + END + after)
 
 
 if __name__ == "__main__":
