@@ -73,6 +73,7 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
         effects = measure(evidence, [PACED], incumbent=10)
         found = closing(effects, answer.of(PACED), RULE_OF_ONE)
         assert (found.loads is None) is (of_pages > of_pairs)
+        assert found.pages is not None
         assert found.pages > 1
 
 
