@@ -3,8 +3,6 @@
 import contextlib
 from collections.abc import Iterator
 
-import adbc_driver_manager
-import adbc_driver_postgresql.dbapi
 import pyarrow as pa
 from sqlalchemy import Engine, Table, Text
 
@@ -43,6 +41,9 @@ def statement(table: Table, *, crawl_id: int) -> str:
 def reading(engine: Engine, model: type[Base], *, crawl_id: int) -> Iterator[Iterator[pa.Table]]:
     """The rows of `model` that belong to a crawl, in batches as the server sends them,
     with the declared types."""
+    import adbc_driver_manager  # It takes as long as most commands take to start, of which few need it.
+    import adbc_driver_postgresql.dbapi
+
     table = table_of(model)
     schema = arrow_schema(table)
     url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
