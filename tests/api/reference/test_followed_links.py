@@ -28,10 +28,10 @@ from tests.circles import ALL
 
 pytestmark = pytest.mark.slow
 
-WALKS, STEPS = 80 if ALL else 20, 30
+WALKS, STEPS = 80 if ALL else 8, 30
 """Walks through the API, and the most calls of each."""
 
-LEAST_FOLLOWED = 600 if ALL else 100
+LEAST_FOLLOWED = 600 if ALL else 40
 """Times that a link led to what was asked for, over all walks."""
 
 MOST_SEEDS = 10

@@ -12,13 +12,13 @@ import pytest
 
 from crawler.egress.guard import NEEDED
 from crawler.egress.networks import is_refused
-from tests.crawler.egress.breaking import REACHED, REFUSED, WAYS
+from tests.crawler.egress.breaking import CHOSEN, REACHED, REFUSED
 from tests.crawler.egress.test_guard import OWN_NAMESPACES, WORLDS, as_ordinary_user, played
 from tests.crawler.egress.world import BLOCKED, GATEWAY, PUBLIC
 
 pytestmark = pytest.mark.slow
 
-BREAKS = [one.__name__ for one in WAYS]
+BREAKS = [one.__name__ for one in CHOSEN]
 
 NOTICED = {
     "the_table_outside": "the nftables rules outside (table ffguard",

@@ -18,7 +18,7 @@ from tests.crawler.outages.lanes import FAULTS, SECOND_RESOLVER, names
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
-SITES = 36 if ALL else 16
+SITES = 36 if ALL else 10
 CHOSEN = list(FAULTS) if ALL else ["network_cut"]
 """Faults of the network, one of them in every run."""
 

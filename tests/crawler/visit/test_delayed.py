@@ -8,6 +8,7 @@ import pytest
 from crawler.browser.browser import Browser
 from crawler.visit.visit import visit
 from firstflight.settings import from_environment
+from tests.circles import ALL
 from tests.zoo.case import PROTOCOLS, by_path
 from tests.zoo.comparing import TRUNCATED_US
 from tests.zoo.painting import WAITING
@@ -42,7 +43,7 @@ async def _visited(protocol: Spoken) -> dict[str, Any]:
     return {"connections": [one.connections for one in seen], "responses": [one.responses for one in seen]}
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", PROTOCOLS if ALL else ("h2", "h3"))
 def test_a_paths_delay_is_in_the_round_trip_and_not_in_the_servers(protocol: str) -> None:
     seen = in_namespace("tests.crawler.visit.test_delayed:visited", protocol)
     trips = [min(one["round_trip_us"] for one in connections) for connections in seen["connections"]]

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 VISITED = PROTOCOLS if ALL else PROTOCOLS[1:]
 """Protocols of the visits: HTTP/1.1 in clear text differs from that within TLS by the records alone."""
 
-AT_ONCE = 2
+AT_ONCE = 3
 """Protocols that are visited at a time, each in a namespace of its own with a server and a browser."""
 
 AGAIN = (PORTS_USED_TWICE, NOT_CLOSED)

@@ -31,7 +31,7 @@ from tests.zoo.raw import Answer, RawWeb, answer, html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SITES = 300 if ALL else 50
+SITES = 300 if ALL else 40
 CRAWLERS = 4
 BROWSERS_EACH = 1
 

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from sqlalchemy import Engine, text
 
 from crawler.capture.ring import open_socket
+from firstflight.main import main
 from storage.progress import read_progress
 
 pytestmark = pytest.mark.browser
@@ -66,15 +68,16 @@ class Operator:
         (folder / "sites.txt").write_text("a.test\nb.test\n")
         plan = ["--list", str(folder / "sites.txt"), "--kind", "localweb", "--budget", "5"]
         plan += ["--attempts", str(attempts)]
-        assert subprocess.run(self.call("plan", *plan), env=self.environment, check=False).returncode == 0
+        assert self.do("plan", *plan).exit_code == 0
 
-    def call(self, action: str, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "firstflight", "crawl", action, "--crawl", "2026-11", *arguments]
+    def do(self, action: str, *arguments: str, crawl: str = "2026-11") -> Result:
+        """Run a command that needs no process of its own."""
+        return CliRunner().invoke(main, ["crawl", action, "--crawl", crawl, *arguments], env=self.environment)
 
     def run(self, *arguments: str) -> subprocess.Popen[str]:
-        call = self.call("run", "--local-web", str(self.state), "--json", *arguments)
+        call = ["crawl", "run", "--crawl", "2026-11", "--local-web", str(self.state), "--json", *arguments]
         return subprocess.Popen(
-            call,
+            [sys.executable, "-m", "firstflight", *call],
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -144,8 +147,7 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
     assert {one["crawl"] for one in told} == {json.loads(output)["crawl"]}
     (progress,) = read_progress(tmp_path / "data/progress")
     assert (progress.done, progress.planned, progress.outcomes) == (2, 2, {"connect": 2})
-    seal = operator.call("seal")
-    assert subprocess.run(seal, env=operator.environment, check=False).returncode == 0
+    assert operator.do("seal").exit_code == 0
     assert read_progress(tmp_path / "data/progress") == []
     ((browser, flags),) = operator.ask("SELECT browser, browser_flags FROM crawl")
     assert "Chrom" in str(browser)
@@ -215,10 +217,9 @@ def test_a_malformed_canary_is_one_line(tmp_path: Path, database_18: Engine) -> 
     operator = Operator(tmp_path, database_18, 9)
     operator.environment["FIRSTFLIGHT_CANARIES"] = "https://a.test/"
     plan = ["--list", str(tmp_path / "sites.txt"), "--vantage", "live"]
-    assert subprocess.run(operator.call("plan", *plan), env=operator.environment, check=False).returncode == 0
-    call = [sys.executable, "-m", "firstflight", "crawl", "run", "--crawl", "2026-11.desktop.live"]
-    done = subprocess.run(call, env=operator.environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert operator.do("plan", *plan).exit_code == 0
+    done = operator.do("run", crawl="2026-11.desktop.live")
+    assert done.exit_code == 1
     (line,) = done.stderr.splitlines()
     assert "FIRSTFLIGHT_CANARIES: 'https://a.test/' is no canary: name google" in line
 

@@ -27,7 +27,7 @@ from tests.circles import ALL
 from tests.firstflight.commands.served import WITHIN_S, served
 
 CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
-PAGES, NETWORKS, SEEDS, MONTHS = (4, 3, 2, 3) if ALL else (3, 3, 2, 2)
+PAGES, NETWORKS, SEEDS, MONTHS = (4, 3, 2, 3) if ALL else (2, 2, 1, 2)
 WINDOWS = [3, 10, 16, 30]
 
 
@@ -91,7 +91,8 @@ def started(release: Release) -> list[datetime.datetime]:
 def done(server_folder: Path) -> Iterator[tuple[Path, str]]:
     """The folder of a demo of a few pages, and what the demo printed."""
     folder = server_folder / "line"
-    ended = run(folder, "--pages", str(PAGES), "--seeds", str(SEEDS), "--months", str(MONTHS))
+    more = ("--networks", str(NETWORKS), "--months", str(MONTHS))
+    ended = run(folder, "--pages", str(PAGES), "--seeds", str(SEEDS), *more)
     assert ended.returncode == 0, ended.stderr
     yield folder / "demo", ended.stdout
     embedded.stop(folder / "demo" / "postgres")

@@ -66,9 +66,9 @@ def killed_at(world: World, step: int) -> int:
 
 @pytest.mark.slow
 def test_killed_again_and_again_it_ends_with_no_byte_left(world: World) -> None:
-    steps = (2, 5, 8, 12, 15, 18, 22, 26, 30, 36) if ALL else (2, 8, 15, 26)
+    steps = (2, 5, 8, 12, 15, 18, 22, 26, 30, 36) if ALL else (2, 15, 26)
     codes = [killed_at(world, step) for step in steps]
-    assert codes.count(-signal.SIGKILL) >= (7 if ALL else 4), codes
+    assert codes.count(-signal.SIGKILL) >= (7 if ALL else 3), codes
     done = run(world, "optout", "add", HOST, "--erase")
     assert done.exit_code == 0, done.output
     assert world.named_in() == []

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from reports.document.report import build_report
+from reports.document.report import build_report, compose
 from reports.document.report_content import canonical, rounded
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
@@ -104,7 +104,7 @@ def test_a_report_of_the_local_web_is_marked_illustrative_everywhere(
 
 def test_a_crawl_of_live_sites_over_old_populations_is_illustrative_too(tmp_path: Path) -> None:
     data_folder(tmp_path, kind="web")
-    content = build_report(read_data_folder(tmp_path), tmp_path / "reports" / "2026" / "v1", commit="c0ffee")
+    content = compose(read_data_folder(tmp_path))
     assert content["illustrative_because"] == [
         "the network populations avgdc-2010, slowdc-2010 are more than 24 months old"
     ]
@@ -166,11 +166,7 @@ def test_the_query_under_the_shares_by_weight_counts_what_its_numbers_count(tmp_
     made_up.add_connection()
     made_up.add_response(800)
     release = write_release(tmp_path, made_up, dataclasses.replace(NAME, kind="web"))
-    content = build_report(
-        read_data_folder(tmp_path, with_replay=False),
-        tmp_path / "reports" / "2026" / "v1",
-        commit="c0ffee",
-    )
+    content = compose(read_data_folder(tmp_path, with_replay=False))
     (section,) = (one for one in content["sections"] if one["id"] == "popularity")
     table, figure = section["tables"][0], section["figures"][0]
     assert table["query"] == figure["query"]
