@@ -1,6 +1,7 @@
 """Real PostgreSQL for every test that asks: the embedded 18, and Debian's 15, a fresh database each."""
 
 import contextlib
+import fcntl
 import functools
 import gc
 import itertools
@@ -82,6 +83,27 @@ def in_order(cost: Mapping[T, int]) -> list[T]:
     place = {path: SLOW_BEGIN_BY * number / len(slow) for number, path in enumerate(slow)}
     place |= {path: number / len(others) for number, path in enumerate(others)}
     return [*fast, *sorted(place, key=lambda path: place[path])]
+
+
+@pytest.fixture(scope="session")
+def made_up_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the first report of made-up pages, built once for all processes of the tests,
+    which no test changes."""
+    # Where the tests run in several processes, each has a folder of its own in one for all.
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    data_dir = shared / "made-up-report"
+    with (shared / "made-up-report.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not data_dir.exists():
+            from reports.document.report import build_report  # which few tests need and which takes seconds
+            from tests.factories.made_up_report import data_folder, read_data_folder
+
+            stage = data_dir.with_name("made-up-report.stage")
+            data_folder(stage)
+            build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1", commit="c0ffee")
+            stage.rename(data_dir)
+    return data_dir
 
 
 @pytest.fixture(scope="session")

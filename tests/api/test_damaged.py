@@ -13,6 +13,7 @@ from api.app import create_app
 from api.stored import inspection
 from storage.sums import seal, sha256
 from tests.api.test_v1 import assert_problem
+from tests.circles import thorough
 from tests.factories.signing import make_signer
 
 OLD = "2026-10.desktop.local.tcp.localweb"
@@ -59,7 +60,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-@pytest.mark.parametrize("crawl", [OLD, MOBILE])
+@pytest.mark.parametrize("crawl", [MOBILE, *thorough(OLD)])
 def test_a_damaged_release_is_listed_as_damaged_and_the_others_are_served(
     client: TestClient, data_dir: Path, damage: Callable[[Path], object], crawl: str
 ) -> None:

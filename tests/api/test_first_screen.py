@@ -12,11 +12,9 @@ from playwright.sync_api import Browser
 
 from benchmarks.pages.browser import launched, opened
 from reports.document.render import render_html
-from reports.document.report import build_report
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
 from tests.factories.answers import HEADLINES, made_up_answer
-from tests.factories.made_up_report import data_folder, read_data_folder
 from tests.factories.published_report import SECOND, write_version
 
 pytestmark = pytest.mark.browser
@@ -25,10 +23,9 @@ PHONE: Any = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    data_dir = tmp_path_factory.mktemp("data")
-    data_folder(data_dir)
-    return build_report(read_data_folder(data_dir), data_dir / "v1", commit="c0ffee")
+def content(made_up_report: Path) -> dict[str, Any]:
+    text = (made_up_report / "reports/2026/v1/report.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from firstflight.errors import INTERRUPTED
 from firstflight.main import main
 from storage import embedded
+from tests.circles import thorough
 
 NOBODY = 65534
 
@@ -42,7 +43,7 @@ def test_a_misspelt_word_has_a_suggestion_at_every_level(called: str, meant: str
     "command",
     ["demo", "import pages", "database url", "crawl plan --crawl 2026-11 --list {folder}/sites.txt"],
 )
-@pytest.mark.parametrize("obstacle", [pytest.param("file", marks=pytest.mark.thorough), "closed"])
+@pytest.mark.parametrize("obstacle", ["closed", *thorough("file")])
 def test_a_data_folder_that_cannot_be_written_is_told_of_as_doctor_does(
     command: str, obstacle: str, server_folder: Path
 ) -> None:

@@ -16,14 +16,28 @@ from releases.verify import verify
 from storage.report_versions import all_report_versions
 from storage.signatures import state
 from storage.sums import broken_sums
+from tests.conftest import with_tables
 from tests.factories.made_up_crawl import NAME
 from tests.factories.signing import make_signer
 from tests.factories.withdrawn import CRAWL, HOST, NEEDLE, World, make
+
+Erased = tuple[World, Result]
 
 
 @pytest.fixture
 def world(database_18: Engine, tmp_path: Path) -> World:
     return make(database_18, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def erased(embedded_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Erased]:
+    """A world after its site was erased, for tests that only look, and what the command said."""
+    with with_tables(embedded_server) as engine:
+        world = make(engine, tmp_path_factory.mktemp("erased"))
+        assert len(world.named_in()) > 20
+        done = run(world, "optout", "add", HOST, "--erase")
+        assert done.exit_code == 0, done.output
+        yield world, done
 
 
 def run(world: World, *arguments: str) -> Result:
@@ -34,10 +48,8 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies(world: World) -> None:
-    assert len(world.named_in()) > 20
-    done = run(world, "optout", "add", HOST, "--erase")
-    assert done.exit_code == 0, done.output
+def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies(erased: Erased) -> None:
+    world, _ = erased
     assert world.named_in() == []
     versions = list(listed(world.data / "releases"))
     assert [(type(one), one.version) for one in versions] == [(Withdrawn, 1), (Withdrawn, 2), (Release, 3)]
@@ -57,8 +69,8 @@ def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies
     assert again.stdout.startswith("was there already, the same to the byte:"), again.output
 
 
-def test_a_tombstone_says_that_a_site_was_withdrawn_and_no_more(world: World) -> None:
-    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+def test_a_tombstone_says_that_a_site_was_withdrawn_and_no_more(erased: Erased) -> None:
+    world, _ = erased
     for root in (world.data / "releases", world.store):
         for version in (1, 2):
             (stone,) = NAME.path(root, version=version).iterdir()
@@ -76,10 +88,10 @@ def test_a_tombstone_says_that_a_site_was_withdrawn_and_no_more(world: World) ->
         assert broken_sums(NAME.path(root, version=3)) == []
 
 
-def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(world: World) -> None:
+def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(erased: Erased) -> None:
+    world, _ = erased
     made_up = world.made_up
     gone = {visit["id"] for visit in made_up.visit if HOST in visit["host"]}
-    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
     release = Release(NAME.path(world.data / "releases", version=3), next(_sound(world)).manifest)
     assert all(check.holds for check in verify(release, world.engine))
     for table, columns in {
@@ -104,8 +116,8 @@ def _sound(world: World) -> Iterator[Release]:
     return (one for one in listed(world.data / "releases") if isinstance(one, Release))
 
 
-def test_a_sealed_crawl_refuses_to_be_written_again_once_the_site_is_out(world: World) -> None:
-    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+def test_a_sealed_crawl_refuses_to_be_written_again_once_the_site_is_out(erased: Erased) -> None:
+    world, _ = erased
     with world.engine.connect() as connection, pytest.raises(DBAPIError, match="never written again"):
         connection.execute(text("DELETE FROM visit"))
 
@@ -138,14 +150,14 @@ def test_the_files_of_postgresql_keep_no_deleted_row(world: World, server_folder
     assert named(world.engine) == []
 
 
-def test_replays_and_reports_that_had_it_go_and_others_stay(world: World) -> None:
-    done = run(world, "optout", "add", HOST, "--erase")
+def test_replays_and_reports_that_had_it_go_and_others_stay(erased: Erased) -> None:
+    world, done = erased
     assert [path.name for path in (world.data / "replays").iterdir()] == ["recorded"]
-    kept, erased = all_report_versions(world.data / "reports")
+    kept, gone = all_report_versions(world.data / "reports")
     assert (str(kept), kept.is_there, kept.is_withdrawn) == ("2025 v1", True, False)
-    assert (str(erased), erased.is_there) == ("2026 v1", False)
-    assert erased.withdrawal is not None
-    assert (erased.withdrawal.reason, erased.withdrawal.is_erased) == ("a site was withdrawn", True)
+    assert (str(gone), gone.is_there) == ("2026 v1", False)
+    assert gone.withdrawal is not None
+    assert (gone.withdrawal.reason, gone.withdrawal.is_erased) == ("a site was withdrawn", True)
     assert "version 1 of the report for 2026 was made with it and is erased: make the next" in done.output
     assert not (world.data / "lists/tranco/K2LPW.csv").exists()
     assert (world.data / "lists/sites.txt").read_text() == "site1.test\n"
@@ -181,8 +193,8 @@ def test_a_dry_run_says_where_it_is_and_changes_nothing(world: World) -> None:
     assert len(world.named_in()) > 20
 
 
-def test_erased_again_nothing_is_there(world: World) -> None:
-    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+def test_erased_again_nothing_is_there(erased: Erased) -> None:
+    world, _ = erased
     before = contents(world.data) | contents(world.store)
     done = run(world, "optout", "add", HOST, "--erase")
     assert done.stdout.splitlines() == [

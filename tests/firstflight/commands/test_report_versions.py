@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from firstflight.main import main
 from storage.sums import manifest_of
+from tests.circles import thorough
 from tests.factories.made_up_report import crawl, crawl_with_another_page, write_whole_release
 
 pytestmark = pytest.mark.process
@@ -97,7 +98,7 @@ def test_other_inputs_are_refused_with_the_command_that_makes_the_next_version(d
     assert [path.name for path in (data / "reports/2026").iterdir()] == ["v1"]
 
 
-@pytest.mark.parametrize("version", [pytest.param("2", marks=pytest.mark.thorough), "next"])
+@pytest.mark.parametrize("version", ["next", *thorough("2")])
 def test_other_inputs_become_the_next_version_with_its_reason(data: Path, version: str) -> None:
     before = contents(data / "reports/2026/v1")
     change_inputs(data)

@@ -2,6 +2,7 @@
 
 import copy
 import html.parser
+import json
 import os
 import re
 from pathlib import Path
@@ -12,12 +13,11 @@ from playwright.sync_api import sync_playwright
 
 from releases.formatting import NARROW
 from reports.document.render import render_html
-from reports.document.report import build_report
 from reports.forms.markdown import report_markdown
 from reports.forms.printed import printed
 from reports.forms.summary_text import summary_text
 from tests.api.faults import unreadable, violations
-from tests.factories.made_up_report import data_folder, read_data_folder
+from tests.circles import ALL
 
 pytestmark = pytest.mark.process
 
@@ -26,13 +26,9 @@ HOSTILE = '"><script>document.title="owned"</script><img src=x onerror=alert(1)>
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    data_dir = tmp_path_factory.mktemp("data")
-    data_folder(data_dir)
-    inputs = read_data_folder(data_dir)
-    folder = data_dir / "reports" / "2026" / "v1"
-    content = build_report(inputs, folder, commit="c0ffee")
-    return folder / "index.html", content
+def page(made_up_report: Path) -> tuple[Path, dict[str, Any]]:
+    folder = made_up_report / "reports" / "2026" / "v1"
+    return folder / "index.html", json.loads((folder / "report.json").read_text(encoding="utf-8"))
 
 
 class Tags(html.parser.HTMLParser):
@@ -205,8 +201,10 @@ def test_no_table_is_wider_than_its_column_on_paper(page: tuple[Path, dict[str, 
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(390, "dark"), (1280, "light"), *((390, "light"), (1280, "dark")) * ALL],
+)
 def test_chromium_shows_the_page_without_scrolling_sideways(
     page: tuple[Path, dict[str, Any]], width: int, scheme: Any
 ) -> None:
