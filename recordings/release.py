@@ -53,6 +53,10 @@ class Source:
     licence: str
     limits: list[str]
     """What the recording cannot tell, a sentence each."""
+    list_name: str = ""
+    """The list that the pages are of, in a few words."""
+    types: tuple[str, ...] = ()
+    """Types of responses that alone have a size in the recording; none if all may have one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

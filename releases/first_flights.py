@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from releases.slow_start import MSS_TIMESTAMPS, segments
-from schema.vocabulary import DERIVED
+from schema.vocabulary import IN_PART
 
 RTO_MIN_US = 200_000
 """Linux's TCP_RTO_MIN, in µs: its retransmission timeout is the round-trip time plus at least this."""
@@ -81,7 +81,7 @@ class Response(NamedTuple):
     @property
     def full_bytes(self) -> int | None:
         """Size of the whole response; None if it is unknown or derived, or the response broke off."""
-        return None if self.is_complete is False or self.size_basis == DERIVED else self.wire_bytes
+        return None if self.is_complete is False or self.size_basis in IN_PART else self.wire_bytes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

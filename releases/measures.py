@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from releases.first_flights import Connection, Response, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
-from schema.vocabulary import DERIVED
+from schema.vocabulary import IN_PART
 
 T = TypeVar("T")
 
@@ -49,8 +49,8 @@ STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
 # Responses that crossed the network: neither answered by a cache nor without any byte.
 # Their size is known, derived or lost.
 ARRIVED = f"""
-SELECT visit_id, id, connection_id, position, CASE WHEN size_basis IS DISTINCT FROM '{DERIVED}' THEN wire_bytes END AS wire_bytes,
-       CASE WHEN size_basis = '{DERIVED}' THEN wire_bytes END AS derived_bytes, is_complete IS NOT FALSE AS is_whole
+SELECT visit_id, id, connection_id, position, CASE WHEN (size_basis IN {IN_PART}) IS NOT TRUE THEN wire_bytes END AS wire_bytes,
+       CASE WHEN size_basis IN {IN_PART} THEN wire_bytes END AS derived_bytes, CASE WHEN size_basis IN {IN_PART} THEN body_bytes END AS body_bytes, is_complete IS NOT FALSE AS is_whole
 FROM response SEMI JOIN studied USING (visit_id)
 WHERE wire_bytes IS NOT NULL OR wire_bytes_unknown NOT IN ('no_response', 'from_cache')
 """  # noqa: E501, S608
@@ -63,6 +63,8 @@ SELECT 'responses_first', visit_id, wire_bytes, NULL, id, NULL FROM arrived WHER
 QUALIFY is_whole AND row_number() OVER (PARTITION BY visit_id, connection_id ORDER BY position, id) = 1
 UNION ALL
 SELECT 'responses_derived', visit_id, derived_bytes, NULL, id, NULL FROM arrived WHERE is_whole AND derived_bytes IS NOT NULL
+UNION ALL
+SELECT 'responses_derived_bodies', visit_id, body_bytes, NULL, id, NULL FROM arrived WHERE is_whole AND body_bytes IS NOT NULL
 UNION ALL
 SELECT 'tls_flights', visit_id, tls_handshake_bytes, id, NULL, NULL FROM connection SEMI JOIN studied USING (visit_id)
 WHERE tls_version IS NOT NULL AND secured_us IS NOT NULL

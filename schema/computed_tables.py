@@ -23,15 +23,18 @@ def fields(columns: dict[str, str]) -> list[pa.Field]:
 
 MEASURES: dict[str, str] = {
     "responses": "wire_bytes of every complete response that crossed the network; here and in every "
-    "other measure of responses or first flights, sizes that are derived (size_basis) count as unknown",
+    "other measure of responses or first flights, sizes that are derived or selected (size_basis) "
+    "count as unknown",
     "responses_first": "wire_bytes of the first response on each connection, if it is complete",
     "responses_iw_limited": "wire_bytes of the complete responses that began while the congestion "
     "window, by Linux's rules, was still the initial window",
     "responses_incomplete": "what had arrived of the responses that are not complete (is_complete is "
     "false), which no other measure of responses counts",
-    "responses_derived": "wire_bytes of the complete responses of which the size is derived "
+    "responses_derived": "wire_bytes of the complete responses of which the size is derived or selected "
     "(size_basis): a measure of recordings that somebody else made, "
     "and whose program counted too little to say more",
+    "responses_derived_bodies": "body_bytes of the responses of responses_derived whose header was not "
+    "counted: where that measure takes the header's text for the header, this one takes nothing",
     "first_flights": "TCP payload from the server for everything requested on a connection before the "
     "first acknowledgement of response data could reach the server: the TLS flight, tickets, connection "
     "frames, responses and their TLS records",

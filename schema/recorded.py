@@ -148,6 +148,46 @@ PAGES = Notes(rarely_null=NOT_RECORDED, always_null=NEVER_RECORDED, otherwise=OT
 """Of nameless pages (docs/recorded-pages.md)."""
 
 
+OTHER_YEARS = Notes(
+    rarely_null=NOT_RECORDED,
+    always_null={
+        **NEVER_RECORDED,
+        "the recording of this year does not hold it": (
+            *("site.magnitude", "visit.status", "visit.main_response_id", "visit.final_scheme"),
+            *("visit.final_host", "visit.load_us", "connection.tls_version", "connection.secured_us"),
+            *("connection.round_trip_us", "connection.host", "response.connection_id", "response.position"),
+            *("response.initiator_id", "response.redirected_from_id", "response.protocol", "response.status"),
+            *("response.mime_type", "response.content_encoding", "response.header_bytes"),
+            *("response.body_bytes", "response.is_complete", "response.request_sent_us"),
+            *("response.first_byte_us", "response.last_byte_us", "response.no_store", "response.no_cache"),
+            *("response.lifetime_by", "response.lifetime_s", "response.age_s", "response.has_validator"),
+            *("response.server_delay_us", "response.round_trip_us", "response.browser_delay_us"),
+            *("response.browser_delay_first_byte_us", "response.urgency", "response.is_incremental"),
+            *("response.request_body_bytes", "response.wire_bytes_unknown"),
+        ),
+    },
+    otherwise={
+        **OTHERWISE,
+        "response": {
+            **OTHERWISE["response"],
+            "connection_id": "as recorded; null where the recording names no connections",
+            "initiator_id": "as recorded; null where the recording names no initiators",
+            "status": "null where not recorded",
+            "scheme": "unknown where not recorded",
+            "method": "unknown where not recorded",
+            "resource_type": "as recorded, else by the media type",
+            "wire_bytes": "as Chromium counts a response; where it was not counted whole, the body and the "
+            "header's text, over HTTP/2 half of it",
+            "header_bytes": "the header's text, over HTTP/2 half of it; "
+            "null where it was counted with the body",
+            "body_bytes": "as counted; null where it was counted with the header",
+            "request_sent_us": "since the page's first request",
+        },
+    },
+)
+"""Of the sets of other years (docs/recorded-pages.md)."""
+
+
 def null_reasons(notes: Notes) -> dict[str, str]:
     """Why a column of a recorded release may be null throughout, by table.column."""
     rare = {

@@ -60,7 +60,7 @@ WIRE_BYTES_UNKNOWN: dict[str, str] = {
 }
 """Values of response.wire_bytes_unknown."""
 
-COUNTED, STATED, DERIVED = "counted", "stated", "derived"
+COUNTED, STATED, DERIVED, SELECTED = "counted", "stated", "derived", "selected"
 
 SIZE_BASES: dict[str, str] = {
     COUNTED: "counted as it came: by this project's crawler, "
@@ -68,8 +68,13 @@ SIZE_BASES: dict[str, str] = {
     STATED: "header and body as somebody else's recorder states them, each for itself",
     DERIVED: "computed in part from Content-Length or from the text of the header, "
     "which somebody else's recorder shows",
+    SELECTED: "counted or derived, in somebody else's recording that holds the sizes "
+    "of some types of responses alone, such as images",
 }
 """Values of response.size_basis."""
+
+IN_PART = (DERIVED, SELECTED)
+"""Bases of sizes that stand apart from all others: measures of all responses leave them out."""
 
 INITIAL_WINDOW_UNKNOWN: dict[str, str] = {
     "not_captured": "the connection's packets were not captured, or not all",

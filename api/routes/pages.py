@@ -59,6 +59,7 @@ LABELS = {
     "first_flights_after_tls": "first flights, after TLS",
     "responses_first": "responses, first on a connection",
     "responses_derived": "responses, of derived size",
+    "responses_derived_bodies": "responses, of derived size, bodies alone",
     "responses_incomplete": "responses, incomplete",
     "responses_iw_limited": "responses, IW-limited",
     "tls_flights": "TLS flights",

@@ -5,14 +5,16 @@ The columns are defined in docs/recorded-pages.md. Files from outside are hostil
 types and references are checked.
 """
 
+import csv
 import dataclasses
+import functools
 import hashlib
 import itertools
 import json
 import math
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recordings.errors import RecordingError
-from recordings.pages.request import COLUMNS, PageRequest, request_of
+from recordings.pages.request import COLUMNS, NEVER_NULL, PageRequest, request_of
 from recordings.release import Source
 
 BUNDLED = Path(__file__).parent / "bundled"
-"""The folder of the pages that come with the code."""
+"""The folder of the pages of August 2025, which come with the code."""
+
+YEARS = Path(__file__).parent / "years"
+"""The folder of the sets of other years, which come with the code, each with its id as its name."""
+
+AUGUST_2025 = "pages-2025-08"
+
+SETS = {AUGUST_2025: BUNDLED} | {place.parent.name: place.parent for place in YEARS.glob("*/source.json")}
+"""Folders of the sets that come with the code, by id."""
+
+SITE_KEYS = YEARS / "site_keys.csv"
+"""Pages of the sets that come with the code, with a number for each site that is in two or more of them."""
 
 PAGES, REQUESTS, SOURCE = "pages.parquet", "requests.parquet", "source.json"
 
@@ -104,7 +117,7 @@ def bundled_files() -> dict[str, str]:
 def read_pages(folder: Path) -> Iterator[RecordedPage]:
     """Yield every page with its requests, by number."""
     known = {row["page"]: row for row in rows(folder / PAGES, PAGE_COLUMNS)}
-    requests = rows(folder / REQUESTS, COLUMNS)
+    requests = rows(folder / REQUESTS, COLUMNS, required=("page", *NEVER_NULL))
     ordered = sorted(requests, key=operator.itemgetter("page", "entry"))
     seen = set()
     for number, group in itertools.groupby(ordered, key=operator.itemgetter("page")):
@@ -120,31 +133,46 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
         raise ValueError(f"pages without requests: {sorted(lacking)[:5]}")
 
 
+@functools.cache
+def site_keys(name: str) -> dict[int, str]:
+    """The site of each page of a set that is in another set as well, by the page's number: the same name
+    in every set."""
+    with SITE_KEYS.open(encoding="utf-8", newline="") as file:
+        return {int(row["page"]): f"site-{row['site']}" for row in csv.DictReader(file) if row["set"] == name}
+
+
 def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
-    """The requests of a page if they are consistent: numbered from 0, one main document,
+    """The requests of a page if they are consistent: numbered from 0, at most one main document,
     references to earlier ones."""
     if [one.entry for one in requests] != list(range(len(requests))):
         raise ValueError(f"page {page}: its requests are not numbered from 0")
-    if sum(one.is_main_document for one in requests) != 1:
-        raise ValueError(f"page {page}: not exactly one main document")
+    if sum(one.is_main_document for one in requests) > 1:
+        raise ValueError(f"page {page}: more than one main document")
     for one in requests:
-        named = (one.referer_entry, one.redirected_from)
+        named = (one.referer_entry, one.redirected_from, one.initiator_entry)
         if any(other is not None and not 0 <= other < len(requests) for other in named):
             raise ValueError(f"page {page}, request {one.entry}: it names a request that is not there")
     return requests
 
 
-def rows(path: Path, columns: dict[str, type]) -> list[dict[str, Any]]:
-    """Rows of a table with these columns; ValueError if one is missing or a value is of another type."""
+def rows(
+    path: Path, columns: dict[str, type], *, required: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """Rows of a table with these columns, null where a column is not required and missing.
+
+    ValueError if a required one (by default any) is missing, or a value is of another type.
+    """
     table = pq.ParquetFile(path).read()
-    if lacking := set(columns) - set(table.column_names):
+    there = [name for name in columns if name in table.column_names]
+    if lacking := set(columns if required is None else required) - set(there):
         raise ValueError(f"{path} lacks the columns {', '.join(sorted(lacking))}")
     if table.num_rows > MOST_ROWS:
         raise ValueError(f"{path} has more than {MOST_ROWS:,} rows")
-    for name, kind in columns.items():
-        if not is_of(table.schema.field(name).type, kind):
+    for name in there:
+        if not is_of(table.schema.field(name).type, columns[name]):
             raise ValueError(f"{path}: {name} is {table.schema.field(name).type}")
-    found: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
+    nothing = dict.fromkeys(columns)
+    found: list[dict[str, Any]] = [nothing | row for row in table.select(there).to_pylist()]
     for row in found:
         if any(isinstance(value, float) and not math.isfinite(value) for value in row.values()):
             raise ValueError(f"{path} has a number that is not finite")

@@ -8,7 +8,7 @@ from recordings.connections import MULTIPLEXED, Request
 from recordings.page import MEDIA_TYPES
 from recordings.rows import alpn
 from recordings.sizes import BODILESS, Sizes, unknown
-from schema.vocabulary import COUNTED, RESOURCE_TYPES_BY_DESTINATION
+from schema.vocabulary import COUNTED, DERIVED, RESOURCE_TYPES_BY_DESTINATION
 
 CACHEABLE = ("GET", "HEAD")
 
@@ -47,6 +47,12 @@ class PageRequest:
     referer_entry: int | None
     referer_is_origin_only: bool | None
     redirected_from: int | None
+    sent_ms: float | None
+    connection: int | None
+    initiator_entry: int | None
+    resource_type: str | None
+    body_bytes: int | None
+    response_header_chars: int | None
 
     @property
     def began_us(self) -> int:
@@ -56,7 +62,7 @@ class PageRequest:
     @property
     def has_arrived(self) -> bool:
         """True if a response came, from the network or a cache."""
-        return self.status is not None
+        return any(value is not None for value in (self.status, self.transfer_bytes, self.body_bytes))
 
     @property
     def is_redirect(self) -> bool:
@@ -97,7 +103,9 @@ class PageRequest:
 
     @property
     def kind(self) -> str:
-        """The resource type: by Sec-Fetch-Dest, or without it by the media type."""
+        """The resource type: as recorded, by Sec-Fetch-Dest, or without both by the media type."""
+        if self.resource_type is not None:
+            return self.resource_type
         if self.destination is not None:
             return RESOURCE_TYPES_BY_DESTINATION.get(self.destination, "other")
         if self.is_main_document:
@@ -126,7 +134,7 @@ class PageRequest:
             ssl_us=ssl,
             wait_us=wait,
             receive_us=receive,
-            has_size=self.transfer_bytes is not None,
+            has_size=self.transfer_bytes is not None or self.body_bytes is not None,
         )
 
 
@@ -139,6 +147,7 @@ COLUMNS: dict[str, type] = {
 """Types of the columns of requests.parquet that are read, by name."""
 
 NEVER_NULL = tuple(name for name, hint in HINTS.items() if hint is COLUMNS[name])
+"""Columns that no row may lack; any other may be left out as a whole."""
 
 
 def request_of(row: Mapping[str, Any]) -> PageRequest:
@@ -156,9 +165,11 @@ def sizes_of(one: PageRequest) -> Sizes:
     """Sizes as the browser counted them, with the headers of frames that it does not count.
 
     A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
-    redirect Playwright counts the body alone, so the size of the response is unknown.
+    redirect Playwright, which writes har_body_size, counts the body alone, so the response's size is unknown.
     """
-    if one.transfer_bytes is None or one.is_redirect:
+    if one.body_bytes is not None:
+        return sizes_by_body(one, one.body_bytes)
+    if one.transfer_bytes is None or (one.is_redirect and one.har_body_size is not None):
         return unknown(
             "no_response" if not one.has_arrived else "from_cache" if one.from_cache else "not_recorded"
         )
@@ -173,6 +184,19 @@ def sizes_of(one: PageRequest) -> Sizes:
         header_bytes=None if body is None else wire - body,
         body_bytes=body,
         is_complete=False if is_cut else None if body is None else True,
+    )
+
+
+def sizes_by_body(one: PageRequest, body: int) -> Sizes:
+    """Sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
+    which compresses it."""
+    header = (one.response_header_chars or 0) // (2 if one.is_multiplexed else 1)
+    return Sizes(
+        wire_bytes=body + header,
+        wire_bytes_unknown=None,
+        size_basis=DERIVED,
+        header_bytes=header,
+        body_bytes=body,
     )
 
 

@@ -4,15 +4,24 @@ import collections
 import dataclasses
 from collections.abc import Sequence
 
-from recordings.connections import CONNECTION_RULES, OPENED, Connection, Traffic, rebuild
-from recordings.pages.initiators import INFERRED, RULES, Initiator, find_initiators
-from recordings.pages.recording import RecordedPage, Recording
-from recordings.pages.request import PageRequest, sizes_of
+from recordings.connections import (
+    CONNECTION_RULES,
+    OPENED,
+    Connection,
+    Times,
+    Traffic,
+    open_connection,
+    rebuild,
+)
+from recordings.pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
+from recordings.pages.recording import SETS, RecordedPage, Recording
+from recordings.pages.request import PageRequest, microseconds, sizes_of
 from recordings.release import Content, rules, stated, tables_of, total
-from recordings.rows import CRAWL_ID, PageRows, Row, add_delays, alpn, site_row
+from recordings.rows import CONNECTIONS, CRAWL_ID, NAMED, PageRows, Row, add_delays, alpn, site_row
 from schema import http_caching
-from schema.recorded import PAGES
+from schema.recorded import OTHER_YEARS, PAGES
 from schema.server_delay import fastest
+from schema.vocabulary import SELECTED
 
 METHOD = "recorded-2"
 """Version of the method by which a recording becomes a release;
@@ -31,6 +40,17 @@ PRIORITIES: dict[str, tuple[int, bool]] = {
 Those of scripts and images hang on attributes and places in the page, which were not recorded.
 """
 
+INITIATOR = "initiator"
+"""Rule of requests whose initiator the recording names."""
+
+NAMED_INITIATORS = {
+    REDIRECT: RULES[REDIRECT],
+    INITIATOR: "recorded: the URL of the initiator",
+    NONE: "none: not recorded, the navigation, and what came before the main document",
+}
+
+UNKNOWN = Initiator(None, NONE)
+
 TLS_ROUND_TRIPS = {"TLS 1.2": 2}
 """Round trips of a full handshake (RFC 5246 §7.3);
 one for every other version (RFC 8446 §2, RFC 9001 §4.1)."""
@@ -40,27 +60,32 @@ def content_of(recording: Recording) -> Content:
     """The content of a release of all pages."""
     pages = [page_rows(recording, page) for page in recording.pages]
     tables = tables_of(pages, recording.source, browser=browser_of(recording), method=METHOD)
+    initiators = total(page.initiators for page in pages)
+    connections = total(page.connection_rules for page in pages)
+    meanings = CONNECTIONS if NAMED in connections else CONNECTION_RULES
     inferred = {
-        "initiators": rules(total(page.initiators for page in pages), RULES, inferred=INFERRED),
-        "connections": rules(
-            total(page.connection_rules for page in pages),
-            CONNECTION_RULES,
-            inferred=CONNECTION_RULES.keys() - {OPENED},
+        "initiators": rules(
+            initiators, NAMED_INITIATORS if INITIATOR in initiators else RULES, inferred=INFERRED
         ),
+        "connections": rules(connections, meanings, inferred=meanings.keys() - {NAMED, OPENED}),
     }
+    notes = OTHER_YEARS if recording.source.id in SETS and recording.source.list_name else PAGES
     return Content(
         tables=tables,
-        recording=stated(recording.source, recording.files, tables, inferred=inferred, notes=PAGES),
+        recording=stated(recording.source, recording.files, tables, inferred=inferred, notes=notes),
         checksum=recording.checksum,
-        notes=PAGES,
+        notes=notes,
     )
 
 
 def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     """The rows of a page."""
-    traffic = rebuild([one.network_request for one in page.requests if one.crossed_network])
-    initiators = find_initiators(page.requests, traffic.times)
+    traffic = traffic_of(page.requests)
+    initiators = initiators_of(page.requests, traffic)
     connections, responses = traffic_rows(page, traffic, initiators)
+    if recording.source.types:
+        for row in responses:
+            row["size_basis"] = None if row["wire_bytes"] is None else SELECTED
     return PageRows(
         site=site_row(page.number, page_host(page.number), magnitude=recording.source.magnitude),
         visit=visit_row(page),
@@ -69,6 +94,51 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
         initiators=collections.Counter(one.rule for one in initiators),
         connection_rules=collections.Counter(traffic.rules.values()),
     )
+
+
+def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
+    """The connections of a page: as recorded, else rebuilt; none where no times were recorded."""
+    crossed = [one for one in requests if one.crossed_network]
+    if all(one.connection is None for one in crossed):
+        timed = any(one.wait_ms is not None for one in crossed)
+        return rebuild([one.network_request for one in crossed]) if timed else Traffic([], {}, {})
+    connections: dict[int, Connection] = {}
+    times, used = {}, {}
+    for one in sorted(crossed, key=lambda one: (sent_us(one), one.entry)):
+        each, sent = one.network_request, sent_us(one)
+        first = None if each.wait_us is None else sent + each.wait_us
+        last = None if first is None or each.receive_us is None else first + each.receive_us
+        times[one.entry] = Times(sent_us=sent, first_us=first, last_us=last)
+        if one.connection is None:
+            continue
+        used[one.entry] = NAMED
+        if one.connection not in connections:
+            connections[one.connection] = open_connection(each, opener=None)
+        own = connections[one.connection]
+        own.requests.append(each)
+        own.protocol = own.protocol or each.protocol
+        if own.opener is None and each.connect_us is not None:
+            own.opener = each
+    return Traffic(sorted(connections.values(), key=lambda one: one.begins_us), times, used)
+
+
+def sent_us(one: PageRequest) -> int:
+    """Time at which a request was sent, in µs since the page's first."""
+    return one.began_us if one.sent_ms is None else microseconds(one.sent_ms)
+
+
+def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Initiator]:
+    """The initiator of each request: as recorded, else inferred; none where no times were recorded."""
+    if all(one.initiator_entry is None and one.connection is None for one in requests):
+        return find_initiators(requests, traffic.times) if traffic.times else [UNKNOWN] * len(requests)
+    return [
+        Initiator(one.redirected_from, REDIRECT)
+        if one.redirected_from is not None and one.redirected_from < one.entry
+        else UNKNOWN
+        if one.initiator_entry is None or one.initiator_entry >= one.entry
+        else Initiator(one.initiator_entry, INITIATOR)
+        for one in requests
+    ]
 
 
 def traffic_rows(
@@ -107,7 +177,8 @@ def origin_host(page: int, origin: object) -> str:
 
 def visit_row(page: RecordedPage) -> Row:
     """A page load."""
-    main = next(one for one in page.requests if one.is_main_document)
+    main = next((one for one in page.requests if one.is_main_document), None)
+    status = main.status if main else None
     return {
         "crawl_id": CRAWL_ID,
         "id": page.number,
@@ -115,13 +186,13 @@ def visit_row(page: RecordedPage) -> Row:
         "host": page_host(page.number),
         "attempt": 1,
         "is_final": True,
-        "outcome": "ok" if main.status is not None and main.status < 400 else "http_error",
+        "outcome": "ok" if status is None or status < 400 else "http_error",
         "stop_reason": None if page.load_us is None else "load",
         "scheme": page.requests[0].scheme,
-        "status": main.status,
-        "main_response_id": main.entry + 1,
-        "final_scheme": main.scheme,
-        "final_host": origin_host(page.number, main.origin),
+        "status": status,
+        "main_response_id": main.entry + 1 if main else None,
+        "final_scheme": main.scheme if main else None,
+        "final_host": origin_host(page.number, main.origin) if main else None,
         "load_us": page.load_us,
         "page_kind": "home",
         "load": 1,

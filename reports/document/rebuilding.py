@@ -2,7 +2,7 @@
 
 import shlex
 
-from recordings.pages.recording import BUNDLED, bundled_files, read_source
+from recordings.pages.recording import AUGUST_2025, SETS
 from releases.catalogue import Release
 from replay.networks.populations import POPULATIONS
 from reports.inputs.replays import Replay
@@ -75,7 +75,8 @@ def _import_command(release: Release) -> str:
     """The command that makes a release of recorded pages again;
     FOLDER stands for pages that do not come with the code."""
     manifest = release.manifest
-    folder = "" if manifest.list_id == read_source(BUNDLED, bundled_files()).id else " FOLDER"
+    named = manifest.list_id if manifest.list_id in SETS else "FOLDER"
+    folder = "" if named == AUGUST_2025 else f" {named}"
     version = f" --version {manifest.version}" if manifest.version > 1 else ""
     return f"firstflight import pages{folder}{version}"
 

@@ -78,6 +78,7 @@ CURVES = {
     "responses_iw_limited": Curve("IW-limited responses", (7, 3), "#b34f00", "#f0a030"),
     "responses_incomplete": Curve("incomplete responses", (1, 3), "#b34f00", "#f0a030"),
     "responses_derived": Curve("responses of derived size", (10, 3, 2, 3), "#0066a4", "#56b4e9"),
+    "responses_derived_bodies": Curve("bodies of responses of derived size", (1, 2), "#0066a4", "#56b4e9"),
     "first_flights": Curve("first flights", (1, 0), "#007a58", "#2fc49a"),
     "first_flights_after_tls": Curve("first flights after TLS", (7, 3), "#007a58", "#2fc49a"),
     "tls_flights": Curve("TLS flights", (2, 2), "#6a6d00", "#d6cf3a"),

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,15 +11,14 @@ from firstflight.errors import one_line
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
-from recordings.pages.recording import BUNDLED
+from recordings.pages.recording import AUGUST_2025, SETS
 from releases.catalogue import ReleaseError
 from storage.signatures import SigningFailed
 
 
 @click.command()
-@click.argument(
-    "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=BUNDLED, required=False
-)
+@click.argument("sets", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Every set that comes with the code.")
 @click.option(
     "--version",
     type=click.IntRange(1, 9999),
@@ -30,36 +30,60 @@ from storage.signatures import SigningFailed
 def pages(
     settings: Settings,
     *,
-    folder: Path,
+    sets: tuple[str, ...],
+    every: bool,
     version: int | None,
     reason: str | None,
     as_json: bool,
 ) -> None:
-    """Make a release of the recorded pages in FOLDER: pages.parquet, requests.parquet, source.json.
+    """Make a release of each of the recorded SETS: an id, or a folder.
 
-    Without FOLDER the bundled pages are taken: 591 of August 2025 (docs/recorded-pages.md). Connections are
-    rebuilt and initiators inferred; recording.json in the release says how many, by which rule, and what is
-    unknown. `firstflight replay run --recorded` imports the bundled pages by itself.
+    Without SETS the 591 pages of August 2025 are taken. With the code come also wpt-2019-12,
+    lh-kenya-2020-07, lh-gov-europe-2021-03, and of images mobile-images-2022-05 and phantomjs-2013-09
+    (docs/recorded-pages.md). A folder has pages.parquet, requests.parquet and source.json. What was inferred
+    and what is unknown is in recording.json. `firstflight replay run --recorded` imports August's by itself.
 
     \b
     Example:
       firstflight import pages
+      firstflight import pages --all
+      firstflight import pages wpt-2019-12 lh-kenya-2020-07
       firstflight import pages /data/pages-2026-02 --json
     """
+    if every and sets:
+        raise click.UsageError("name sets, or take --all")
+    folders = [folder_of(one) for one in (sorted(SETS) if every else sets or [AUGUST_2025])]
     with one_line(RecordingError, ReleaseError, SigningFailed):
         if settings.signer is not None:
             settings.signer.check()
-        built = import_pages(settings, folder, version=version, reason=reason)
-        recording = built.release.recording or {}
-    facts = {**facts_of(built.release), "new": built.is_new, "recording": recording}
+        made = []
+        for folder in folders:
+            built = import_pages(settings, folder, version=version, reason=reason)
+            recording = built.release.recording or {}
+            made.append({**facts_of(built.release), "new": built.is_new, "recording": recording})
+            if not as_json:
+                say(made[-1])
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
-        return
-    done = "imported" if built.is_new else "was there already, the same to the byte:"
+        click.echo(json.dumps(made[0] if len(made) == 1 else {"releases": made}, indent=2))
+
+
+def folder_of(name: str) -> Path:
+    """The folder of a set that comes with the code, or a folder; UsageError if it is neither."""
+    folder = SETS.get(name, Path(name))
+    if not folder.is_dir():
+        raise click.UsageError(f"{name} is no folder, and none of the sets {', '.join(sorted(SETS))}")
+    return folder
+
+
+def say(facts: dict[str, Any]) -> None:
+    """Print what was imported."""
+    recording = facts["recording"]
+    done = "imported" if facts["new"] else "was there already, the same to the byte:"
     inferred = recording["inferred"]
     click.echo(f"{done} {line_of(facts)}")
+    shares = [inferred[what]["share"] or 0 for what in ("initiators", "connections")]
     click.echo(
-        f"recorded {recording['recorded']}; inferred: {inferred['initiators']['share']:.1%} of the "
-        f"initiators, the connection of {inferred['connections']['share']:.1%} of the responses"
+        f"recorded {recording['recorded']}; inferred: {shares[0]:.1%} of the "
+        f"initiators, the connection of {shares[1]:.1%} of the responses"
     )
     click.echo(facts["path"])
