@@ -1,0 +1,189 @@
+"""Changes over the same sites: of the sets that come with the code, against an independent derivation.
+
+matched.csv was derived from the same recordings by other code. Its shares are of all responses of known size,
+redirects included, by the recorders' own counts; the releases' leave redirects out and add the headers of
+frames to those of 2025. So the statistic is held to it over the recorders' counts, and the releases' numbers
+where neither matters: images and main documents.
+"""
+
+import collections
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from recordings.pages.recording import SETS, read_recording, site_keys
+from recordings.pages.rows import content_of
+from releases.catalogue import Release
+from releases.changes import (
+    Asked,
+    Change,
+    Values,
+    changes,
+    ratio_change,
+    share_change,
+    site_names,
+    values_by_site,
+)
+from releases.imported import write_imported
+from releases.strata.bootstrap import LEAST_SITES
+
+MSS = 1430
+
+NAMES = {
+    "2013": "phantomjs-2013-09",
+    "2019": "wpt-2019-12",
+    "2022": "mobile-images-2022-05",
+    "2025": "pages-2025-08",
+}
+"""The sets that matched.csv names by their year."""
+
+MATCHED = list(
+    csv.DictReader((Path(__file__).parent / "matched.csv").read_text(encoding="utf-8").splitlines())
+)
+
+
+class Sized(NamedTuple):
+    """A response as its recorder counted it."""
+
+    site: str
+    kind: str
+    size: float
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Mapping[str, list[Sized]]:
+    """Responses of known size of each set: with the header's text where it was not counted."""
+    found = collections.defaultdict(list)
+    for name in sorted(SETS.keys() - {"lh-gov-europe-2021-03"}):
+        recording, keys = read_recording(SETS[name]), site_keys(name)
+        for page in recording.pages:
+            for one in page.requests if page.number in keys else ():
+                size = (
+                    one.transfer_bytes
+                    if one.body_bytes is None
+                    # The images of 2013 were compared by their bodies.
+                    else one.body_bytes
+                    + (name != "phantomjs-2013-09") * header(one.response_header_chars, one)
+                )
+                kind = "image" if (one.mime_type or one.resource_type or "").startswith("image") else ""
+                if size:
+                    kind = "main" if one.is_main_document else kind
+                    found[name].append(Sized(keys[page.number], kind, size))
+    return found
+
+
+def header(characters: int | None, request: object) -> float:
+    return (characters or 0) / (2 if getattr(request, "protocol", "") == "h2" else 1)
+
+
+def by_site(sizes: list[Sized], what: str) -> dict[str, list[float]]:
+    kinds = {"all": None, "images": "image", "main": "main"}
+    found = collections.defaultdict(list)
+    for one in sizes:
+        if kinds[what] in (None, one.kind):
+            found[one.site].append(one.size)
+    return found
+
+
+@pytest.mark.parametrize("row", MATCHED, ids=lambda row: "-".join(list(row.values())[:5]))
+def test_the_statistic_is_the_one_that_others_derived_of_the_recorders_counts(
+    recorded: Mapping[str, list[Sized]], row: Mapping[str, str]
+) -> None:
+    years = [by_site(recorded[NAMES.get(row[end], row[end])], row["what"]) for end in ("a", "b")]
+    same = sorted(years[0].keys() & years[1].keys())
+    shares, medians = (
+        [np.array([of(year[site]) for site in same]) for year in years]
+        for of in (lambda sizes: np.mean(np.array(sizes) <= int(row["k"]) * MSS), np.median)
+    )
+    assert len(same) == int(row["sites"])
+    before, after, change = share_change(*shares)
+    ratio = ratio_change(*medians)[2]
+    assert change is not None
+    assert ratio is not None
+    rounded = {"abs": 0.00051}
+    assert before == pytest.approx(float(row["share_a"]), **rounded)
+    assert after == pytest.approx(float(row["share_b"]), **rounded)
+    assert change.estimate == pytest.approx(float(row["change"]), **rounded)
+    # Other draws of sites.
+    assert (change.lower, change.upper) == pytest.approx((float(row["lo"]), float(row["hi"])), abs=0.02)
+    assert ratio.estimate == pytest.approx(float(row["median_ratio"]), abs=0.0051)
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Values]:
+    """Values by site of the release of each set."""
+    root = tmp_path_factory.mktemp("releases")
+    found = {}
+    for name, folder in SETS.items():
+        content = content_of(read_recording(folder))
+        release: Release = write_imported(
+            content.tables, content.recording, root, checksum=content.checksum, notes=content.notes
+        ).release
+        found[name] = values_by_site(release, site_names(release, site_keys(name)), Asked())
+    return found
+
+
+@pytest.mark.parametrize(
+    "row", [one for one in MATCHED if one["what"] != "all"], ids=lambda row: "-".join(list(row.values())[:5])
+)
+def test_changes_of_images_and_main_documents_of_the_releases_are_those_that_others_derived(
+    values: Mapping[str, Values], row: Mapping[str, str]
+) -> None:
+    what = {"images": "image", "main": "main"}[row["what"]]
+    found = found_in(values, row["a"], row["b"], what, int(row["k"]))
+    # Images of 2013 were compared by bodies; framing and cut-off responses move others by less.
+    ends = [one for one in found if one.end in (("bodies",) if row["a"] == "2013" else ("whole", "headers"))]
+    (one,) = ends
+    assert one.sites == pytest.approx(int(row["sites"]), abs=1)
+    assert one.change is not None
+    assert one.change.estimate == pytest.approx(float(row["change"]), abs=0.012)
+
+
+def found_in(values: Mapping[str, Values], a: str, b: str, responses: str, iw: int) -> list[Change]:
+    asked = Asked(windows=(iw,), measures=("share",), responses=(responses,))
+    return list(changes(values[NAMES.get(a, a)], values[NAMES.get(b, b)], asked))
+
+
+@pytest.mark.parametrize(
+    ("a", "iw", "end", "before", "after"),
+    [
+        ("2019", 10, "headers", 0.676, 0.621),
+        ("2019", 10, "bodies", 0.679, 0.621),
+        ("2019", 30, "headers", 0.875, 0.810),
+        ("2019", 30, "bodies", 0.876, 0.810),
+        ("lh-kenya-2020-07", 10, "whole", 0.657, 0.613),
+        ("lh-kenya-2020-07", 30, "whole", 0.870, 0.802),
+    ],
+)
+def test_without_redirects_less_of_all_responses_changed_and_bodies_alone_say_the_same(
+    values: Mapping[str, Values], a: str, iw: int, end: str, before: float, after: float
+) -> None:
+    (one,) = [one for one in found_in(values, a, "2025", "all", iw) if one.end == end]
+    assert one.before == pytest.approx(before, abs=0.002)
+    assert one.after == pytest.approx(after, abs=0.002)
+
+
+def test_a_set_of_images_alone_says_nothing_of_all_responses(values: Mapping[str, Values]) -> None:
+    for name in ("phantomjs-2013-09", "mobile-images-2022-05"):
+        assert {kind for kind, _ in values[name]} <= {"image", "main"}
+
+
+def test_fewer_than_twenty_sites_say_nothing(values: Mapping[str, Values]) -> None:
+    before = {key: row for number, (key, row) in enumerate(values["wpt-2019-12"].items()) if number < 5}
+    for one in changes(before, values["pages-2025-08"], Asked()):
+        assert one.sites < LEAST_SITES
+        assert (one.before, one.after, one.change) == (None, None, None)
+
+
+def test_made_up_hosts_are_no_sites(tmp_path: Path) -> None:
+    content = content_of(read_recording(SETS["lh-gov-europe-2021-03"]))
+    release = write_imported(
+        content.tables, content.recording, tmp_path, checksum=content.checksum, notes=content.notes
+    ).release
+    assert site_names(release, {}) == {}
+    assert json.dumps(site_names(release, {1: "site-1"})) == '{"1": "site-1"}'
