@@ -41,7 +41,7 @@ from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader, SiteReader
 from api.site_pages import routes as site_pages
-from api.statistics import series
+from api.statistics import changes, series
 from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from api.stored.prepared.store import Prepared
@@ -58,6 +58,7 @@ ROUTERS = (
     sites.router,
     visits.router,
     series.router,
+    changes.router,
     first_flight.router,
     citations.router,
     outside_routes.router,

@@ -15,7 +15,7 @@ COMMANDS = {
     "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
     "import": "take what somebody else recorded or counted: pages, HAR files, HTTP Archive's series",
-    "release": "build, verify and list releases",
+    "release": "build, verify, compare and list releases",
     "erratum": "record what was found wrong in a published release",
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",

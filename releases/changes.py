@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from releases.catalogue import Release
+from releases.distributions import ratio_intervals
 from releases.interval import Interval
 from releases.measures import open_tables
 from releases.strata.bootstrap import GROUPS, LEAST_SITES, SEED, intervals
@@ -57,6 +58,8 @@ ENDS: dict[End, str] = {
     "headers": "with the header's text where a header was not counted, over HTTP/2 half of it",
 }
 """What a size holds. Where a header was not counted, the truth lies between the two ends."""
+
+ENDS_OF_SIZES: tuple[End, End] = ("bodies", "headers")
 
 SIZES = f"""
 WITH typed AS (
@@ -107,6 +110,51 @@ class Change:
     """Difference of a share, or ratio; None of fewer than LEAST_SITES."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The share of a release's responses that fit into a window, all sites together."""
+
+    responses: str
+    end: End
+    iw: int
+    pages: int
+    """Pages with such a response."""
+    share: Interval
+
+
+def pooled_shares(release: Release, asked: Asked) -> Iterator[Share]:
+    """Yield the shares of a release's responses that fit, of each kind, with intervals over its pages."""
+    fits = ", ".join(
+        f"count(*) FILTER ({end} <= {iw * asked.mss})" for end in ENDS_OF_SIZES for iw in asked.windows
+    )
+    with open_tables(release.path) as database:
+        database.execute("CREATE VIEW named AS SELECT DISTINCT rank, rank AS site FROM visit")
+        query = f"{SIZES} SELECT responses, count(*), sum(bodies) = sum(headers), {fits} FROM sized"  # noqa: S608
+        rows = database.execute(
+            f"{query} WHERE responses IS NOT NULL GROUP BY responses, visit_id ORDER BY ALL"
+        )
+        found = rows.fetchall()
+    for responses in asked.responses:
+        own = [row[1:] for row in found if row[0] == responses]
+        if len(own) < LEAST_SITES:
+            continue
+        counts, whole, parts = (
+            np.array(part, np.float64)
+            for part in ([row[0] for row in own], [row[1] for row in own], [row[2:] for row in own])
+        )
+        drawn = ratio_intervals(
+            parts,
+            np.broadcast_to(counts[:, np.newaxis], parts.shape),
+            confidence=0.95,
+            replicates=1000,
+            seed=SEED,
+        )
+        ends: tuple[End, ...] = ("whole",) if whole.all() else ENDS_OF_SIZES
+        for place, end in enumerate(ends):
+            for iw, share in zip(asked.windows, drawn[place * len(asked.windows) :], strict=False):
+                yield Share(responses=responses, end=end, iw=iw, pages=len(own), share=share)
+
+
 def site_names(release: Release, keys: Mapping[int, str]) -> dict[int, str]:
     """The name of each site by its rank: of a release without names the `keys` that other releases share.
 
@@ -127,7 +175,7 @@ def values_by_site(release: Release, names: Mapping[int, str], asked: Asked) -> 
     """Each site's values in a release."""
     columns = [
         column
-        for end in ("bodies", "headers")
+        for end in ENDS_OF_SIZES
         for column in (
             *(f"avg(({end} <= {iw * asked.mss})::INT) AS share_{iw}_{end}" for iw in asked.windows),
             f"quantile_disc({end}, {asked.percent / 100}) AS quantile_{end}",
@@ -152,7 +200,7 @@ def changes(before: Values, after: Values, asked: Asked) -> Iterator[Change]:
         sites = sorted(site for kind, site in before.keys() & after.keys() if kind == responses)
         pairs = [(before[responses, site], after[responses, site]) for site in sites]
         whole = all(row["page_bytes_bodies"] == row["page_bytes_headers"] for pair in pairs for row in pair)
-        ends: tuple[End, ...] = ("whole",) if whole else ("bodies", "headers")
+        ends: tuple[End, ...] = ("whole",) if whole else ENDS_OF_SIZES
         for measure in asked.measures:
             for iw in asked.windows if measure == "share" else (None,):
                 for end in ends:

@@ -18,7 +18,9 @@ JSON by its media type is the answer in numbers."""
 SERIES = {one.suffix: one for one in (JSON, CSV)}
 JSON_ALONE = {JSON.suffix: JSON}
 
-OFFERED = {"/v1/first-flight": FIRST_FLIGHT, "/v1/series": SERIES, "/v1/outside-series": SERIES}
+OFFERED = {"/v1/first-flight": FIRST_FLIGHT} | dict.fromkeys(
+    ("/v1/series", "/v1/changes", "/v1/outside-series"), SERIES
+)
 """Formats by path; at other paths of the API answers are JSON alone."""
 API = "/v1/"
 

@@ -121,6 +121,7 @@ async def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, str]:
     first = min(sound, key=lambda one: ORDER.index(quality(one.crawl)))
     crawl = first.crawl
     facts |= {"crawl": str(crawl), "version": str(first.version), "name": "distribution.parquet"}
+    facts |= {"from": str(crawl), "to": str(crawl)}
     facts |= {"device": crawl.device, "vantage": crawl.vantage, "arm": crawl.arm, "kind": crawl.kind}
     visits = await ask(request, f"/v1/visits.ndjson?crawl={crawl}&limit=1&fields=id,host")
     row = json.loads(visits.body.partition(b"\n")[0] or b"{}") if visits.status == http.HTTPStatus.OK else {}

@@ -1,6 +1,7 @@
-"""`firstflight release`: build, verify, publish and list releases."""
+"""`firstflight release`: build, verify, publish, compare and list releases."""
 
 import contextlib
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +15,12 @@ from firstflight.commands.report_versions import plain
 from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.settings import Settings
+from recordings.pages.same_sites import values_of
 from releases.build import build
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
+from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, changes
 from releases.publish import StoreError, publish
+from releases.strata.bootstrap import LEAST_SITES
 from releases.verify import Check, verify
 from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
@@ -86,13 +90,14 @@ def line_of_entry(facts: dict[str, Any]) -> str:
 
 @click.group()
 def command() -> None:
-    """Build, verify, publish and list releases.
+    """Build, verify, publish, compare and list releases.
 
     \b
     Example:
       firstflight release build --crawl 2026-11
       firstflight release verify --crawl 2026-11
       firstflight release publish --crawl 2026-11 --to file:///mnt/releases
+      firstflight release changes 2019-12 2025-08
       firstflight release list
     """
 
@@ -246,6 +251,48 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
         published = publish(release, url, progress=bar.update)
     done = "published" if published.is_new else "was there already, the same to the byte:"
     click.echo(f"{done} {published.url}")
+
+
+@command.command("changes")
+@click.argument("before", metavar="FROM")
+@click.argument("after", metavar="TO")
+@click.option("--measure", type=click.Choice(list(MEASURES)), help="What is compared.  [default: everything]")
+@AS_JSON
+@click.pass_obj
+def changes_(
+    settings: Settings, *, before: str, after: str, measure: ChangeMeasure | None, as_json: bool
+) -> None:
+    """Compare two releases over the sites that both have: shares that fit, quantiles, bytes a page.
+
+    Redirects are left out, and of fewer than 20 sites nothing is stated. Where a header was not counted, a
+    change has two ends: bodies alone, and with the header's text.
+
+    \b
+    Example:
+      firstflight release changes 2019-12 2025-08
+      firstflight release changes 2025-11 2026-11 --measure page_bytes --json
+    """
+    asked = Asked(measures=(measure,) if measure else tuple(MEASURES))
+    with one_line(*EXPECTED):
+        values = [values_of(find_release(settings.releases, name), asked) for name in (before, after)]
+    found = list(changes(*values, asked))
+    lines = [line_of_change(one) for one in found if one.change is not None]
+    none = [f"{before} and {after} have fewer than {LEAST_SITES} sites in common"]
+    show({"changes": [dataclasses.asdict(one) for one in found]}, as_json=as_json, lines=lines or none)
+
+
+def line_of_change(one: Change) -> str:
+    """A change as one line of text."""
+    what = f"{RESPONSES[one.responses]}, {one.measure.replace('_', ' ')}{f' IW {one.iw}' if one.iw else ''}"
+    held = "" if one.end == "whole" else f" ({one.end})"
+    assert one.change is not None
+    estimate, lower, upper = dataclasses.astuple(one.change)
+    if one.measure == "share":
+        said = f"{one.before:.1%} to {one.after:.1%}, {100 * estimate:+.1f} points"
+        said += f" ({100 * lower:+.1f} to {100 * upper:+.1f})"
+    else:
+        said = f"{one.before:,.0f} to {one.after:,.0f} B, times {estimate:.2f} ({lower:.2f} to {upper:.2f})"
+    return f"{what}{held}: {said}, {one.sites} sites"
 
 
 @command.command("list")

@@ -5,9 +5,7 @@ The columns are defined in docs/recorded-pages.md. Files from outside are hostil
 types and references are checked.
 """
 
-import csv
 import dataclasses
-import functools
 import hashlib
 import itertools
 import json
@@ -35,9 +33,6 @@ AUGUST_2025 = "pages-2025-08"
 
 SETS = {AUGUST_2025: BUNDLED} | {place.parent.name: place.parent for place in YEARS.glob("*/source.json")}
 """Folders of the sets that come with the code, by id."""
-
-SITE_KEYS = YEARS / "site_keys.csv"
-"""Pages of the sets that come with the code, with a number for each site that is in two or more of them."""
 
 PAGES, REQUESTS, SOURCE = "pages.parquet", "requests.parquet", "source.json"
 
@@ -131,14 +126,6 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
         )
     if lacking := known.keys() - seen:
         raise ValueError(f"pages without requests: {sorted(lacking)[:5]}")
-
-
-@functools.cache
-def site_keys(name: str) -> dict[int, str]:
-    """The site of each page of a set that is in another set as well, by the page's number: the same name
-    in every set."""
-    with SITE_KEYS.open(encoding="utf-8", newline="") as file:
-        return {int(row["page"]): f"site-{row['site']}" for row in csv.DictReader(file) if row["set"] == name}
 
 
 def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:

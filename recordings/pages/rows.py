@@ -14,7 +14,7 @@ from recordings.connections import (
     rebuild,
 )
 from recordings.pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
-from recordings.pages.recording import SETS, RecordedPage, Recording
+from recordings.pages.recording import AUGUST_2025, SETS, RecordedPage, Recording
 from recordings.pages.request import PageRequest, microseconds, sizes_of
 from recordings.release import Content, rules, stated, tables_of, total
 from recordings.rows import CONNECTIONS, CRAWL_ID, NAMED, PageRows, Row, add_delays, alpn, site_row
@@ -69,7 +69,7 @@ def content_of(recording: Recording) -> Content:
         ),
         "connections": rules(connections, meanings, inferred=meanings.keys() - {NAMED, OPENED}),
     }
-    notes = OTHER_YEARS if recording.source.id in SETS and recording.source.list_name else PAGES
+    notes = OTHER_YEARS if recording.source.id in SETS.keys() - {AUGUST_2025} else PAGES
     return Content(
         tables=tables,
         recording=stated(recording.source, recording.files, tables, inferred=inferred, notes=notes),

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from recordings.pages.recording import SETS, read_recording, site_keys
+from recordings.pages.recording import SETS, read_recording
 from recordings.pages.rows import content_of
+from recordings.pages.same_sites import site_keys
 from releases.catalogue import Release
 from releases.changes import (
     Asked,

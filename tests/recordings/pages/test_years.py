@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from recordings.pages.recording import AUGUST_2025, SETS, read_recording, site_keys
+from recordings.pages.recording import AUGUST_2025, SETS, read_recording
 from recordings.pages.rows import content_of
+from recordings.pages.same_sites import site_keys
 from recordings.release import Content
 from schema.recorded import null_reasons
 

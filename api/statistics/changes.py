@@ -1,0 +1,198 @@
+"""`/v1/changes`: what changed between two releases over the sites that both have."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+import duckdb
+import pyarrow as pa
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from api.formats.negotiation import IN_CSV, choose
+from api.formats.offered import CSV
+from api.http.choices import choice
+from api.http.links import own_link, relate
+from api.http.problems import Problem
+from api.routes.answers import Provenance
+from api.routes.parameters import CrawlName, MssQuery, PercentQuery, ShelfDep, WindowsQuery
+from api.routes.provenance import provenance
+from api.routes.remembered import Remembered
+from api.stored.library import Library
+from api.stored.shelf import NAMED, Shelf, Version
+from recordings.pages.same_sites import values_of
+from releases.catalogue import Release
+from releases.changes import (
+    ENDS,
+    MEASURES,
+    RESPONSES,
+    Asked,
+    Change,
+    ChangeMeasure,
+    End,
+    changes,
+)
+from releases.slow_start import MSS_FIG1
+from releases.strata.bootstrap import CONFIDENCE, LEAST_SITES
+
+router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
+
+FEW_SITES = f"fewer than {LEAST_SITES} sites have such a response in both releases"
+
+NO_RATIO = "a site's value before is 0, of which there is no ratio"
+
+EVERYTHING = Asked()
+"""What is compared by default."""
+
+Kind: Any = choice(RESPONSES)
+Named = Annotated[
+    CrawlName,
+    Query(description="a release: a crawl by its name, in its newest version, or with /v1 behind it"),
+]
+
+
+class ChangeRow(BaseModel):
+    """One change over the same sites."""
+
+    responses: str = Field(description="the responses that are compared")
+    measure: ChangeMeasure
+    iw: int | None = Field(description="window of a share, in segments; null for other measures")
+    end: End = Field(description="what the sizes hold where a header was not counted")
+    sites: int = Field(description="number of sites that have such a response in both releases")
+    before: float | None = Field(description="a share, or bytes")
+    after: float | None
+    change: float | None = Field(description="difference of a share; for other measures the ratio")
+    lower: float | None = Field(description="lower end of the change's confidence interval")
+    upper: float | None
+    unknown: str | None = Field(description="why nothing is stated; null if something is")
+
+
+class ChangesAnswer(BaseModel):
+    """Changes between two releases over the sites that both have; redirects are left out."""
+
+    before: Provenance
+    after: Provenance
+    mss: int = Field(description="payload of a full segment, in bytes")
+    percent: int = Field(description="the quantile in percent")
+    confidence: float = Field(description="confidence level of the intervals, for which sites are resampled")
+    measures: dict[str, str] = Field(description="definitions of the measures")
+    ends: dict[str, str] = Field(description="what a size holds, by end; the truth lies between the two ends")
+    changes: list[ChangeRow]
+
+
+def row_of(one: Change) -> ChangeRow:
+    """A change as the answer has it."""
+    return ChangeRow(
+        responses=one.responses,
+        measure=one.measure,
+        iw=one.iw,
+        end=one.end,
+        sites=one.sites,
+        before=one.before,
+        after=one.after,
+        change=one.change and one.change.estimate,
+        lower=one.change and one.change.lower,
+        upper=one.change and one.change.upper,
+        unknown=None if one.change else FEW_SITES if one.sites < LEAST_SITES else NO_RATIO,
+    )
+
+
+T = TypeVar("T")
+
+
+def read(library: Library, version: Version, compute: Callable[[Release], T]) -> T:
+    """What is computed of a release's visits and responses; Problem if it is damaged."""
+    release = version.readable
+    for name in ("visit", "response"):
+        library.file(version, f"{name}.parquet")
+    try:
+        return compute(release)
+    except (OSError, duckdb.Error, pa.ArrowException) as exc:
+        raise Problem("damaged-release", "visit.parquet or response.parquet cannot be read") from exc
+
+
+def version_of(shelf: Shelf, name: str) -> Version:
+    """The version that a name means, by default the newest of its crawl."""
+    return shelf.named(name) if NAMED.fullmatch(name) else shelf.newest(shelf.whole_name(name))
+
+
+def compared(
+    request: Request,
+    shelf: ShelfDep,
+    first: Annotated[Named, Query(alias="from", examples=["2019-12.desktop.aws-us-east-1.tcp.recorded"])],
+    last: Annotated[Named, Query(alias="to", examples=["2025-08.desktop.ar-vpn.quic.recorded"])],
+    measure: Annotated[
+        ChangeMeasure | None, Query(description="what is compared; every measure if omitted")
+    ] = None,
+    responses: Annotated[Kind | None, Query(description="these responses; every kind if omitted")] = None,
+    iw: WindowsQuery = list(EVERYTHING.windows),  # noqa: B006  # FastAPI copies it
+    mss: MssQuery = MSS_FIG1,
+    percent: PercentQuery = EVERYTHING.percent,
+) -> ChangesAnswer:
+    """The changes that the parameters ask for."""
+    versions = [version_of(shelf, name) for name in (first, last)]
+    relate(
+        request,
+        "canonical",
+        own_link(request, **dict(zip(("from", "to"), (one.name for one in versions), strict=True))),
+    )
+    asked = Asked(
+        windows=tuple(sorted(set(iw))),
+        mss=mss,
+        percent=percent,
+        measures=tuple(MEASURES) if measure is None else (measure,),
+        responses=tuple(RESPONSES) if responses is None else (responses,),
+    )
+    before, after = (
+        read(request.app.state.library, one, lambda release: values_of(release, asked)) for one in versions
+    )
+    return ChangesAnswer(
+        before=provenance(request, versions[0]),
+        after=provenance(request, versions[1]),
+        mss=mss,
+        percent=percent,
+        confidence=CONFIDENCE,
+        measures=dict(MEASURES),
+        ends=dict(ENDS),
+        changes=[row_of(one) for one in changes(before, after, asked)],
+    )
+
+
+ComparedDep = Annotated[ChangesAnswer, Depends(compared)]
+
+
+@router.get("/changes", name="changes", response_model=ChangesAnswer, responses=IN_CSV)
+async def read_changes(request: Request, found: ComparedDep) -> ChangesAnswer | Response:
+    """What changed between two releases over the sites that both have: shares, quantiles, bytes a page.
+
+    Lists differ, so that only the same sites compare like with like. Recorded sets that come with the code
+    know the same site without its name. Redirects are left out, since not every recorder counts them. Of
+    fewer than 20 sites nothing is stated. In JSON, unless the Accept header prefers `text/csv`.
+    """
+    return changes_csv(found) if choose(request.scope) == CSV else found
+
+
+@router.get("/changes.csv", name="changes_csv", response_class=Response, responses=IN_CSV)
+async def read_changes_csv(found: ComparedDep) -> Response:
+    """The same changes as CSV."""
+    return changes_csv(found)
+
+
+def changes_csv(found: ChangesAnswer) -> Response:
+    """Changes as CSV, with both releases in every row."""
+    ends = {
+        "from": f"{found.before.crawl}/v{found.before.version}",
+        "to": f"{found.after.crawl}/v{found.after.version}",
+    }
+    return as_csv(ends | one.model_dump() for one in found.changes)
+
+
+def as_csv(rows: Iterable[Mapping[str, object]]) -> Response:
+    """Rows of the same columns as CSV."""
+    every: Sequence[Mapping[str, object]] = list(rows)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(every[0]) if every else [])
+    writer.writeheader()
+    writer.writerows(every)
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8")
