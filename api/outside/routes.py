@@ -1,4 +1,4 @@
-"""`/v1/outside-series` and `/history`: what others counted over the years, apart from our own releases."""
+"""`/v1/outside-series` and `/over-the-years`: what others recorded and counted over the years."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,13 @@ from pydantic import BaseModel, Field
 from api.formats.negotiation import IN_CSV, choose
 from api.formats.offered import CSV
 from api.http.links import link, relate
+from api.http.redirects import Elsewhere
+from api.outside import years
 from api.outside.time_charts import Panel, panels
 from api.routes.pages import page
-from api.routes.parameters import ClientQuery, OutsideQuery
+from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
+from api.statistics.changes import as_csv as rows_as_csv
 from releases.citation.licences import licence_page
 from releases.outside.lines import lines
 from releases.outside.points import Point, to_text
@@ -75,7 +78,7 @@ def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
     held = {one.series for one in points}
     for licence in sorted({kind.spdx for kind in KINDS.values() if kind.id in held}):
         relate(request, "license", licence_page(licence))
-    relate(request, "describedby", f"{link(request, 'history')}#series", type="text/html")
+    relate(request, "describedby", f"{link(request, 'over_the_years')}#series", type="text/html")
 
 
 def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
@@ -148,17 +151,42 @@ def as_csv(points: Sequence[Point]) -> Response:
     return Response(to_text(points), media_type="text/csv; charset=utf-8")
 
 
-@router.get("/history", name="history", include_in_schema=False, response_class=HTMLResponse)
+@router.get("/v1/over-the-years.csv", name="over_the_years_csv", tags=["v1"], responses=IN_CSV)
+def read_over_the_years_csv(request: Request, shelf: ShelfDep) -> Response:
+    """The numbers of the page `/over-the-years` as CSV.
+
+    Shares that fit of recorded sets and of Google's services of 2010, which are not comparable with each
+    other, since their lists differ; and changes over the same sites of two sets.
+    """
+    sets = years.recorded_sets(shelf, request.app.state.library)
+    return rows_as_csv(years.rows(sets, years.pairs_of(sets)))
+
+
+@router.get("/history", name="history", include_in_schema=False)
 async def history(request: Request) -> Response:
-    """Sixteen years of page weight, as others counted it."""
+    """Redirect to the page that took this one's place."""
+    raise Elsewhere(request.app.url_path_for("over_the_years"))
+
+
+@router.get("/over-the-years", name="over_the_years", include_in_schema=False, response_class=HTMLResponse)
+def over_the_years(request: Request, shelf: ShelfDep) -> Response:
+    """What fits over sixteen years, as others recorded it, and the weight of pages, as others counted it."""
     points = chosen(request, None, None)
+    sets = years.recorded_sets(shelf, request.app.state.library)
+    pairs = years.pairs_of(sets)
     relate_to_publisher(request, points)
     dates = sorted(one.date for one in points)
     drawn: list[Panel] = panels(points)
     shown = [told(kind, points) for kind in KINDS.values() if any(one.series == kind.id for one in points)]
     return page(
         request,
-        "history.html",
+        "over_the_years.html",
+        drawings=[years.draw(sets, pairs, points, is_wide=is_wide) for is_wide in (True, False)],
+        sets=years.lettered(sets),
+        pairs=pairs,
+        table=years.in_table(pairs),
+        windows=years.ASKED.windows,
+        mss=years.ASKED.mss,
         panels=drawn,
         series=shown,
         breaks=[one for one in BREAKS if dates[0] < one.date <= dates[-1]],

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from api.axes import Mark, scale
-from releases.formatting import NARROW, grouped, size, stated
+from releases.formatting import grouped, size, stated
 from releases.outside.lines import Line, lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS, Break, Statistic
@@ -79,13 +79,6 @@ class Panel:
 
 
 DRAWN: tuple[tuple[tuple[str, ...], Statistic, str, str], ...] = (
-    (
-        ("page-weight", "almanac-page_bytes"),
-        "p50",
-        "Weight of the median page",
-        "Lines: HTTP Archive's reports, home pages. Dots: the Web Almanac, rounded; "
-        "home pages until 2022, then as labelled.",
-    ),
     (("javascript-bytes",), "p50", "JavaScript of the median page", "HTTP Archive's reports, home pages."),
     (
         ("javascript-requests",),
@@ -106,12 +99,14 @@ DRAWN: tuple[tuple[tuple[str, ...], Statistic, str, str], ...] = (
 
 def panels(points: Sequence[Point]) -> list[Panel]:
     """The charts of which there are points."""
+    dates = [year(one.date) for one in points]
+    span = (math.floor(min(dates, default=0)), math.ceil(max(dates, default=1)))
     found = []
     for ids, statistic, title, note in DRAWN:
         every = [line for one in ids for line in lines(points, one)]
         shown = [line for line in every if values(line, statistic)]
         if shown:
-            found.append(panel(shown, statistic, title, note))
+            found.append(panel(shown, statistic, title, note, span))
     return found
 
 
@@ -122,14 +117,10 @@ def values(line: Line, statistic: Statistic) -> list[tuple[str, float]]:
     ]
 
 
-def panel(shown: Sequence[Line], statistic: Statistic, title: str, note: str) -> Panel:
-    """The chart of some lines, on axes that hold all of them."""
+def panel(shown: Sequence[Line], statistic: Statistic, title: str, note: str, span: tuple[int, int]) -> Panel:
+    """The chart of some lines, on the axis of time of all charts, from one year to another."""
     pairs = [pair for line in shown for pair in values(line, statistic)]
-    first, last = (
-        math.floor(min(map(year, (date for date, _ in pairs)))),
-        max(map(year, (date for date, _ in pairs))),
-    )
-    end = max(math.ceil(last), first + 1)
+    first, end = span
     step, top = scale(HEADROOM * max(value for _, value in pairs))
 
     def x(date: str) -> float:
@@ -174,17 +165,17 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
 
 
 def in_unit(value: float, unit: str) -> str:
-    """A value as the other pages write it: sizes and HTTP Archive's KB with their unit,
+    """A value as the other pages write it: sizes with their unit, of which HTTP Archive's KB have 1,024 bytes,
     shares in percent, other numbers alone.
 
     >>> [in_unit(*one).replace(NARROW, " ") for one in ((0.5, "share"), (12, "requests"), (400_000, "bytes"), (2000, "KB"))]
-    ['50 %', '12', '400 kB', '2 000 KB']
+    ['50 %', '12', '400 kB', '2.05 MB']
     """  # noqa: E501
     if unit == "share":
         return stated(round(100 * value), "%")
-    if unit == "bytes":
-        return size(round(value))
-    return grouped(round(value)) + (f"{NARROW}{unit}" if unit == "KB" else "")
+    if unit in ("bytes", "KB"):
+        return size(round(value * (1024 if unit == "KB" else 1)))
+    return grouped(round(value))
 
 
 def flags(shown: Sequence[Line], x: Callable[[str], float]) -> tuple[Flag, ...]:

@@ -1,0 +1,380 @@
+"""What fits over the years, of the recorded sets on the shelf: shares, same-site changes, their drawing."""
+
+import contextlib
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from api.axes import Mark, in_rows, scale
+from api.http.problems import Problem
+from api.outside.time_charts import HEADROOM, Curve, Flag, curve, flags, in_unit, values, year
+from api.statistics.changes import read
+from api.stored.library import Library
+from api.stored.shelf import Shelf, Version
+from recordings.pages.recording import SETS
+from recordings.pages.same_sites import values_of
+from releases.catalogue import Release
+from releases.changes import RESPONSES, Asked, Change, Share, Values, changes, pooled_shares
+from releases.outside.lines import lines
+from releases.outside.points import Point
+from releases.slow_start import MSS_FIG1
+from replay.backcast.published import SERVICES
+from replay.backcast.services import sizes
+
+ASKED = Asked(mss=MSS_FIG1)
+
+FIRST, LAST = 2010, 2026
+"""Years at the ends of the axis of time."""
+
+PUBLISHED = 2010.4
+"""Time of the curves of Google's services: the paper is of July 2010."""
+
+SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and Blogger"}
+
+DRAWN = {"all": "All responses", "image": "Images"}
+"""Responses that have a plot, with its title."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedSet:
+    """A recorded release with its shares that fit."""
+
+    version: Version
+    label: str
+    """The list that its pages are of."""
+    shares: tuple[Share, ...]
+    values: Values
+
+    @property
+    def at(self) -> float:
+        """Time of the recording, in years."""
+        return year(self.version.crawl.month) + 0.5 / 12
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """Two recorded sets, and what changed over the sites that both have."""
+
+    before: RecordedSet
+    after: RecordedSet
+    changes: tuple[Change, ...]
+
+    def sites(self, responses: str) -> int:
+        """Sites with such responses in both."""
+        return next(one.sites for one in self.changes if one.responses == responses)
+
+    def of(self, responses: str) -> list[Change]:
+        """Changes that are stated."""
+        return [one for one in self.changes if one.responses == responses and one.change is not None]
+
+
+def recorded_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
+    """The sets that come with the code and are on the shelf, the earliest first, without damaged ones."""
+    found = []
+    for version in (shelf.newest(name) for name in shelf.crawls):
+        if version.is_sound and version.readable.manifest.list_id in SETS:
+            with contextlib.suppress(Problem):
+                found.append(read(library, version, lambda release, of=version: recorded_set(of, release)))
+    return sorted(found, key=lambda one: one.at)
+
+
+def recorded_set(version: Version, release: Release) -> RecordedSet:
+    """A recorded release with its shares."""
+    label = (release.recording or {}).get("list_name") or release.manifest.list_id
+    shares = tuple(pooled_shares(release, ASKED))
+    return RecordedSet(version=version, label=label, shares=shares, values=values_of(release, ASKED))
+
+
+def pairs_of(sets: Sequence[RecordedSet]) -> list[Pair]:
+    """Every two sets that have enough sites in common, the longest time between them first."""
+    pairs = [
+        Pair(before=one, after=other, changes=tuple(changes(one.values, other.values, ASKED)))
+        for one, other in itertools.combinations(sets, 2)
+    ]
+    stated = [one for one in pairs if any(change.change for change in one.changes)]
+    return sorted(stated, key=lambda one: one.before.at - one.after.at)
+
+
+def published_shares() -> Iterator[tuple[str, int, float]]:
+    """Yield service, window and share that fits of Google's services in 2010, by the digitised curves."""
+    for service in SERVICES:
+        shares, values = sizes(service)
+        for iw in ASKED.windows:
+            yield SERVICE_NAMES[service], iw, float(np.interp(iw * ASKED.mss, values, shares))
+
+
+def rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[dict[str, object]]:
+    """Yield the numbers of the figure and of the table."""
+    columns = "what responses measure iw end list release list_after release_after sites value value_after"
+    empty = dict.fromkeys((*columns.split(), "change", "lower", "upper"))
+    for service, iw, share in published_shares():
+        source = {"list": f"Google {service}, 2010", "release": "Dukkipati et al. 2010, Figure 1, digitised"}
+        yield empty | source | {"what": "published", "measure": "share", "iw": iw, "value": share}
+    for one in sets:
+        for share in one.shares:
+            estimate, lower, upper = dataclasses.astuple(share.share)
+            yield empty | {
+                "what": "share",
+                "responses": share.responses,
+                "measure": "share",
+                "iw": share.iw,
+                "end": share.end,
+                "list": one.label,
+                "release": one.version.name,
+                "sites": share.pages,
+                "value": estimate,
+                "lower": lower,
+                "upper": upper,
+            }
+    for pair in pairs:
+        for change in (change for kind in RESPONSES for change in pair.of(kind)):
+            assert change.change is not None
+            estimate, lower, upper = dataclasses.astuple(change.change)
+            yield empty | {
+                "what": "change",
+                "responses": change.responses,
+                "measure": change.measure,
+                "iw": change.iw,
+                "end": change.end,
+                "list": pair.before.label,
+                "sites": change.sites,
+                "release": pair.before.version.name,
+                "list_after": pair.after.label,
+                "release_after": pair.after.version.name,
+                "value": change.before,
+                "value_after": change.after,
+                "change": estimate,
+                "lower": lower,
+                "upper": upper,
+            }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Point2D:
+    """The share of a set within a window; two ends where a header was not counted."""
+
+    iw: int
+    x: float
+    lower: float
+    upper: float
+    ends: tuple[float, ...]
+    said: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Arrow:
+    """A change over the same sites, from one end or both."""
+
+    iw: int
+    shaft: str
+    head: str
+    is_clear: bool
+    """True if the interval of neither end holds no change."""
+    said: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Plot:
+    """One of the figure's plots, all on one axis of time."""
+
+    title: str
+    top: int
+    bottom: int
+    y_marks: tuple[Mark, ...]
+    points: tuple[Point2D, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    services: tuple[Point2D, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Drawing:
+    """The figure in one width."""
+
+    style: str
+    width: int
+    height: int
+    left: int
+    right: int
+    labels: tuple[Mark, ...]
+    labels_bottom: int
+    x_marks: tuple[Mark, ...]
+    plots: tuple[Plot, ...]
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return in_unit(share, "share")
+
+
+def draw(
+    sets: Sequence[RecordedSet], pairs: Sequence[Pair], weights: Sequence[Point], *, is_wide: bool
+) -> Drawing:
+    """The figure in a width for desktops or for phones."""
+    width, left, margin, high = (1000, 56, 56, 300) if is_wide else (360, 44, 44, 250)
+    right = width - margin
+
+    def x(at: float) -> float:
+        return round(left + (at - FIRST) / (LAST - FIRST) * (right - left), 1)
+
+    marks = [Mark(x(PUBLISHED), "Google" if is_wide else "G")]
+    marks += [Mark(x(one.at), one.label if is_wide else letter) for letter, one in lettered(sets).items()]
+    labels = in_rows(marks)
+    top = 14 * (1 + max(mark.row for mark in labels)) + 30
+    plots = []
+    for kind, title in DRAWN.items():
+        plots.append(share_plot(kind, title, sets, pairs, x, top=top, bottom=top + high))
+        top += high + 44
+    plots.append(weight_plot(weights, x, top=top, bottom=top + high // 2))
+    return Drawing(
+        style="for-desktops" if is_wide else "for-phones",
+        width=width,
+        height=top + high // 2 + 26,
+        left=left,
+        right=right,
+        labels=labels,
+        labels_bottom=plots[0].top - 22,
+        x_marks=tuple(Mark(x(one), str(one)) for one in range(FIRST, LAST + 1, 2 if is_wide else 4)),
+        plots=tuple(plots),
+    )
+
+
+def lettered(sets: Sequence[RecordedSet]) -> dict[str, RecordedSet]:
+    """The sets by a letter each."""
+    return {chr(ord("A") + place): one for place, one in enumerate(sets)}
+
+
+def share_plot(
+    kind: str,
+    title: str,
+    sets: Sequence[RecordedSet],
+    pairs: Sequence[Pair],
+    x: Callable[[float], float],
+    *,
+    top: int,
+    bottom: int,
+) -> Plot:
+    """Shares of responses of one kind, and changes over the same sites."""
+
+    def y(share: float) -> float:
+        return round(bottom - share * (bottom - top), 1)
+
+    services = [
+        Point2D(
+            iw=iw,
+            x=x(PUBLISHED + shift),
+            lower=y(share),
+            upper=y(share),
+            ends=(y(share),),
+            said=f"Google {service}, 2010, IW {iw}: {percent(share)}",
+        )
+        for service, iw, share in published_shares()
+        for shift in [0.35 * (list(SERVICE_NAMES.values()).index(service) - 1)]
+    ]
+    return Plot(
+        title=title,
+        top=top,
+        bottom=bottom,
+        y_marks=tuple(Mark(y(share / 100), percent(share / 100)) for share in range(0, 101, 20)),
+        points=tuple(point for one in sets for point in points_of(one, kind, x, y)),
+        arrows=tuple(arrow for pair in longest(pairs, kind) for arrow in arrows_of(pair, kind, x, y)),
+        services=tuple(services) if kind == "all" else (),
+    )
+
+
+def points_of(
+    one: RecordedSet, kind: str, x: Callable[[float], float], y: Callable[[float], float]
+) -> Iterator[Point2D]:
+    """Yield a set's points, a window each."""
+    for iw in ASKED.windows:
+        own = [share for share in one.shares if (share.responses, share.iw) == (kind, iw)]
+        if not own:
+            continue
+        ends = sorted(share.share.estimate for share in own)
+        yield Point2D(
+            iw=iw,
+            x=x(one.at),
+            lower=y(min(share.share.lower for share in own)),
+            upper=y(max(share.share.upper for share in own)),
+            ends=tuple(y(end) for end in ends),
+            said=f"{one.label}, {one.version.crawl.month}, IW {iw}: {' or '.join(map(percent, ends))}",
+        )
+
+
+def longest(pairs: Sequence[Pair], kind: str) -> Iterator[Pair]:
+    """Yield for each set the pair with the later set that has most sites in common with it."""
+    for name in dict.fromkeys(pair.before.version.name for pair in pairs):
+        own = [pair for pair in pairs if pair.before.version.name == name and pair.of(kind)]
+        if own:
+            yield max(own, key=lambda pair: pair.sites(kind))
+
+
+def arrows_of(
+    pair: Pair, kind: str, x: Callable[[float], float], y: Callable[[float], float]
+) -> Iterator[Arrow]:
+    """Yield a pair's arrows, a window each: a wedge where the first year has two ends."""
+    for iw in ASKED.windows:
+        own = [one for one in pair.of(kind) if one.measure == "share" and one.iw == iw]
+        if not own:
+            continue
+        begins, ends = [y(one.before or 0) for one in own], [y(one.after or 0) for one in own]
+        from_x, to_x = x(pair.before.at) + 6, x(pair.after.at) - 7
+        end = sum(ends) / len(ends)
+        # A wedge is drawn where the ends are told apart, else a line.
+        middle = sum(begins) / len(begins)
+        angle = math.atan2(end - middle, to_x - from_x)
+        corners = [
+            (to_x - 9 * math.cos(angle + turn), end - 9 * math.sin(angle + turn)) for turn in (-0.4, 0.4)
+        ]
+        said = [f"{percent(one.before or 0)} to {percent(one.after or 0)}" for one in own]
+        yield Arrow(
+            iw=iw,
+            shaft=f"M{from_x} {begins[0]}L{to_x:.1f} {ends[0]}L{to_x:.1f} {ends[-1]}L{from_x} {begins[-1]}Z",
+            head=f"M{to_x:.1f} {end:.1f}"
+            + "".join(f"L{across:.1f} {down:.1f}" for across, down in corners)
+            + "Z",
+            is_clear=all(one.change and one.change.lower * one.change.upper > 0 for one in own),
+            said=f"{pair.sites(kind)} sites, {pair.before.version.crawl.month} to "
+            f"{pair.after.version.crawl.month}, IW {iw}: {' or '.join(dict.fromkeys(said))}",
+        )
+
+
+def weight_plot(points: Sequence[Point], x: Callable[[float], float], *, top: int, bottom: int) -> Plot:
+    """HTTP Archive's median weight of a page."""
+    shown = [line for name in ("page-weight", "almanac-page_bytes") for line in lines(points, name)]
+    largest = max((value for line in shown for _, value in values(line, "p50")), default=1.0)
+    step, most = scale(HEADROOM * 1.024 * largest / 1000, steps=4)
+
+    def y(value: float) -> float:
+        return round(bottom - 1.024 * value / 1000 / most * (bottom - top), 1)
+
+    def across(date: str) -> float:
+        return x(year(date))
+
+    return Plot(
+        title="Weight of the median page, by HTTP Archive",
+        top=top,
+        bottom=bottom,
+        y_marks=tuple(
+            Mark(y(step * place * 1000 / 1.024), in_unit(step * place * 1e6, "bytes"))
+            for place in range(round(most / step) + 1)
+        ),
+        curves=tuple(curve(line, "p50", across, y) for line in shown),
+        flags=flags(shown, across),
+    )
+
+
+def in_table(pairs: Sequence[Pair]) -> list[Mapping[str, object]]:
+    """The rows of the table: of each pair and kind of responses every end."""
+    found = []
+    for pair in pairs:
+        for kind in ("all", "main", "image"):
+            own = pair.of(kind)
+            for end in dict.fromkeys(one.end for one in own):
+                cells = {(one.measure, one.iw): one for one in own if one.end == end}
+                found.append({"pair": pair, "kind": RESPONSES[kind], "end": end, "cells": cells})
+    return found
