@@ -185,7 +185,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         sets=years.lettered(sets),
         pairs=pairs,
         table=years.in_table(pairs),
-        windows=years.ASKED.windows,
         mss=years.ASKED.mss,
         panels=drawn,
         series=shown,

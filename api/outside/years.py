@@ -34,6 +34,9 @@ PUBLISHED = 2010.4
 
 SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and Blogger"}
 
+LEAST_APART = 1.5
+"""Least time between two sets that an arrow joins, in years."""
+
 DRAWN = {"all": "All responses", "image": "Images"}
 """Responses that have a plot, with its title."""
 
@@ -306,9 +309,15 @@ def points_of(
 
 
 def longest(pairs: Sequence[Pair], kind: str) -> Iterator[Pair]:
-    """Yield for each set the pair with the later set that has most sites in common with it."""
+    """Yield for each set the pair with the set, LEAST_APART later, that has most sites in common with it."""
     for name in dict.fromkeys(pair.before.version.name for pair in pairs):
-        own = [pair for pair in pairs if pair.before.version.name == name and pair.of(kind)]
+        own = [
+            pair
+            for pair in pairs
+            if pair.before.version.name == name
+            and pair.after.at - pair.before.at > LEAST_APART
+            and pair.of(kind)
+        ]
         if own:
             yield max(own, key=lambda pair: pair.sites(kind))
 
@@ -369,10 +378,10 @@ def weight_plot(points: Sequence[Point], x: Callable[[float], float], *, top: in
 
 
 def in_table(pairs: Sequence[Pair]) -> list[Mapping[str, object]]:
-    """The rows of the table: of each pair and kind of responses every end."""
-    found = []
-    for pair in pairs:
-        for kind in ("all", "main", "image"):
+    """The rows of the table: of each kind of responses and pair every end."""
+    found: list[Mapping[str, object]] = []
+    for kind in ("all", "main", "image"):
+        for pair in pairs:
             own = pair.of(kind)
             for end in dict.fromkeys(one.end for one in own):
                 cells = {(one.measure, one.iw): one for one in own if one.end == end}

@@ -13,6 +13,7 @@ from reports.inputs.report_inputs import ReportInputs
 from reports.sections.protocols import protocols_section
 from reports.sections.quic_window import quic_section
 from reports.sections.ranks import ranks_section
+from reports.sections.same_sites import same_sites_section
 from reports.sections.segments import segments_section
 from reports.sections.servers import servers_table_section
 from reports.sections.shape import Row, Section
@@ -60,6 +61,9 @@ def sections_of(
         source=source,
     )
     yield last_year(inputs, sizes, cdfs, source=source)
+    same_sites = same_sites_section(release, inputs.other_years, mss=sizes["mss_bytes"])
+    if same_sites is not None:
+        yield same_sites
     yield protocols_section(release, source=source)
     yield segments_section(cdfs, iw=RULE.incumbent, source=source)
     yield quic_section(cdfs, labels=LABELS, source=source)

@@ -5,6 +5,7 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
+from recordings.pages.recording import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import Replay, chosen_replay
@@ -36,6 +37,9 @@ class ReportInputs:
     release: Release
     year_before: Release | None
     """The release of twelve months earlier that differs in nothing else; None if there is none."""
+    other_years: tuple[Release, ...]
+    """Earlier releases that may have sites in common with the release: the one of twelve months earlier, and
+    beside a set that comes with the code the other such sets."""
     months: tuple[str, ...]
     """Months of the release's year that have a release of the same kind."""
     replay: Replay | None
@@ -70,11 +74,13 @@ def read_inputs(
         replay = chosen_replay(places.replays, places.decisions, release, which, signers)
     if back_cast is None:
         back_cast = standing(places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT))
+    before = _year_before(places.releases, release.crawl, year_before, signers)
     return ReportInputs(
         year=year,
         release=release,
         months=months_with_release(places.releases, release.crawl),
-        year_before=_year_before(places.releases, release.crawl, year_before, signers),
+        year_before=before,
+        other_years=(*_other_sets(places.releases, release, signers), *([before] if before else [])),
         replay=replay,
         back_cast=back_cast,
         last_years_checksum=checksum_of(last_year.folder) if last_year else None,
@@ -136,6 +142,22 @@ def _year_before(
             "restore it from a copy, or move it away to do without"
         )
     return release
+
+
+def _other_sets(root: Path, release: Release, allowed_signers: Path) -> list[Release]:
+    """Earlier releases of the sets that come with the code, beside one of them: the newest version of each,
+    without damaged ones."""
+    if release.manifest.list_id not in SETS:
+        return []
+    newest = {
+        one.crawl: one
+        for one in listed(root)
+        if isinstance(one, Release)
+        and one.manifest.list_id in SETS
+        and one.crawl.month < release.crawl.month
+        and not faults(one.path, allowed_signers)
+    }
+    return sorted(newest.values(), key=lambda one: one.crawl.month)
 
 
 def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:

@@ -191,14 +191,14 @@ def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient,
         assert "<https://sizes.test/problems#not-found>" in public.get("/nothing").headers["link"]
 
 
-@pytest.mark.parametrize("path", ["/v1/outside-series", "/v1/outside-series.csv", "/history"])
+@pytest.mark.parametrize("path", ["/v1/outside-series", "/v1/outside-series.csv", "/over-the-years"])
 def test_what_others_counted_has_their_licences_and_is_described_with_its_sources(
     client: TestClient, path: str
 ) -> None:
     found = LINK.findall(client.get(path).headers["link"])
     pages = [f"https://spdx.org/licenses/{one}.html" for one in ("Apache-2.0", "MIT")]
     assert [target for target, relation in found if relation == "license"] == pages
-    assert ("/history#series", "describedby") in found
+    assert ("/over-the-years#series", "describedby") in found
     if path.startswith("/v1"):
         one = LINK.findall(client.get(f"{path}?series=pervasive-sizes").headers["link"])
         assert [target for target, relation in one if relation == "license"] == pages[:1]

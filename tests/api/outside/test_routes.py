@@ -1,4 +1,4 @@
-"""`/v1/outside-series` and `/history`: what others counted, apart from our own series."""
+"""`/v1/outside-series` and `/over-the-years`: what others counted, apart from our own series."""
 
 import csv
 import io
@@ -52,30 +52,33 @@ def test_a_series_or_client_that_is_none_is_a_problem(client: TestClient, path: 
 
 
 def test_the_page_draws_each_chart_and_names_source_and_licence(client: TestClient) -> None:
-    page = client.get("/history")
+    page = client.get("/over-the-years")
     assert page.status_code == 200
-    assert page.text.count('role="img"') == 4
+    assert page.text.count('role="img"') == 5  # the figure in two widths, and three charts
     assert "never joined" in page.text
     assert all(kind.definition.split("“")[0][:40] in page.text for kind in KINDS.values())
     assert page.text.count('<circle class="year') > 4
 
 
 def test_lines_of_the_page_are_interrupted_at_breaks(client: TestClient) -> None:
-    path = re.findall(r'<path class="over-years desktop" d="([^"]+)"', client.get("/history").text)[0]
+    path = re.findall(r'<path class="over-years desktop" d="([^"]+)"', client.get("/over-the-years").text)[0]
     assert path.count("M") == 1 + len(
         {"2012-03", "2012-05", "2012-09", "2012-10", "2016-03", "2017-05", "2018-07", "2018-12"}
     )
 
 
 def test_etag_and_head_are_as_of_every_answer(client: TestClient) -> None:
-    for path in ("/history", "/v1/outside-series", "/v1/outside-series.csv"):
+    for path in ("/over-the-years", "/v1/outside-series", "/v1/outside-series.csv"):
         etag = client.get(path).headers["etag"]
         assert client.head(path).headers["etag"] == etag
         assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
 
 
 def test_sizes_along_the_axes_have_their_unit_and_shares_are_in_percent(client: TestClient) -> None:
-    figures = re.findall(r"<figure.*?</figure>", client.get("/history").text, re.DOTALL)
+    main, *figures = re.findall(r"<figure.*?</figure>", client.get("/over-the-years").text, re.DOTALL)
     labels = [re.findall(r'text-anchor="end">([^<]+)</text>', one)[1] for one in figures]
-    assert [re.sub(r"[\d\s]+", "", one) for one in labels] == ["KB", "kB", "", "%"]
-    assert re.search(r"<title>[^<]*: [\d\s]+KB</title>", figures[0])
+    assert [re.sub(r"[\d\s]+", "", one) for one in labels] == ["kB", "", "%"]
+    assert re.search(r"<title>[^<]*: [\d.]+\sMB</title>", main)
+    # Every chart has the same axis of time.
+    years = [re.findall(r'text-anchor="(?:middle|end)">(20\d\d)</text>', one) for one in figures]
+    assert years[0] == years[1] == years[2]

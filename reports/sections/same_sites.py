@@ -1,0 +1,122 @@
+"""What changed over the sites that this release shares with releases of other years."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from recordings.pages.same_sites import values_of
+from releases.catalogue import Release
+from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, changes
+from reports.sections.shape import Column, Row, Section, Table, interval
+
+SHOWN = [RESPONSES[kind] for kind in ("all", "main", "image")]
+"""Responses that pages and documents show; the data have every kind."""
+
+SHOWN_WINDOWS = ("IW 10", "IW 30")
+
+BASE = (
+    Column(id="since", title="since", kind="text"),
+    Column(id="responses", title="responses", kind="text"),
+    Column(id="sizes", title="sizes", kind="text"),
+    Column(id="sites", title="sites", kind="count"),
+)
+
+
+def same_sites_section(release: Release, others: Sequence[Release], *, mss: int) -> Section | None:
+    """Changes of shares and of sizes since each other release; None if none has enough sites in common."""
+    asked = Asked(mss=mss)
+    now = values_of(release, asked) if others else {}
+    stated = [
+        (one, [each for each in changes(values_of(one, asked), now, asked) if each.change]) for one in others
+    ]
+    shares = in_order(row for one, every in stated for row in share_rows(one, every))
+    sizes = in_order(row for one, every in stated for row in size_rows(one, every))
+    if not shares:
+        return None
+    source = "; ".join(f"release {one.crawl}, version {one.version}" for one in (release, *others))
+    return Section(
+        id="same-sites",
+        title="The same sites in other years",
+        lead="Lists differ from year to year, so that only the same sites say how the web changed. Redirects "
+        "are left out, since not every recorder counted them, and nothing is stated of fewer than 20 sites.",
+        tables=(
+            Table(
+                id="same-sites-shares",
+                title="Share that fits into each window, on the same sites",
+                columns=(
+                    *BASE,
+                    Column(id="window", title="window", kind="text"),
+                    Column(id="before", title="then", unit="%"),
+                    Column(id="now", title="now", unit="%"),
+                    Column(id="change", title="change", unit="pp", kind="interval"),
+                ),
+                rows=tuple(shares),
+                source=source,
+                query=f"firstflight release changes FROM {release.crawl} --measure share",
+                notes=(f"Shares: {MEASURES['share']}. Sizes: {ENDS['bodies']}; {ENDS['headers']}.",),
+                shown=sum(map(is_shown, shares)),
+            ),
+            Table(
+                id="same-sites-bytes",
+                title="Sizes of responses and bytes a page, on the same sites",
+                columns=(
+                    *BASE,
+                    Column(id="measure", title="measure", kind="text"),
+                    Column(id="before", title="then", unit="B", kind="count"),
+                    Column(id="now", title="now", unit="B", kind="count"),
+                    Column(id="change", title="ratio", kind="interval"),
+                ),
+                rows=tuple(sizes),
+                source=source,
+                query=f"firstflight release changes FROM {release.crawl}",
+                notes=(f"Median response: {MEASURES['quantile']}. Bytes a page: {MEASURES['page_bytes']}.",),
+                shown=sum(map(is_shown, sizes)),
+            ),
+        ),
+    )
+
+
+def is_shown(row: Row) -> bool:
+    """Whether pages and documents show a row."""
+    return row["responses"] in SHOWN and row.get("window", SHOWN_WINDOWS[0]) in SHOWN_WINDOWS
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """Rows by their responses, those that are shown first."""
+    names = [*SHOWN, *RESPONSES.values()]
+    return sorted(rows, key=lambda row: (not is_shown(row), names.index(row["responses"])))
+
+
+def base_row(release: Release, one: Change) -> dict[str, object]:
+    """The columns that both tables have."""
+    label = (release.recording or {}).get("list_name") or release.manifest.list_id
+    sizes = {"whole": "as counted", "bodies": "bodies alone", "headers": "with headers' text"}[one.end]
+    return {
+        "since": f"{release.crawl.month}, {label}",
+        "responses": RESPONSES[one.responses],
+        "sizes": sizes,
+        "sites": one.sites,
+    }
+
+
+def share_rows(release: Release, found: Sequence[Change]) -> Iterator[Row]:
+    """Changes of shares, in percentage points."""
+    for one in found:
+        if one.measure == "share" and one.change and one.before is not None and one.after is not None:
+            yield base_row(release, one) | {
+                "window": f"IW {one.iw}",
+                "before": 100 * one.before,
+                "now": 100 * one.after,
+                "change": interval(one.change.times(100)),
+            }
+
+
+def size_rows(release: Release, found: Sequence[Change]) -> Iterator[Row]:
+    """Changes of sizes and of bytes a page, as ratios."""
+    names = {"quantile": "median response", "page_bytes": "bytes a page"}
+    for one in found:
+        if one.measure in names and one.before is not None and one.after is not None:
+            yield base_row(release, one) | {
+                "measure": names[one.measure],
+                "before": round(one.before),
+                "now": round(one.after),
+                "change": interval(one.change),
+            }

@@ -1,0 +1,136 @@
+"""`/v1/changes` and `/over-the-years`: the same sites in two releases, and the recorded sets on one axis."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from recordings.pages.recording import SETS, read_recording
+from recordings.pages.rows import content_of
+from releases.imported import write_imported
+from tests.api.test_v1 import assert_problem
+
+IN_2013, IN_2019, IN_2025 = (
+    "2013-09.desktop.hyderabad.tcp.recorded",
+    "2019-12.desktop.aws-us-east-1.tcp.recorded",
+    "2025-08.desktop.ar-vpn.quic.recorded",
+)
+
+
+@pytest.fixture(scope="module")
+def years(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A service with three of the recorded sets."""
+    root = tmp_path_factory.mktemp("data")
+    for name in ("phantomjs-2013-09", "wpt-2019-12", "pages-2025-08"):
+        content = content_of(read_recording(SETS[name]))
+        write_imported(
+            content.tables,
+            content.recording,
+            root / "releases",
+            checksum=content.checksum,
+            notes=content.notes,
+        )
+    with TestClient(create_app(root / "releases", root / "reports")) as client:
+        yield client
+
+
+def asked(client: TestClient, **parameters: Any) -> Any:
+    answer = client.get("/v1/changes", params={"from": IN_2019, "to": IN_2025, **parameters})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_share_where_headers_were_not_counted_has_two_ends(years: TestClient) -> None:
+    found = asked(years, measure="share", responses="all", iw=30)
+    assert [one["end"] for one in found["changes"]] == ["bodies", "headers"]
+    for one in found["changes"]:
+        assert (one["sites"], round(one["before"], 2), round(one["after"], 2)) == (28, 0.88, 0.81)
+        assert one["lower"] < one["change"] < one["upper"] < 0
+    assert (found["before"]["quality"], found["after"]["quality"]) == ("recorded", "recorded")
+
+
+def test_fewer_than_twenty_sites_have_no_numbers_and_a_reason(years: TestClient) -> None:
+    (one, *_) = asked(years, measure="share", responses="font", iw=10)["changes"]
+    assert (one["sites"], one["before"], one["change"]) == (14, None, None)
+    assert one["unknown"] == "fewer than 20 sites have such a response in both releases"
+
+
+def test_a_set_of_images_alone_has_changes_of_images_alone(years: TestClient) -> None:
+    found = asked(years, **{"from": IN_2013}, measure="share", iw=10)["changes"]
+    assert {one["responses"] for one in found if one["sites"]} == {"image"}
+
+
+def test_the_csv_has_the_same_rows_and_the_canonical_address_names_versions(years: TestClient) -> None:
+    query = f"from={IN_2019}&to={IN_2025}&measure=page_bytes"
+    answer = years.get(f"/v1/changes.csv?{query}")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(rows) == len(years.get(f"/v1/changes?{query}").json()["changes"])
+    assert {(row["from"], row["to"]) for row in rows} == {(f"{IN_2019}/v1", f"{IN_2025}/v1")}
+    canonical = answer.links["canonical"]["url"]
+    assert years.get(canonical).content == answer.content
+    as_accepted = years.get(f"/v1/changes?{query}", headers={"Accept": "text/csv"})
+    assert as_accepted.content == answer.content
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "status"),
+    [
+        (f"from={IN_2019}", "bad-parameter", 400),
+        (f"from=1999-01&to={IN_2025}", "no-such-crawl", 404),
+        (f"from={IN_2019}&to={IN_2025}&measure=speed", "no-such-choice", 422),
+        (f"from={IN_2019}&to={IN_2025}&responses=sounds", "no-such-choice", 422),
+    ],
+)
+def test_what_cannot_be_compared_is_a_problem(years: TestClient, query: str, kind: str, status: int) -> None:
+    assert_problem(years.get(f"/v1/changes?{query}"), kind, status)
+
+
+def test_the_page_draws_points_of_lists_and_arrows_of_the_same_sites(years: TestClient) -> None:
+    page = years.get("/over-the-years").text
+    wide, narrow = re.findall(r'<svg class="for-(?:desktops|phones)".*?</svg>', page, re.DOTALL)
+    for drawing in (wide, narrow):
+        # All responses of two sets and images of three, in four windows; a circle where sizes were counted.
+        assert drawing.count('class="whisker"') == 4 * (2 + 3)
+        assert drawing.count('<circle class="head"') == 4 * 2
+        assert drawing.count('class="end"') == 2 * 4 * 3
+        assert drawing.count('class="shaft') == 4 * (1 + 2)
+        assert drawing.count('class="service') == 3 * 4
+    assert all(label in wide for label in ("Alexa&#39;s top 200", "top 200 by links"))
+    assert "87.6" in page
+    assert "nothing joins them" in page.replace("\n", " ")
+
+
+def test_no_set_is_joined_to_another_by_a_line(years: TestClient) -> None:
+    wide = years.get("/over-the-years").text.partition("</svg>")[0]
+    assert "<polyline" not in wide
+    assert set(re.findall(r'<path class="([a-z-]+)', wide)) == {"over-years", "shaft", "head", "service"}
+
+
+def test_the_data_of_the_figure_have_its_lists_and_releases(years: TestClient) -> None:
+    rows = list(csv.DictReader(io.StringIO(years.get("/v1/over-the-years.csv").text)))
+    assert {row["what"] for row in rows} == {"published", "share", "change"}
+    (one,) = [
+        row
+        for row in rows
+        if (row["what"], row["release"], row["responses"], row["iw"])
+        == ("share", f"{IN_2025}/v1", "main", "30")
+    ]
+    assert (one["list"], round(float(one["value"]), 4)) == ("CrUX's top 1,000 for Argentina", 0.6464)
+    assert json.loads(one["sites"]) == 591
+
+
+def test_the_old_address_leads_to_the_page(years: TestClient) -> None:
+    answer = years.get("/history", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/over-the-years")
+
+
+def test_without_recorded_sets_the_page_says_how_to_get_them(client: TestClient) -> None:
+    page = client.get("/over-the-years")
+    assert page.status_code == 200
+    assert "firstflight import pages --all" in page.text
