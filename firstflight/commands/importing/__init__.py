@@ -12,7 +12,7 @@ def command() -> None:
     """Make releases of pages that somebody else recorded, or take figures that somebody else counted.
 
     Everything that is made of recorded pages is marked as recorded;
-    figures of others stand apart (the page /history).
+    figures of others stand apart (the page /over-the-years).
 
     \b
     Example:

@@ -205,8 +205,8 @@ def test_the_demo_is_served_with_its_months_in_a_series_the_history_the_explorer
         assert with_shares == months
         assert [row.split()[0] for row in rows[-MONTHS:]] == with_shares[-MONTHS:]  # no month is left out
 
-        follow(page, "History")
-        assert page.get_by_role("heading", name="Sixteen years of page weight").is_visible()
+        follow(page, "Over the years")
+        assert page.get_by_role("heading", name="what fits into the first flight").is_visible()
         lines = page.locator("main figure svg[role=img] path.over-years")
         assert sum(line.evaluate("line => line.getTotalLength()") > 50 for line in lines.all()) > 5
 
