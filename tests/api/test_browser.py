@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -10,7 +11,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from api.contact import Contact
 from releases.formatting import NARROW
 from schema.computed_tables import MEASURES
-from tests.api.conftest import write_library
 from tests.circles import ALL
 from tests.firstflight.commands.served import served
 
@@ -23,11 +23,10 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    data_dir = write_library(tmp_path_factory.mktemp("library"))
+def address(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     environment = {
-        "FIRSTFLIGHT_DATA_DIR": str(data_dir),
-        "FIRSTFLIGHT_CACHE_DIR": str(data_dir / "cache"),
+        "FIRSTFLIGHT_DATA_DIR": str(library),
+        "FIRSTFLIGHT_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
         "FIRSTFLIGHT_CONTACT_URL": str(CONTACT.url),
         "FIRSTFLIGHT_CONTACT_EMAIL": str(CONTACT.email),
     }

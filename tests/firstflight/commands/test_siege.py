@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from firstflight.listening import STALLED_MS
+from tests.circles import thorough
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_release import make_release
 from tests.firstflight.commands.served import served
@@ -180,7 +181,7 @@ def published(tmp_path: Path) -> str:
     return f"/releases/{NAME}/v1/visit.parquet"
 
 
-@pytest.mark.parametrize("forwarded", ["", "X-Forwarded-For: 198.51.100.1, 203.0.113.7\r\n"])
+@pytest.mark.parametrize("forwarded", ["X-Forwarded-For: 198.51.100.1, 203.0.113.7\r\n", *thorough("")])
 def test_a_client_that_reads_nothing_takes_its_share_of_connections_alone(
     tmp_path: Path, published: str, forwarded: str
 ) -> None:
