@@ -81,7 +81,7 @@ WORLDS = ["root", "user"][: 1 + ALL] if os.geteuid() == 0 else ["user"]
 
 @pytest.fixture(scope="module", params=WORLDS)
 def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
-    """Return the addresses reached within the guard and, in the first world, without it if a test asks that."""
+    """Return the addresses reached within the guard and, in the first world if a test asks, without it."""
     call = [*OWN_NAMESPACES]
     if request.param == "user":
         call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
