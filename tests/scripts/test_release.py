@@ -20,10 +20,10 @@ def git(clone: Path, *arguments: str) -> str:
     return subprocess.run(call, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree whose changelog has one entry that is not released."""
-    made = tmp_path / "clone"
+    made = tmp_path_factory.mktemp("pristine") / "clone"
     # Not `git clone`, which refuses a tree of another user.
     listed = git(ROOT, "-c", f"safe.directory={ROOT}", "ls-files", "-z").split("\0")
     for name in filter(None, listed):
@@ -38,6 +38,12 @@ def clone(tmp_path: Path) -> Path:
     git(made, "add", "--all")
     git(made, "commit", "-qm", "Say what changed")
     return made
+
+
+@pytest.fixture
+def clone(pristine: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return shutil.copytree(pristine, tmp_path / "clone", symlinks=True)
 
 
 def release(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -129,7 +129,7 @@ main(["replay", "run", *sys.argv[1:]])
 def test_a_killed_run_goes_on_from_its_whole_parts_to_what_one_run_leaves(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ("--profiles", "wpt-cable", "--seeds", "150", "--guests", "1")
+    options = ("--profiles", "wpt-cable", "--seeds", "80", "--guests", "1")
     folder = data / "replays" / str(NAME)
     parts = folder.with_name(f"{NAME}.run.chunks")
     command = [sys.executable, "-c", KILLED, "--crawl", "2026-11", "--iw", "10,16", *options]
