@@ -145,15 +145,15 @@ def serving_library(root: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_up_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a library that no test changes."""
     return write_library(tmp_path_factory.mktemp("library"))
 
 
 @pytest.fixture
-def data_dir(library: Path, tmp_path: Path) -> Path:
+def data_dir(made_up_library: Path, tmp_path: Path) -> Path:
     """The folder of a library that the test may change."""
-    return shutil.copytree(library, tmp_path, dirs_exist_ok=True)
+    return shutil.copytree(made_up_library, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture
@@ -176,9 +176,9 @@ def whole_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_client(library: Path) -> Iterator[TestClient]:
+def shared_client(made_up_library: Path) -> Iterator[TestClient]:
     """A client of a service over a library that no test changes."""
-    with serving_library(library) as client:
+    with serving_library(made_up_library) as client:
         yield client
 
 

@@ -23,9 +23,9 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 360, "height
 
 
 @pytest.fixture(scope="module")
-def address(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(made_up_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     environment = {
-        "FIRSTFLIGHT_DATA_DIR": str(library),
+        "FIRSTFLIGHT_DATA_DIR": str(made_up_library),
         "FIRSTFLIGHT_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
         "FIRSTFLIGHT_CONTACT_URL": str(CONTACT.url),
         "FIRSTFLIGHT_CONTACT_EMAIL": str(CONTACT.email),
