@@ -235,7 +235,11 @@ def source_of(
         commit="unknown",
         tool=", ".join(sorted({file.tool for file in files})),
         limits=[*limits, *unstated(stated_by_importer)],
-        **stated_by_importer,
+        id=stated_by_importer["id"],
+        device=stated_by_importer["device"],
+        vantage=stated_by_importer["vantage"],
+        source=stated_by_importer["source"],
+        licence=stated_by_importer["licence"],
     )
 
 

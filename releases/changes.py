@@ -238,8 +238,9 @@ def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Com
         return None, None, None
     difference = after - before
     order = np.random.Generator(np.random.PCG64(SEED)).permutation(sites) % GROUPS
-    sums, counts = (np.bincount(order, weights, minlength=GROUPS) for weights in (difference, None))
-    lower, upper = intervals(sums[:, np.newaxis], counts.astype(np.float64), groups=min(sites, GROUPS))
+    sums = np.bincount(order, difference, minlength=GROUPS).astype(np.float64)[:, np.newaxis]
+    counts = np.bincount(order, minlength=GROUPS).astype(np.float64)
+    lower, upper = intervals(sums, counts, groups=min(sites, GROUPS))
     change = Interval(float(difference.mean()), float(lower[0]), float(upper[0]))
     return float(before.mean()), float(after.mean()), change
 

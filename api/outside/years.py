@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,7 +81,7 @@ def recorded_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
     for version in (shelf.newest(name) for name in shelf.crawls):
         if version.is_sound and version.readable.manifest.list_id in SETS:
             with contextlib.suppress(Problem):
-                found.append(read(library, version, lambda release, of=version: recorded_set(of, release)))
+                found.append(read(library, version, functools.partial(recorded_set, version)))
     return sorted(found, key=lambda one: one.at)
 
 
@@ -113,9 +114,9 @@ def rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[dict[st
     """Yield the numbers of the figure and of the table."""
     columns = "what responses measure iw end list release list_after release_after sites value value_after"
     empty = dict.fromkeys((*columns.split(), "change", "lower", "upper"))
-    for service, iw, share in published_shares():
+    for service, iw, value in published_shares():
         source = {"list": f"Google {service}, 2010", "release": "Dukkipati et al. 2010, Figure 1, digitised"}
-        yield empty | source | {"what": "published", "measure": "share", "iw": iw, "value": share}
+        yield empty | source | {"what": "published", "measure": "share", "iw": iw, "value": value}
     for one in sets:
         for share in one.shares:
             estimate, lower, upper = dataclasses.astuple(share.share)

@@ -45,7 +45,7 @@ NO_RATIO = "a site's value before is 0, of which there is no ratio"
 EVERYTHING = Asked()
 """What is compared by default."""
 
-Kind: Any = choice(RESPONSES)
+Kind: Any = choice(list(RESPONSES))
 Named = Annotated[
     CrawlName,
     Query(description="a release: a crawl by its name, in its newest version, or with /v1 behind it"),
@@ -76,8 +76,8 @@ class ChangesAnswer(BaseModel):
     mss: int = Field(description="payload of a full segment, in bytes")
     percent: int = Field(description="the quantile in percent")
     confidence: float = Field(description="confidence level of the intervals, for which sites are resampled")
-    measures: dict[str, str] = Field(description="definitions of the measures")
-    ends: dict[str, str] = Field(description="what a size holds, by end; the truth lies between the two ends")
+    measures: dict[ChangeMeasure, str] = Field(description="definitions of the measures")
+    ends: dict[End, str] = Field(description="what a size holds, by end; the truth lies between the two ends")
     changes: list[ChangeRow]
 
 
@@ -91,9 +91,9 @@ def row_of(one: Change) -> ChangeRow:
         sites=one.sites,
         before=one.before,
         after=one.after,
-        change=one.change and one.change.estimate,
-        lower=one.change and one.change.lower,
-        upper=one.change and one.change.upper,
+        change=one.change.estimate if one.change else None,
+        lower=one.change.lower if one.change else None,
+        upper=one.change.upper if one.change else None,
         unknown=None if one.change else FEW_SITES if one.sites < LEAST_SITES else NO_RATIO,
     )
 
@@ -153,8 +153,8 @@ def compared(
         mss=mss,
         percent=percent,
         confidence=CONFIDENCE,
-        measures=dict(MEASURES),
-        ends=dict(ENDS),
+        measures=MEASURES,
+        ends=ENDS,
         changes=[row_of(one) for one in changes(before, after, asked)],
     )
 

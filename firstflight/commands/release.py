@@ -274,8 +274,8 @@ def changes_(
     """
     asked = Asked(measures=(measure,) if measure else tuple(MEASURES))
     with one_line(*EXPECTED):
-        values = [values_of(find_release(settings.releases, name), asked) for name in (before, after)]
-    found = list(changes(*values, asked))
+        first, last = (values_of(find_release(settings.releases, name), asked) for name in (before, after))
+    found = list(changes(first, last, asked))
     lines = [line_of_change(one) for one in found if one.change is not None]
     none = [f"{before} and {after} have fewer than {LEAST_SITES} sites in common"]
     show({"changes": [dataclasses.asdict(one) for one in found]}, as_json=as_json, lines=lines or none)

@@ -106,10 +106,9 @@ def test_the_statistic_is_the_one_that_others_derived_of_the_recorders_counts(
     ratio = ratio_change(*medians)[2]
     assert change is not None
     assert ratio is not None
-    rounded = {"abs": 0.00051}
-    assert before == pytest.approx(float(row["share_a"]), **rounded)
-    assert after == pytest.approx(float(row["share_b"]), **rounded)
-    assert change.estimate == pytest.approx(float(row["change"]), **rounded)
+    assert before == pytest.approx(float(row["share_a"]), abs=0.00051)
+    assert after == pytest.approx(float(row["share_b"]), abs=0.00051)
+    assert change.estimate == pytest.approx(float(row["change"]), abs=0.00051)
     # Other draws of sites.
     assert (change.lower, change.upper) == pytest.approx((float(row["lo"]), float(row["hi"])), abs=0.02)
     assert ratio.estimate == pytest.approx(float(row["median_ratio"]), abs=0.0051)

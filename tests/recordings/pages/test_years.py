@@ -23,7 +23,7 @@ def content(request: pytest.FixtureRequest) -> tuple[str, Content]:
 
 
 def is_image(row: Row) -> bool:
-    return (row["mime_type"] or row["resource_type"]).startswith("image")
+    return str(row["mime_type"] or row["resource_type"]).startswith("image")
 
 
 def every(row: Row) -> bool:
