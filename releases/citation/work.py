@@ -89,7 +89,7 @@ def of_release(
     marks = (
         " (illustrative)"
         if is_illustrative
-        else " (pages recorded by others)"
+        else f" (pages recorded by others: {manifest.list_id})"
         if is_recorded(crawl.kind)
         else ""
     )
