@@ -39,7 +39,7 @@ class Run:
 
 def decided(number: int, *, budget: float) -> Run:
     """The outcome of a run by firstflight's own command; its progress goes to standard error."""
-    command = [sys.executable, "-m", "firstflight", "replay", "decide"]
+    command = [sys.executable, "-m", "firstflight", "replay", "run", "edition"]
     for value in (f"run={number}", f"budget_minutes={budget:g}", "arms=[]"):
         command += ["--set", value]
     environment = os.environ | {"FIRSTFLIGHT_DATA_DIR": str((results.FOLDER / "decide").resolve())}

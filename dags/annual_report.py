@@ -2,47 +2,36 @@
 and says how many segments should be sent first.
 
 It runs in January for the year before, and by hand for any year. It waits for nothing: if the newest crawl is
-not over, or the population of networks is stale, it fails and says so. Months without a crawl are named by
+not over, or what networks are drawn from is stale, it fails and says so. Months without a crawl are named by
 `ready`, and are no failure. Every step can be run again.
 
-The replay is cut into chunks of pages, each of which one task replays, wherever the data folder is seen: of
-about half an hour, for a task of more than a hundred minutes may lose the token by which it reports. A chunk
-that is done is found done.
+The pages are replayed in stages, until each candidate has its verdict or the budget is used. Stages and parts
+of the next are stored as they end: a task that is tried again goes on from there.
 
 A report is never replaced. Run again over the same inputs, the last task says that the version is there with
 equal content, and ends well; over other inputs it publishes the next version, with the reason and the
 corrections that the parameters state.
 """
 
-import os
-
-from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, task_group
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
 from steps import DEFAULTS, firstflight
-
-LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
-"""Chunks that are replayed at once, as lanes of a crawl."""
-
-MINUTES = 30
-"""Planned duration of a chunk in minutes; a slow machine or large pages may take three times as long."""
 
 VARIABLES = {
     "YEAR": "{{ params.year or dag_run.run_after.year - 1 }}",
     "SERIES": "{{ params.series }}",
     "CRAWL": "{{ ti.xcom_pull(task_ids='ready') }}",
-    "POPULATION": "{{ params.population }}",
-    "NETWORKS": "{{ params.networks }}",
-    "SEEDS": "{{ params.seeds }}",
-    "PAGES": "{{ params.pages or '' }}",
+    "DECISION": "{{ ti.xcom_pull(task_ids='replay') }}",
+    "BUDGET": "{{ params.budget_minutes }}",
+    "GUESTS": "{{ params.guests }}",
     "REASON": "{{ params.reason }}",
     "CORRECTS": "{{ params.corrects }}",
 }
 
-REPLAY = (
-    '--crawl "$CRAWL" --population "$POPULATION" --networks "$NETWORKS" --iw candidates --seeds "$SEEDS" '
-    '--everyone ${PAGES:+--pages "$PAGES"}'
-)
-"""Options of the replay, the same for every chunk: all windows that the rule may recommend, and what its
-guards ask."""
+
+def variables(*names: str) -> dict[str, str]:
+    """The variables of a step, which are those alone that are known by then."""
+    return {name: VARIABLES[name] for name in names}
+
 
 PARAMETERS = {
     "year": Param(
@@ -54,33 +43,14 @@ PARAMETERS = {
         pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+){3}$",
         description="Whose crawls: a crawl's name without its month.",
     ),
-    "population": Param(
-        "mlab-2025-10",
-        type="string",
-        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
-        description="Networks: a stored population, at most 24 months older than the crawl "
-        "(`firstflight population list`).",
-    ),
-    "networks": Param(
-        8,
-        type="integer",
-        minimum=2,
-        maximum=200,
-        description="The population's networks to replay over; each stands for a group of like ones.",
-    ),
-    "seeds": Param(3, type="integer", minimum=1, maximum=1000, description="Seeds of each cell."),
-    "pages": Param(
-        100,
-        type=["null", "integer"],
-        minimum=1,
-        description="Pages to replay, evenly spread over their sizes. Empty: all.",
+    "budget_minutes": Param(
+        120,
+        type="number",
+        exclusiveMinimum=0,
+        description="Most minutes of a core for the stages; a quarter more is used for other inputs.",
     ),
     "guests": Param(
-        1,
-        type="integer",
-        minimum=1,
-        maximum=256,
-        description="Guests of a chunk at once, a core each; several chunks run at once.",
+        2, type="integer", minimum=1, maximum=256, description="Guests that replay at once, a core each."
     ),
     "reason": Param(
         "the annual run found other inputs than those of the version before",
@@ -95,13 +65,6 @@ PARAMETERS = {
         minLength=1,
         maxLength=1000,
         description="What a later version corrects in the one before.",
-    ),
-    "chunks": Param(
-        LANES,
-        type="integer",
-        minimum=1,
-        maximum=1000,
-        description="Chunks at least; more where pages are many.",
     ),
 }
 
@@ -118,53 +81,33 @@ with DAG(
 ) as dag:
     ready = firstflight(
         "ready",
-        'report ready --year "$YEAR" --series "$SERIES" --population "$POPULATION"',
-        # Its own variables alone: the crawl's name is what it finds.
-        env={name: VARIABLES[name] for name in ("YEAR", "SERIES", "POPULATION")},
+        'report ready --year "$YEAR" --series "$SERIES"',
+        env=variables("YEAR", "SERIES"),
         doc="Which months of the year were crawled, whether the newest crawl is over, "
-        "and whether the population is fresh.",
+        "and whether the population of networks is fresh.",
     )
     verify = firstflight(
         "verify",
         'release verify --crawl "$CRAWL"',
-        env=VARIABLES,
+        env=variables("CRAWL"),
         doc="Checks the release that the report is made of.",
     )
-    plan = firstflight(
-        "plan",
-        f'replay plan {REPLAY} --minutes {MINUTES} --at-least "$CHUNKS"',
-        env=VARIABLES | {"CHUNKS": "{{ params.chunks }}"},
-        doc="Counts the loads, and the chunks that they are replayed in.",
-        output_processor=lambda total: [f"{number}/{total}" for number in range(1, int(total) + 1)],
-    )
-
-    def replay(chunk: str) -> None:
-        """Replay one chunk of the pages."""
-        firstflight(
-            "chunk",
-            f'replay run {REPLAY} --guests "$GUESTS" --chunk "$CHUNK"',
-            env=VARIABLES | {"GUESTS": "{{ params.guests }}", "CHUNK": chunk},
-            doc="Replays some of the pages at every window over every network; "
-            "done at once where it was done before.",
-            max_active_tis_per_dagrun=LANES,
-            retries=3,
-        )
-
-    merge = firstflight(
-        "merge",
-        f'replay merge {REPLAY} --chunks "$CHUNKS"',
-        env=VARIABLES | {"CHUNKS": "{{ ti.xcom_pull(task_ids='plan') | length }}"},
-        doc="Puts the chunks together; refuses those of another version of the release, "
-        "other code or other options.",
+    replay = firstflight(
+        "replay",
+        'replay run edition --set pages="$CRAWL" --set budget_minutes="$BUDGET" --guests "$GUESTS"',
+        env=variables("CRAWL", "BUDGET", "GUESTS"),
+        doc="Replays the pages in stages, until each candidate has its verdict; goes on from whole stages.",
+        # The last line is the file of the verdict, in the folder of the decision, whose name ends in its id.
+        output_processor=lambda line: line.rpartition("/")[0].rpartition(".")[2],
+        retries=3,
     )
     report = firstflight(
         "report",
-        'report build --year "$YEAR" --crawl "$CRAWL" --replay full --version next --reason '
-        '"$REASON" --corrects "$CORRECTS"',
-        env=VARIABLES,
+        'report build --year "$YEAR" --crawl "$CRAWL" --replay "$DECISION" --version next '
+        '--reason "$REASON" --corrects "$CORRECTS"',
+        env=variables("YEAR", "CRAWL", "DECISION", "REASON", "CORRECTS"),
         doc="Publishes the report to where the site serves it from; "
         "does nothing if a version with equal content is there.",
         outlets=[Asset("firstflight://report")],
     )
-    chunks = task_group(replay).expand(chunk=plan.output)
-    ready >> verify >> plan >> chunks >> merge >> report
+    ready >> verify >> replay >> report

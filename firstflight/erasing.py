@@ -237,7 +237,7 @@ def _folders(parent: Path) -> list[Path]:
 
 
 def _source_of(folder: Path) -> tuple[str, int] | None:
-    """Crawl and version of the release of a replay or chunk; None for recordings."""
+    """Crawl and version of the release of a replay or part; None for recordings."""
     for path in folder.glob("*.json"):
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Checks everything that is stored: the database, releases, replays with their chunks, reports with their
+"""Checks everything that is stored: the database, releases, replays with their parts, reports with their
 withdrawals, and fetched populations."""
 
 import dataclasses
@@ -31,7 +31,7 @@ from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, manifest_of, misstated, sums_of
 
-FolderKind = Literal["replay", "chunk", "report", "withdrawal", "erratum"]
+FolderKind = Literal["replay", "part", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
 
 Kind = Literal["database", "release", "population"] | FolderKind
@@ -156,16 +156,16 @@ def _of_populations(folder: Path) -> Iterator[Check]:
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, chunks, versions of reports, notices of withdrawal and errata of releases: kind, name and
+    """Replays, their parts, versions of reports, notices of withdrawal and errata of releases: kind, name and
     folder, in the order of their names."""
     return itertools.chain(_replays(settings), _reports(settings), _errata(settings))
 
 
 def _replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     for folder in _folders(settings.replays):
-        if folder.suffix == ".chunks":
-            for chunk in _folders(folder):
-                yield "chunk", f"{folder.stem} {chunk.name}", chunk
+        if folder.suffix == ".parts":
+            for part in _folders(folder):
+                yield "part", f"{folder.stem} {part.name}", part
         else:
             yield "replay", folder.name, folder
 

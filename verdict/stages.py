@@ -4,7 +4,7 @@ decisions/NAME/
     verdict.json
     stage-01/ cells.parquet stage.json manifest.json SHA256SUMS
     arm-bbr/    the same files of loads under another input (verdict/arms.py)
-    stage-02.run.chunks/    parts of the stage in progress (replay/runs/parts.py)
+    stage-02.parts/    parts of the stage in progress (replay/runs/parts.py)
 """
 
 import dataclasses
@@ -21,10 +21,9 @@ import pyarrow as pa
 from replay.errors import ReplayError
 from replay.lab.guest_process import Lab
 from replay.runs.cells import Cell
-from replay.runs.chunks import plan_of
 from replay.runs.guests import Progress
 from replay.runs.initial_window import in_json
-from replay.runs.parts import count_parts, read_parts, remove_parts, replay_part, replay_parts
+from replay.runs.parts import count_parts, plan_of, read_parts, remove_parts, replay_part, replay_parts
 from replay.runs.replay_folder import origin, read_cells, write_cells, write_facts
 from storage.staging import put_in_place
 from storage.sums import broken_sums, seal

@@ -15,7 +15,7 @@ from api.processes import END_WITH_PARENT, stopped
 MOST_LINE_BYTES = 2**25
 """Longest line of the process: times of at most 1,000 responses at each window over each network."""
 
-NO_ANSWER = "the lab could not replay this page; its operator may see why by `firstflight replay run --har`"
+NO_ANSWER = "the lab could not replay this page; its operator may see why by `firstflight replay run har`"
 
 
 async def replay_in_process(

@@ -254,7 +254,7 @@ def command(
         folder = fresh_folder(settings.data_dir / "demo")
         line = Line(folder, is_verbose=verbose)
         began = time.monotonic()
-        sizes = ("--networks", str(networks), "--seeds", str(seeds), "--guests", str(guests))
+        sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
         try:
             if recorded:
                 year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
@@ -325,7 +325,7 @@ def run(
         line.step("release", "verify", "--crawl", str(last))
         line.step("database", "stop")
     with line.part("replay", "pages over the Linux TCP stack, window against window"):
-        line.step("replay", "run", "--crawl", str(last), *sizes)
+        line.step("replay", "run", "demo", "--set", f"pages={last}", *sizes)
     return end(line, last.month, "--crawl", str(last))
 
 
@@ -346,7 +346,7 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
         line.step("import", "pages")
         line.step("release", "verify", "--crawl", month, "--offline")
     with line.part("replay", "pages over the Linux TCP stack, window against window"):
-        line.step("replay", "run", "--recorded", "--pages", pages, *sizes)
+        line.step("replay", "run", "demo", "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
     return end(line, month)
 
 

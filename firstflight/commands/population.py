@@ -23,7 +23,7 @@ def command() -> None:
     Example:
       firstflight population list
       firstflight population fetch mlab --month 2025-10 --country DE
-      firstflight replay run --crawl 2026-11 --population mlab-2025-10-de
+      firstflight replay run demo --set pages=2026-11 --set networks=mlab-2025-10-de
     """
 
 

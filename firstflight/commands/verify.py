@@ -22,7 +22,7 @@ from storage.engine import DatabaseError
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
-    """Check all that is stored: the database, every version of every release, replays, their chunks,
+    """Check all that is stored: the database, every version of every release, replays, their parts,
     and reports.
 
     Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts

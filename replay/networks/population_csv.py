@@ -97,11 +97,11 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
         )
     if not MEASURED.fullmatch(measured):
         raise PopulationError(
-            f"say when the population was measured: --population-measured is {measured or 'empty'}, "
+            f"say when the population was measured: population_measured is {measured or 'empty'}, "
             "not a month such as 2026-05"
         )
     if not source.strip():
-        raise PopulationError("say where the population comes from: --population-source is empty")
+        raise PopulationError("say where the population comes from: population_source is empty")
     content = _content(path)
     rows = list(_rows(path, content))
     profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))

@@ -189,13 +189,9 @@ class Conditions:
 
     def __post_init__(self) -> None:
         """Raise ValueError for a word that is no value."""
-        for value, values in (
-            (self.senders, SENDERS),
-            (self.distance, DISTANCE),
-            (self.http3, HTTP3),
-        ):
-            if value not in values:
-                raise ValueError(f"{value!r} is none of {', '.join(values)}")
+        for name, values in (("senders", SENDERS), ("distance", DISTANCE), ("http3", HTTP3)):
+            if getattr(self, name) not in values:
+                raise ValueError(f"{name} is one of {', '.join(values)}, not {getattr(self, name)}")
 
     @property
     def id(self) -> str:

@@ -1,42 +1,78 @@
-"""A run in parts: each is a chunk that is stored as it ends,
-so that a stopped run goes on from its whole parts."""
+"""A run in parts, which are stored as they end, so that a stopped run goes on from its whole parts.
 
+replays/2026-11.desktop.local.tcp.web.parts/2-of-8/
+    cells.parquet part.json manifest.json SHA256SUMS, and responses.parquet on request
+
+A part holds whole pages, and states its plan. A part of a different plan (another version of the release,
+other code, another file) or with damaged files does not count as done, and is never joined to others.
+"""
+
+import dataclasses
+import hashlib
+import heapq
+import json
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from replay.errors import ReplayError
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
-from replay.runs.chunks import (
-    MOST,
-    Chunk,
-    chunks_folder,
-    core_seconds,
-    is_done,
-    merge,
-    read_chunks,
-    write_chunk,
-)
 from replay.runs.guests import Progress
-from replay.runs.run import Result, replay, share_out
+from replay.runs.price import core_seconds
+from replay.runs.replay_folder import guest_facts, origin, write_cells, write_facts, write_replay
+from replay.runs.responses import read_responses, response_tables, write_responses
+from replay.runs.run import Result, replay, share_out, sort_key
+from schema.computed_tables import CELL, CELL_KEY
 from storage.signatures import Signer
+from storage.staging import put_in_place
+from storage.sums import broken_sums, seal
 
 PART_S = 60.0
 """Planned seconds of a core for a part: a stopped run loses the parts in progress."""
+
+MOST = 1000
+"""Most parts of a run."""
 
 Replayer = Callable[[Sequence[Cell], int], Result]
 """Replays a part on one guest; the number is the part's, from 0."""
 
 
+class PartError(ReplayError):
+    """A part is missing, damaged, or of a different plan."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a run by its number."""
+
+    number: int
+    """Number of the part, from 1."""
+    total: int
+
+    def __str__(self) -> str:
+        """The part as messages name it."""
+        return f"{self.number}/{self.total}"
+
+    def folder(self, replay: Path) -> Path:
+        """The part's folder, for a run that writes to `replay`."""
+        return parts_folder(replay) / f"{self.number}-of-{self.total}"
+
+
 def parts_folder(replay: Path) -> Path:
-    """The path whose chunks are the parts of a run that writes to `replay`:
-    other chunks of the replay are left alone."""
-    return replay.with_name(f"{replay.name}.run")
+    """The folder of all parts of a run that writes to `replay`."""
+    return replay.with_name(f"{replay.name}.parts")
+
+
+def parts_of(total: int) -> list[Part]:
+    """All parts of a run."""
+    return [Part(number, total) for number in range(1, total + 1)]
 
 
 def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
@@ -46,10 +82,33 @@ def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
     return max(1, min(wanted, pages, MOST))
 
 
-def whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Chunk]:
+def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
+    """The plan that all parts of a run state, as read back from JSON."""
+    ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
+    common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
+    return common
+
+
+def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
+    """Return whether the folder holds an undamaged part of this plan."""
+    facts = _read(folder)
+    return facts is not None and facts["plan"] == plan and not broken_sums(folder)
+
+
+def whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
     """The parts of this plan that are stored and undamaged."""
-    found = [Chunk(number, total) for number in range(1, total + 1)]
-    return [one for one in found if is_done(one.folder(parts_folder(replay)), plan)]
+    return [one for one in parts_of(total) if is_done(one.folder(replay), plan)]
+
+
+def write_part(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
+    """Write a part; an older one stays until the new one is complete."""
+    with put_in_place(folder) as stage:
+        write_cells(stage, result.table)
+        if plan["responses"]:
+            write_responses(stage, response_tables(result))
+        facts = guest_facts(result)
+        write_facts(stage / "part.json", {"plan": plan, **facts})
+        seal(stage, {"kind": "part", **origin({**plan, **facts})})
 
 
 def replay_parts(
@@ -66,11 +125,10 @@ def replay_parts(
     On KeyboardInterrupt, parts in progress are still finished and stored, and no other is begun.
     """
     done = whole_parts(replay, plan, total)
-    shares = {Chunk(number, total): share for number, share in enumerate(share_out(cells, total), start=1)}
+    shares = {Part(number, total): share for number, share in enumerate(share_out(cells, total), start=1)}
 
-    def work(part: Chunk) -> None:
-        result = replayer(shares[part], part.number - 1)
-        write_chunk(part.folder(parts_folder(replay)), result, plan)
+    def work(part: Part) -> None:
+        write_part(part.folder(replay), replayer(shares[part], part.number - 1), plan)
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
         running = [pool.submit(work, part) for part in shares if part not in done]
@@ -100,8 +158,10 @@ def join_parts(
     *,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
-    """Write the replay from its parts, and remove them."""
-    whole = merge(replay, total, plan, facts, signer=signer, chunks_of=parts_folder(replay))
+    """Write the replay from its parts, and remove them; `facts` are those of the whole, from `plan_facts`."""
+    cells, found = read_parts(replay, plan, total)
+    loads = _responses([one.folder(replay) for one in parts_of(total)]) if plan["responses"] else None
+    whole = write_replay(replay, cells, facts, found, loads, signer=signer)
     remove_parts(replay)
     return whole
 
@@ -109,11 +169,71 @@ def join_parts(
 def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Table, dict[str, Any]]:
     """The cells of all parts, sorted, and the facts of their guests.
 
-    ChunkError if one is missing or damaged.
+    PartError if one is missing or damaged.
     """
-    return read_chunks(parts_folder(replay), total, plan)
+    parts = parts_of(total)
+    found = [_checked(one.folder(replay), plan, one) for one in parts]
+    tables = [pq.ParquetFile(one.folder(replay) / "cells.parquet").read().cast(CELL) for one in parts]
+    return _sorted(pa.concat_tables(tables)), _together(found)
 
 
 def remove_parts(replay: Path) -> None:
     """Remove the parts of a run that writes to `replay`."""
-    shutil.rmtree(chunks_folder(parts_folder(replay)), ignore_errors=True)
+    shutil.rmtree(parts_folder(replay), ignore_errors=True)
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    """The facts of a part; None if it is missing or unreadable."""
+    try:
+        facts = json.loads((folder / "part.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return dict(facts) if isinstance(facts, dict) and isinstance(facts.get("plan"), dict) else None
+
+
+def _checked(folder: Path, plan: Mapping[str, Any], part: Part) -> dict[str, Any]:
+    facts = _read(folder)
+    if facts is None:
+        raise PartError(f"part {part} is not there: replay again")
+    differing = [name for name in plan if facts["plan"].get(name) != plan[name]]
+    if differing:
+        raise PartError(f"part {part} is of another replay, by its {', '.join(differing)}: replay again")
+    if broken := broken_sums(folder):
+        raise PartError(f"part {part} is damaged ({', '.join(broken)}): replay again")
+    return facts
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    keys = [sort_key(one) for one in table.select(list(CELL_KEY)).to_pylist()]
+    return table.take(sorted(range(len(keys)), key=keys.__getitem__)).combine_chunks()
+
+
+def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
+    """The loads of all parts in order; each part is sorted."""
+    return heapq.merge(
+        *map(read_responses, folders), key=lambda load: sort_key(load.slice(0, 1).to_pylist()[0])
+    )
+
+
+def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The facts of all parts' guests, numbered consecutively; durations are summed."""
+    before = [sum(len(one["guests"]) for one in found[:place]) for place in range(len(found))]
+    return {
+        "gates": [
+            {**check, "guest": check["guest"] + guests}
+            for one, guests in zip(found, before, strict=True)
+            for check in one["gates"]
+        ],
+        "failures": [failure for one in found for failure in one["failures"]],
+        "guests": [guest for one in found for guest in one["guests"]],
+        "wall_s": round(sum(one["wall_s"] for one in found), 3),
+        "programs": [
+            dict(pairs)
+            for pairs in dict.fromkeys(tuple(ran.items()) for one in found for ran in one["programs"])
+        ],
+        **(
+            {"core_s": math.fsum(one["core_s"] for one in found)}
+            if all("core_s" in one for one in found)
+            else {}
+        ),
+    }

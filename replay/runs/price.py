@@ -1,6 +1,8 @@
 """The price of a load: seconds of a core, predicted from its page, its network and its background."""
 
 import collections
+import math
+from collections.abc import Sequence
 
 from replay.recipes.page_recipe import Object, Recipe
 from replay.runs.background import background
@@ -41,6 +43,17 @@ def core_s(cell: Cell) -> float:
     )
     flows = (page_s + before_s) * (FLOW_S * others.flows_per_s + MEGABYTE_S * others.bytes_per_s / 1e6)
     return own + flows + BULK_MEGABYTE_S * competing_megabytes(cell)
+
+
+def core_seconds(cells: Sequence[Cell]) -> float:
+    """Seconds of a core for all cells; the price does not depend on window and seed,
+    and is computed once for these."""
+    prices: dict[tuple[int, int, int], float] = {}
+    for cell in cells:
+        alike = (id(cell.recipe), id(cell.profile), id(cell.conditions))
+        if alike not in prices:
+            prices[alike] = core_s(cell)
+    return math.fsum(prices[id(cell.recipe), id(cell.profile), id(cell.conditions)] for cell in cells)
 
 
 def connections(recipe: Recipe) -> int:

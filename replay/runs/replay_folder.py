@@ -24,7 +24,7 @@ from replay.runs.responses import write_responses
 from replay.runs.run import Result
 from storage.signatures import Signer
 from storage.staging import put_in_place
-from storage.sums import broken_sums, seal
+from storage.sums import seal
 
 FORMAT_VERSION = 1
 """Format of replay.json."""
@@ -72,24 +72,6 @@ def write_cells(folder: Path, table: pa.Table) -> None:
 def read_cells(folder: Path) -> pa.Table:
     """The cells of a replay."""
     return pq.ParquetFile(folder / "cells.parquet").read()
-
-
-def is_stored(folder: Path, planned: Mapping[str, Any]) -> bool:
-    """Return whether the folder has a whole replay of what is planned, by the same kernel,
-    player and rule, whatever the commit."""
-    if broken_sums(folder):
-        return False
-    stored = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
-    return is_same_plan(stored, json.loads(json.dumps(planned)))
-
-
-def is_same_plan(stored: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
-    """Return whether what is stored has all the facts that are planned but the commit.
-
-    Most commits change no load; the hashes of the kernel's recipe and of the player tell those
-    that change what runs in a guest.
-    """
-    return all(stored.get(name) == value for name, value in planned.items() if name != "commit")
 
 
 def write_facts(path: Path, facts: Mapping[str, Any]) -> None:

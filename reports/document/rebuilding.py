@@ -1,15 +1,16 @@
 """The commands that rebuild a report from its release."""
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from recordings.pages.recording import AUGUST_2025, SETS
 from releases.catalogue import Release
-from replay.networks.populations import POPULATIONS
-from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
 from schema.crawls import CrawlName
 from schema.recorded import is_recorded
 from storage.report_versions import Publication
+from verdict.replay_file import command_of
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:
@@ -26,35 +27,15 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
     if inputs.back_cast.content:
         commands.append(f"firstflight replay backcast --seeds {inputs.back_cast.content['seeds']}")
     if replay is not None:
-        commands.append(decide_command(name, replay) if replay.is_staged else _replay_command(name, replay))
+        commands.append(replay_command(name, replay.provenance.get("asked", {"until": "all"})))
     without = "" if replay else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
 
 
-def decide_command(crawl: CrawlName, replay: Replay | None = None) -> str:
-    """The command that decides, with what its file had in place of the defaults."""
-    asked = dict(replay.provenance["asked"]) if replay else {}
-    pages = asked.pop("pages", str(crawl))
-    given = {"pages": "recorded" if is_recorded(crawl.kind) else pages} | asked
-    shown = {name: value for name, value in given.items() if not isinstance(value, list)}
-    return "firstflight replay decide" + "".join(f" --set {name}={value}" for name, value in shown.items())
-
-
-def _replay_command(name: CrawlName, replay: Replay) -> str:
-    """The command that makes a full replay again."""
-    facts = replay.provenance
-    parameters = facts.get("parameters", {})
-    (loads,) = replay.loads
-    both = sorted(
-        {(iw, paced) for iw, paced in zip(loads["iw"].to_pylist(), loads["pacing"].to_pylist(), strict=True)}
-    )
-    windows = ",".join(f"{iw}{'p' if paced else ''}" for iw, paced in both)
-    command = f"firstflight replay run --crawl {name} --iw {windows} {_network_options(replay)}"
-    command += f" --seeds {len(parameters.get('seeds', []))}"
-    pages = facts.get("recipes", {}).get("pages")
-    if pages and pages < facts["pages_there"]:
-        command += f" --pages {pages}"
-    return command + (" --everyone" if replay.replayed.everyone is not None else "")
+def replay_command(crawl: CrawlName, asked: Mapping[str, Any]) -> str:
+    """The command that replays a crawl's pages again, with what its file had in place of the defaults."""
+    pages = "recorded" if is_recorded(crawl.kind) else str(crawl)
+    return command_of({name: value for name, value in asked.items() if name != "pages"}, pages=pages)
 
 
 def publishing_options(publication: Publication) -> str:
@@ -80,17 +61,3 @@ def _import_command(release: Release) -> str:
     folder = "" if named == AUGUST_2025 else f" {named}"
     version = f" --version {manifest.version}" if manifest.version > 1 else ""
     return f"firstflight import pages{folder}{version}"
-
-
-def _network_options(replay: Replay) -> str:
-    """Options for the replay's profiles, or for its population if it was stored or imported from a file."""
-    profiles = replay.provenance.get("profiles", [])
-    average = next(one for one in replay.populations if not one["slow"])
-    if average.get("is_stored"):
-        return f"--population {average['id']} --networks {len(profiles)}"
-    if average["id"] in {one.id for one in POPULATIONS}:
-        return f"--profiles {','.join(profile['id'] for profile in profiles)}"
-    return (
-        f"--population {average['id']}.csv --networks {len(profiles)} --population-measured "
-        f"{average['measured']} --population-source {shlex.quote(average['source'])}"
-    )

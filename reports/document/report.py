@@ -19,7 +19,7 @@ from reports.document.citation import citation
 from reports.document.drawing import draw_figure, flat, is_wide
 from reports.document.figure_style import NARROW, WIDE
 from reports.document.illustrative import illustrative_because, marks, recorded_limits
-from reports.document.rebuilding import decide_command, publishing_options
+from reports.document.rebuilding import publishing_options, replay_command
 from reports.document.render import render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
@@ -60,7 +60,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
             illustrative_because=illustrative_because(inputs),
             limits=recorded_limits(inputs.release),
             fits=fits_number(counted.content["measures"], iw=RULE.incumbent),
-            command=decide_command(inputs.release.manifest.crawl),
+            command=replay_command(inputs.release.manifest.crawl, {}),
         ),
     )
 

@@ -147,7 +147,7 @@ def decision(folder: Path, release: Release) -> Replay:
 def full_replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
     """Read the full replay of a release once its checksums and signature hold."""
     name = str(release.manifest.crawl)
-    again = f"run `firstflight replay run --crawl {name}`"
+    again = f"run `firstflight replay run edition --set pages={name}`"
     folder = root / name
     if not (folder / "cells.parquet").is_file() or not (folder / "replay.json").is_file():
         raise ReportError(

@@ -20,8 +20,8 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.runs.cells import plan, sample
-from replay.runs.chunks import core_seconds
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
+from replay.runs.price import core_seconds
 from replay.runs.run import replay
 from studies.csv_table import write_table
 

@@ -127,10 +127,8 @@ def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
         },
         "annual_report": {
             "ready": ["verify"],
-            "verify": ["plan"],
-            "plan": ["replay.chunk"],
-            "replay.chunk": ["merge"],
-            "merge": ["report"],
+            "verify": ["replay"],
+            "replay": ["report"],
             "report": [],
         },
         "maintenance": {"verify": ["detach"], "check": ["detach"], "backup": ["detach"], "detach": []},

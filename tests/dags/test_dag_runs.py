@@ -27,7 +27,7 @@ def run(name, parameters):
 
 run("monthly_crawl", json.loads(sys.argv[2]))
 os.environ["FIRSTFLIGHT_BIN"] = sys.argv[3]
-run("annual_report", {"year": 2026, "networks": 4, "seeds": 2, "pages": 5, "chunks": 3})
+run("annual_report", {"year": 2026, "budget_minutes": 1})
 run("maintenance", {"detach_after": 24})
 """
 
@@ -38,7 +38,7 @@ echo "$@" >> {{called}}
 echo "a line of progress"
 case "$1 $2" in
     "report ready") echo {CRAWL} ;;
-    "replay plan") echo 3 ;;
+    "replay run") echo /data/decisions/{CRAWL}.0123abcd/verdict.json ;;
 esac
 """
 """A stand-in for the command line, since a replay would take minutes.
@@ -102,17 +102,11 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert release.manifest.rows["visit"] >= 4
     assert release.manifest.rows["response"] > 40
     *report, one, other, third, last = called.read_text().splitlines()
-    replay = (
-        f"--crawl {CRAWL} --population mlab-2025-10 --networks 4 --iw candidates --seeds 2 "
-        "--everyone --pages 5"
-    )
-    assert [*report[:3], *sorted(report[3:6]), *report[6:]] == [
-        "report ready --year 2026 --series desktop.local.tcp.web --population mlab-2025-10",
+    assert report == [
+        "report ready --year 2026 --series desktop.local.tcp.web",
         f"release verify --crawl {CRAWL}",
-        f"replay plan {replay} --minutes 30 --at-least 3",
-        *(f"replay run {replay} --guests 1 --chunk {number}/3" for number in (1, 2, 3)),
-        f"replay merge {replay} --chunks 3",
-        f"report build --year 2026 --crawl {CRAWL} --replay full --version next "
+        f"replay run edition --set pages={CRAWL} --set budget_minutes=1 --guests 2",
+        f"report build --year 2026 --crawl {CRAWL} --replay 0123abcd --version next "
         "--reason the annual run found other inputs than those of the version before "
         "--corrects no known mistake: it has the inputs that are named as changed",
     ]

@@ -39,6 +39,7 @@ def run(task: dict[str, Any], data: Path) -> subprocess.CompletedProcess[str]:
         "FIRSTFLIGHT_DATA_DIR": str(data),
         "YEAR": "2026",
         "CRAWL": str(NAME),
+        "DECISION": "full",
         "REASON": task["reason"],
         "CORRECTS": task["corrects"],
     }

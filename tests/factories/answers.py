@@ -56,7 +56,7 @@ def made_up_answer(headline: str) -> dict[str, Any]:
         illustrative_because=(),
         limits=bundled_limits(),
         fits=KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1),
-        command="firstflight replay decide --set pages=recorded",
+        command="firstflight replay run edition",
     )
     assert made.headline == headline
     as_json: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(made)))

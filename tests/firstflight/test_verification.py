@@ -24,7 +24,7 @@ from tests.factories.signing import make_signer
 FOLDERS = {
     "release": NAME.path(Path("releases"), version=1),
     "replay": Path("replays") / str(NAME),
-    "chunk": Path("replays") / f"{NAME}.chunks" / "1-of-1",
+    "part": Path("replays") / f"{NAME}.parts" / "1-of-1",
     "report": Path("reports/2026/v1"),
     "withdrawal": Path("reports/2026/v1-withdrawn"),
     "erratum": Path("releases/errata/1"),
@@ -41,8 +41,8 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("data")
     release = write_whole_release(data, crawl())
     replay = write_replay(data, release, FEW_CELLS)
-    chunk = data / FOLDERS["chunk"]
-    shutil.copytree(replay, chunk)
+    part = data / FOLDERS["part"]
+    shutil.copytree(replay, part)
     signer = make_signer(tmp_path_factory.mktemp("signer"))
     signer.sign(replay)
     signer.allowed_signers.rename(data / "allowed_signers")

@@ -21,7 +21,7 @@ def command() -> None:
       firstflight import netlog --id my-pages --vantage berlin chrome-net-export-log.json
       firstflight import httparchive bytesTotal.json
       firstflight release verify --crawl 2025-08
-      firstflight replay run --crawl 2025-08 --pages 50
+      firstflight replay run --set pages=2025-08
     """
 
 

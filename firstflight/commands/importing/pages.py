@@ -41,7 +41,7 @@ def pages(
     Without SETS the 591 pages of August 2025 are taken. With the code come also wpt-2019-12,
     lh-kenya-2020-07, lh-gov-europe-2021-03, and of images mobile-images-2022-05 and phantomjs-2013-09
     (docs/recorded-pages.md). A folder has pages.parquet, requests.parquet and source.json. What was inferred
-    and what is unknown is in recording.json. `firstflight replay run --recorded` imports August's by itself.
+    and what is unknown is in recording.json. `firstflight replay run edition` imports August's by itself.
 
     \b
     Example:

@@ -3,8 +3,6 @@
 import click
 
 from firstflight.commands.replay.backcast import run_backcast
-from firstflight.commands.replay.chunks import merge, plan
-from firstflight.commands.replay.decide import run_decide
 from firstflight.commands.replay.lab import build_lab, run_selftest
 from firstflight.commands.replay.reproduce import reproduce_results
 from firstflight.commands.replay.run import run_replay
@@ -18,10 +16,10 @@ def command() -> None:
     Example:
       firstflight replay build-lab
       firstflight replay selftest
-      firstflight replay run --crawl 2026-11
+      firstflight replay run --set pages=2026-11
       firstflight replay reproduce cs244-2017
     """
 
 
-for one in (build_lab, run_selftest, run_decide, run_replay, plan, merge, reproduce_results, run_backcast):
+for one in (build_lab, run_selftest, run_replay, reproduce_results, run_backcast):
     command.add_command(one)

@@ -1,179 +1,205 @@
-"""`firstflight replay run`: replay a release's pages, or one chunk of them."""
+"""`firstflight replay run`: the replay that a file describes."""
 
+import contextlib
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from tqdm import tqdm
 
 from firstflight.commands.replay.lab import find_lab
-from firstflight.commands.replay.options import EXPECTED, PlannedReplay, plan_replay, replay_options
+from firstflight.commands.replay.sources import Source, find_source
+from firstflight.commit import code_commit
 from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
+from recordings.errors import RecordingError
+from releases.catalogue import ReleaseError
 from replay.errors import ReplayError
-from replay.lab.cpus import quiet_cpus
-from replay.lab.guest_process import Lab, usable_cpus
-from replay.runs.cells import Cell
-from replay.runs.chunks import MOST, Chunk, is_done, write_chunk
+from replay.lab.guest_process import usable_cpus
+from replay.lab.player import player_key
+from replay.networks.population_csv import PopulationError
 from replay.runs.parts import count_parts, join_parts, replay_part, replay_parts, whole_parts
-from replay.runs.replay_folder import is_stored
-from replay.runs.run import Result, replay
-from storage.signatures import Signer
+from replay.runs.price import core_seconds
+from replay.runs.replay_folder import kernel_facts
+from storage.signatures import SigningFailed
+from verdict.arms import ARMS
+from verdict.calibration import standing
+from verdict.deciding import Loaded, decide
+from verdict.full_replay import FullReplay, plan_replay
+from verdict.question import STRATA, Question
+from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
+from verdict.replayed import Replayed, month_of, of_stages, read_stages
+from verdict.rule import RULE_VERSION
+from verdict.sampling import Plan, first_plan
+from verdict.stages import Stages
+from verdict.stored import write_verdict
 
-
-def parse_chunk(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Chunk | None:
-    """Read K/N, the K-th of N chunks."""
-    if value is None:
-        return None
-    number, _, total = value.partition("/")
-    words = (number, total)
-    if not all(word.isascii() and word.isdecimal() for word in words):
-        raise click.BadParameter(f"{value!r} is no chunk such as 2/8")
-    chunk = Chunk(int(number), int(total))
-    if not 1 <= chunk.number <= chunk.total <= MOST:
-        raise click.BadParameter(f"{value!r} is no chunk of at most {MOST:,}, counted from 1")
-    return chunk
+EXPECTED = (
+    ReplayError,
+    ReleaseError,
+    RecordingError,
+    PopulationError,
+    SigningFailed,
+    OSError,
+    ValueError,
+    msgspec.ValidationError,
+)
 
 
 @click.command("run")
-@replay_options
+@click.argument("name", metavar=f"[FILE|{'|'.join(PRESETS)}]", required=False)
 @click.option(
-    "--guests",
-    type=click.IntRange(1, 256),
-    default=None,
-    help="Concurrent guest kernels.  [default: one per CPU]",
+    "--set", "given", multiple=True, metavar="NAME=VALUE", help="A value in place of the file's. Repeatable."
 )
+@click.option("--guests", type=click.IntRange(1, 256), help="Guests at once.  [default: one per usable core]")
 @click.option(
-    "--chunk",
-    callback=parse_chunk,
-    metavar="K/N",
-    help="Replay the K-th of N chunks of the pages only; `firstflight replay merge` merges them.",
+    "--plan", "only_plan", is_flag=True, help="Print the loads and their price, and replay nothing."
 )
-@click.option(
-    "--unless-stored",
-    is_flag=True,
-    help="Do nothing if the same replay is stored already, by the same kernel, player and rule, whatever the "
-    "commit.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the replay's provenance as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict, or the provenance, as JSON.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of the file, with all names and values.")
 @click.pass_obj
 def run_replay(
     settings: Settings,
-    /,
     *,
+    name: str | None,
+    given: tuple[str, ...],
     guests: int | None,
-    chunk: Chunk | None,
-    unless_stored: bool,
+    only_plan: bool,
     as_json: bool,
-    **options: Any,  # noqa: ANN401
+    schema: bool,
 ) -> None:
-    """Replay the pages of a release or of recordings over every profile and window,
-    under all conditions, with every seed.
+    """Replay what a TOML file or a preset describes; without one, the yearly answer.
 
-    Options that end in ,... take several values: each combination is replayed. A report's recommendation uses
-    the defaults only; the report shows other conditions beside it. cells.parquet, with a row for each load,
-    and replay.json, with everything the cells depend on, are written below replays/ in the data folder. Parts
-    of the pages are stored as they end: the same command goes on from there if a run was stopped.
-
-    A replay needs virtual time: in real time (--lab of selftest and reproduce) the calibration fails.
+    A replay until all is decided loads stages over networks drawn anew, until each candidate has its verdict
+    or the budget is used, then arms: other inputs, for the table of who would decide otherwise. It writes the
+    stages and verdict.json below decisions/ in the data folder. A replay of all loads every page over every
+    network, and writes cells.parquet, with a row for each load, and replay.json, with everything the cells
+    depend on, below replays/. Either keeps its whole parts: the same command goes on from there if it was
+    stopped.
 
     \b
     Example:
-      firstflight replay run --crawl 2026-11
-      firstflight replay run --crawl 2026-11 --everyone
-      firstflight replay run --crawl 2026-11 --population mlab-2025-10-crux --networks 16 --iw candidates
-      firstflight replay run --recorded --pages 50 --unless-stored
-      firstflight replay run --crawl 2026-11 --chunk 2/8 --guests 1
-      firstflight replay run --crawl 2026-11 --population ndt-2026-05.csv --population-measured 2026-05
-        --population-source "M-Lab NDT, query of docs/populations.md"
-      firstflight replay run --crawl 2026-11 --congestion-control cubic,bbr --pacing off,on
-      firstflight replay run --crawl 2026-11 --pages 50 --iw 3,10,30 --http recorded,h1,h2
-      firstflight replay run --har page.har --cdp log.json.gz --cache cold,warm --think recorded
-      firstflight replay run --crawl 2026-11 --loss own,0.01,0.01x4 --competition none,2xbbr@10
+      firstflight replay run edition
+      firstflight replay run --set pages=2026-11 --set budget_minutes=30 --set run=2
+      firstflight replay run har --set pages=page.har --set 'conditions.warm_cache=[false, true]'
+      firstflight replay run demo --set pages=recorded --set max_pages=50 --plan
+      firstflight replay run mine.toml --set conditions.congestion_control=cubic,bbr
     """
-    run_once(settings, options, guests=guests, chunk=chunk, unless_stored=unless_stored, as_json=as_json)
-
-
-def run_once(
-    settings: Settings,
-    options: dict[str, Any],
-    *,
-    guests: int | None,
-    chunk: Chunk | None,
-    unless_stored: bool,
-    as_json: bool,
-) -> None:
-    """Replay every load that the options describe, or a chunk of them, and store the result."""
-    with one_line(*EXPECTED):
-        check_signer(settings)
-        planned = plan_replay(settings, **options)
-        if unless_stored and is_stored(planned.folder, planned.facts):
-            click.echo(f"stored already: {planned.folder}", err=True)
-            return
-        lab = find_lab(settings.cache_dir)
-        click.echo(planned.sentence, err=True)
-        if chunk:
-            run_chunk(lab, planned, chunk, guests=guests)
-            return
-        facts = run_parts(lab, planned, guests=guests, signer=settings.signer)
-    tell(facts, planned.folder, as_json=as_json)
-
-
-def run_parts(
-    lab: Lab, planned: PlannedReplay, *, guests: int | None, signer: Signer | None
-) -> dict[str, Any]:
-    """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
-    at_once = guests or len(usable_cpus())
-    total = count_parts(planned.cells, guests=at_once)
-    plan = planned.plan
-    if done := len(whole_parts(planned.folder, plan, total)):
-        click.echo(f"{done} of {total} parts were done already", err=True)
-    with tqdm(total=len(planned.cells), unit="load", disable=None, desc="replay") as progress:
-        one_part = functools.partial(replay_part, lab, progress=progress, responses=planned.responses)
-        try:
-            replay_parts(planned.cells, planned.folder, plan, total, guests=at_once, replayer=one_part)
-        except KeyboardInterrupt:
-            kept = len(whole_parts(planned.folder, plan, total))
-            raise Stopped(f"{kept} of {total} parts are kept, and {GO_ON}") from None
-    return join_parts(planned.folder, plan, planned.facts, total, signer=signer)
-
-
-def check_signer(settings: Settings) -> None:
-    """Raise SigningFailed if files cannot be signed: before hours of work rather than after."""
-    if settings.signer is not None:
-        settings.signer.check()
-
-
-def run_chunk(lab: Lab, planned: PlannedReplay, chunk: Chunk, *, guests: int | None) -> None:
-    """Replay a chunk unless it is done already; a chunk without a finished load is not stored."""
-    folder = chunk.folder(planned.folder)
-    if is_done(folder, planned.plan):
-        click.echo(f"chunk {chunk} was done already: {folder}")
+    if schema:
+        click.echo(json.dumps(file_schema(), indent=2))
         return
-    cells = chunk.cells(planned.cells)
-    result = watched(lab, cells, guests=guests, responses=planned.responses, first_cpu=chunk.number - 1)
-    done = sum(row["state"] == "done" for row in result.rows)
-    if cells and not done:
-        raise ReplayError(f"no load of chunk {chunk} was done: {result.rows[0]['reason']}")
-    write_chunk(folder, result, planned.plan)
-    click.echo(f"chunk {chunk}: {done:,} of {len(cells):,} loads done in {result.wall_s:.1f} s: {folder}")
-
-
-def watched(
-    lab: Lab, cells: Sequence[Cell], *, guests: int | None, responses: bool, first_cpu: int | None = None
-) -> Result:
-    """Replay cells with a progress bar; `first_cpu` is where a chunk begins to look for quiet CPUs."""
-    cpus = usable_cpus() if first_cpu is None else quiet_cpus(first_cpu)
-    with tqdm(total=len(cells), unit="load", disable=None, desc="replay") as progress:
-        return replay(
-            lab, cells, guests=guests or len(cpus), progress=progress, responses=responses, cpus=cpus
+    with one_line(*EXPECTED):
+        file = read_file(name, given)
+        if settings.signer is not None:
+            settings.signer.check()  # before hours of work rather than after
+        source = find_source(settings, file.pages)
+        at_once = guests or len(usable_cpus())
+        if file.until == "decided":
+            decided = run_decision(settings, file, source, guests=at_once, only_plan=only_plan)
+            if decided:
+                tell_verdict(*decided, as_json=as_json)
+            return
+        full = plan_replay(
+            file,
+            source.recipes,
+            source.facts,
+            populations=settings.populations,
+            commit=code_commit(settings.commit),
         )
+        folder = settings.replays / source.folder
+        click.echo(
+            f"{full.sentence}, about {in_words(core_seconds(full.cells))} of a core", err=not only_plan
+        )
+        if only_plan:
+            return
+        facts = run_full(settings, full, folder, guests=at_once)
+    tell_replay(facts, folder, as_json=as_json)
 
 
-def tell(facts: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+def run_decision(
+    settings: Settings, file: ReplayFile, source: Source, *, guests: int, only_plan: bool
+) -> tuple[dict[str, Any], Path] | None:
+    """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
+    if "release" not in source.facts:
+        raise ValueError("pages: a decision takes a release; of recordings replay all, with --set until=all")
+    rule, (conditions,) = file.rule, file.combinations()
+    question = Question(recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions)
+    if only_plan:
+        cells = question.cells([first_plan(rule, STRATA)])
+        click.echo(
+            f"{len(source.recipes):,} pages, {len(rule.candidates)} windows, a first stage of {len(cells):,} "
+            f"loads, about {in_words(core_seconds(cells))} of a core; all stages at most "
+            f"{in_words(60 * file.budget_minutes)}, then {len(file.arms)} arms"
+        )
+        return None
+    facts = {
+        **source.facts,
+        "commit": code_commit(settings.commit),
+        "kernel": kernel_facts(),
+        "player": player_key(),
+        "rule_version": RULE_VERSION,
+        "asked": file.asked,
+    }
+    folder = settings.data_dir / "decisions" / f"{source.folder}.{file.checksum}"
+    stages = Stages(folder, question, find_lab(settings.cache_dir), facts, guests=guests)
+
+    @contextlib.contextmanager
+    def told(what: str, loads: int) -> Iterator[None]:
+        with tqdm(desc=what, unit="load", total=loads, disable=None) as stages.progress:
+            yield
+
+    def load(plans: Sequence[Plan]) -> Loaded:
+        with told(f"stage {len(plans)}", plans[-1].loads):
+            return stages(plans)
+
+    try:
+        for found in decide(load, rule, strata=STRATA, budget_s=60 * file.budget_minutes):
+            replayed = Replayed(looks=found.looks, everyone=found.everyone, rule=rule, month=month_of(facts))
+            verdict = replayed.verdict(standing(settings.backcast))
+            write_verdict(folder, verdict)
+            click.echo(f"stage {len(found.plans)}: {verdict['headline']}", err=True)
+        for name in file.arms:
+            with told(name, ARMS[name].plan.loads):
+                stages.arm(name)
+    except KeyboardInterrupt:
+        raise Stopped(
+            f"whole stages with their verdict, and parts of the next, are kept in {folder}, and {GO_ON}"
+        ) from None
+    verdict = of_stages(*read_stages(folder)).verdict(standing(settings.backcast))
+    return verdict, write_verdict(folder, verdict)
+
+
+def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int) -> dict[str, Any]:
+    """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
+    lab, plan = find_lab(settings.cache_dir), full.plan
+    total = count_parts(full.cells, guests=guests)
+    if done := len(whole_parts(folder, plan, total)):
+        click.echo(f"{done} of {total} parts were done already", err=True)
+    with tqdm(total=len(full.cells), unit="load", disable=None, desc="replay") as progress:
+        one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
+        try:
+            replay_parts(full.cells, folder, plan, total, guests=guests, replayer=one_part)
+        except KeyboardInterrupt:
+            kept = len(whole_parts(folder, plan, total))
+            raise Stopped(f"{kept} of {total} parts are kept, and {GO_ON}") from None
+    return join_parts(folder, plan, full.facts, total, signer=settings.signer)
+
+
+def tell_verdict(verdict: Mapping[str, Any], path: Path, *, as_json: bool) -> None:
+    """Print a verdict as JSON, or in a few lines of which the last is its file."""
+    if as_json:
+        click.echo(json.dumps(verdict, indent=2, sort_keys=True))
+        return
+    for one in verdict["candidates"]:
+        click.echo(f"IW {one['window']}: {one['verdict']}")
+    click.echo("\n".join([*verdict["sentences"], str(path)]))
+
+
+def tell_replay(facts: Mapping[str, Any], folder: Path, *, as_json: bool) -> None:
     """Print a replay as JSON or in a few lines; ClickException if no load was done."""
     if as_json:
         click.echo(json.dumps(facts, indent=2, sort_keys=True))
@@ -183,7 +209,7 @@ def tell(facts: dict[str, Any], folder: Path, *, as_json: bool) -> None:
         raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
 
 
-def report(facts: dict[str, Any], folder: Path) -> None:
+def report(facts: Mapping[str, Any], folder: Path) -> None:
     """Print a replay in a few lines."""
     recipes, cells = facts["recipes"], facts["cells"]
     click.echo(
@@ -198,3 +224,15 @@ def report(facts: dict[str, Any], folder: Path) -> None:
     click.echo(str(folder / "cells.parquet"))
     for failure in facts["failures"]:
         click.echo(f"failed: {failure['reason']}", err=True)
+
+
+def in_words(seconds: float) -> str:
+    """A time that somebody waits for, in minutes or hours.
+
+    >>> in_words(163), in_words(20), in_words(5399), in_words(5400)
+    ('3 minutes', '1 minute', '90 minutes', '1.5 hours')
+    """
+    minutes = max(1, round(seconds / 60))
+    if seconds >= 1.5 * 3600:
+        return f"{seconds / 3600:,.1f} hours"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"

@@ -1,12 +1,10 @@
-"""Options for the pages of a replay: a release, or recordings."""
+"""The pages of a replay: of a release, or of recordings."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import click
 
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import Settings
@@ -15,33 +13,11 @@ from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.recipes.recorded import read_recordings
 from storage.signatures import faults
 
-RECORDING = click.Path(path_type=Path, exists=True, dir_okay=False)
+BUNDLED = "recorded"
+"""Name of the pages that come with the code, which are imported first if need be."""
 
-SOURCE_OPTIONS = (
-    click.option("--crawl", help="Crawl whose release is replayed: its name or a unique prefix."),
-    click.option(
-        "--recorded",
-        is_flag=True,
-        help="The 591 pages of August 2025 that come with the code instead of a crawl's; they are "
-        "imported first if need be.",
-    ),
-    click.option(
-        "--har",
-        "hars",
-        type=RECORDING,
-        multiple=True,
-        metavar="FILE",
-        help="First page of a HAR file (.har, .har.gz) instead of a release. Repeatable.",
-    ),
-    click.option(
-        "--cdp",
-        "logs",
-        type=RECORDING,
-        multiple=True,
-        metavar="FILE",
-        help="First page of a log of DevTools events (.json, .json.gz) instead of a release. Repeatable.",
-    ),
-)
+HARS, LOGS = (".har", ".har.gz"), (".json", ".json.gz")
+"""How names of HAR files and of logs of DevTools events end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,17 +31,18 @@ class Source:
     """The source's fields of replay.json."""
 
 
-def find_source(
-    settings: Settings, *, crawl: str | None, recorded: bool, hars: Sequence[Path], logs: Sequence[Path]
-) -> Source:
-    """The pages of a release, of the bundled recorded ones, or of other recordings."""
-    if (crawl is not None) + recorded + bool(hars or logs) != 1:
-        raise click.UsageError("give either --crawl, or --recorded, or recordings by --har and --cdp")
-    if hars or logs:
-        return of_recordings(hars, logs)
-    return of_release(
-        sound(settings, find_release(settings.releases, crawl) if crawl else bundled_release(settings))
-    )
+def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
+    """The pages of a release, of the bundled recorded ones, or of recordings; ValueError for no pages."""
+    files = [pages] if isinstance(pages, str) else list(pages)
+    if not files:
+        raise ValueError("pages: name recordings, such as --set pages=page.har")
+    if all(name.endswith((*HARS, *LOGS)) for name in files):
+        return of_recordings([Path(name) for name in files])
+    name, *others = files
+    if others:
+        raise ValueError(f"pages: recordings end in {', '.join((*HARS, *LOGS))}, not as {', '.join(files)}")
+    release = bundled_release(settings) if name == BUNDLED else find_release(settings.releases, name)
+    return of_release(sound(settings, release))
 
 
 def of_release(release: Release) -> Source:
@@ -80,9 +57,10 @@ def of_release(release: Release) -> Source:
     return Source(recipes=read_recipes(release), folder=name, facts=facts)
 
 
-def of_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> Source:
+def of_recordings(files: Sequence[Path]) -> Source:
     """A page of each recording; the folder's name depends on the files' contents only."""
-    found = read_recordings(hars, logs)
+    hars = [path for path in files if path.name.endswith(HARS)]
+    found = read_recordings(hars, [path for path in files if path not in hars])
     sums = hashlib.sha256(" ".join(one.sha256 for one in found).encode()).hexdigest()
     return Source(
         recipes=[one.recipe for one in found],

@@ -116,22 +116,6 @@ def test_a_damaged_description_is_that_populations_damage_alone() -> None:
     assert "mlab-2025-10-de-crux.csv is missing: remove" in found["mlab-2025-10-de-crux"].said
 
 
-def test_a_replay_takes_a_stored_population_by_its_id() -> None:
-    unknown = run("replay", "plan", "--crawl", "2026-11", "--population", "nothing", "--iw", "candidates")
-    assert "no file and no stored population 'nothing'" in unknown.output
-    told = run(
-        "replay",
-        "plan",
-        "--crawl",
-        "2026-11",
-        "--population",
-        "mlab-2025-10",
-        "--population-measured",
-        "2026-01",
-    )
-    assert "knows its month and source" in told.output
-
-
 def test_a_stale_population_is_not_ready() -> None:
     settings = from_environment()
     check_population(settings, "mlab-2025-10", "2027-10")

@@ -104,7 +104,7 @@ def test_a_missing_input_is_one_line_with_the_command_that_makes_it(tmp_path: Pa
     write_release(tmp_path, crawl())
     unreplayed = run(tmp_path, "build", "--year", "2026")
     assert (unreplayed.exit_code, unreplayed.stderr.count("\n")) == (1, 1)
-    assert f"`firstflight replay run --crawl {NAME}`" in unreplayed.stderr
+    assert f"`firstflight replay run edition --set pages={NAME}`" in unreplayed.stderr
     assert not (tmp_path / "reports").exists()
 
 

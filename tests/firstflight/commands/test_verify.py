@@ -41,11 +41,11 @@ def crawled(embedded_server: str) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with a release, a replay, a chunk and a report."""
+    """A data folder with a release, a replay, a part and a report."""
     data = tmp_path_factory.mktemp("data")
     release = build(crawled, "2026-11", data / "releases").release
     replay = write_replay(data, release, FEW_CELLS)
-    shutil.copytree(replay, replay.with_name(f"{NAME}.chunks") / "1-of-1")
+    shutil.copytree(replay, replay.with_name(f"{NAME}.parts") / "1-of-1")
     build_report(read_data_folder(data), data / "reports" / "2026" / "v1", commit="c0ffee")
     return data
 
@@ -76,25 +76,25 @@ def files_in(folder: Path) -> int:
 def test_everything_that_is_stored_is_a_line_and_says_that_it_is_unsigned(data: Path) -> None:
     done = run("verify")
     assert done.exit_code == 0, done.output
-    database, release, replay, chunk, report, last = done.stdout.splitlines()
+    database, release, replay, part, report, last = done.stdout.splitlines()
     assert database.startswith(f"ok        database {NAME}: ")
     assert release.startswith(f"ok        release {NAME} version 1: ")
     assert release.endswith(" checks hold [unsigned]")
     assert replay == f"ok        replay {NAME}: 3 files are as in SHA256SUMS [unsigned]"
-    assert chunk == f"ok        chunk {NAME} 1-of-1: 3 files are as in SHA256SUMS [unsigned]"
+    assert part == f"ok        part {NAME} 1-of-1: 3 files are as in SHA256SUMS [unsigned]"
     listed = files_in(data / "reports" / "2026" / "v1") - 1  # SHA256SUMS does not list itself
     assert listed > 100
     assert report == f"ok        report 2026 v1: {listed} files are as in SHA256SUMS [unsigned]"
     assert last == "5 checked, none damaged"
-    assert set(items("--offline")) == {"release", "replay", "chunk", "report"}
+    assert set(items("--offline")) == {"release", "replay", "part", "report"}
 
 
-@pytest.mark.parametrize("kind", ["release", "replay", "chunk", "report"])
+@pytest.mark.parametrize("kind", ["release", "replay", "part", "report"])
 def test_a_bit_that_flips_anywhere_is_found_and_damages_nothing_else(data: Path, kind: str) -> None:
     folders = {
         "release": next(data.glob("releases/*/*/*/*/*/*")),
         "replay": data / "replays" / NAME,
-        "chunk": data / "replays" / f"{NAME}.chunks" / "1-of-1",
+        "part": data / "replays" / f"{NAME}.parts" / "1-of-1",
         "report": data / "reports" / "2026" / "v1",
     }
     chosen = random.Random(kind)
@@ -131,7 +131,7 @@ def test_a_database_that_cannot_be_reached_keeps_no_file_from_being_checked(
     assert first.startswith("DAMAGED   database PostgreSQL: ")
     assert first.endswith("--offline leaves it out")
     assert [line.split()[:2] for line in rest] == [
-        ["ok", kind] for kind in ("release", "replay", "chunk", "report")
+        ["ok", kind] for kind in ("release", "replay", "part", "report")
     ]
 
 
@@ -145,7 +145,7 @@ def test_a_crawl_that_cannot_be_read_is_its_own_damage_alone(data: Path, crawled
             connection.execute(text("ALTER TABLE site_away RENAME TO site"))
     assert found["database"]["state"] == "damaged"
     assert 'relation "site" does not exist' in found["database"]["said"]
-    assert {found[kind]["state"] for kind in ("replay", "chunk", "report")} == {"ok"}
+    assert {found[kind]["state"] for kind in ("replay", "part", "report")} == {"ok"}
 
 
 def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(data: Path) -> None:
@@ -228,7 +228,7 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     assert {kind: one["signature"] for kind, one in found.items()} == {
         "release": "signed by releases@example.org",
         "replay": "signed by releases@example.org",
-        "chunk": "unsigned",
+        "part": "unsigned",
         "report": "signed by releases@example.org",
     }
     assert {one["state"] for one in found.values()} == {"ok"}
@@ -266,7 +266,7 @@ def test_release_and_report_are_signed_as_they_are_built(data: Path, key: Path) 
         ("release", "build", "--crawl", "2026-11"),
         ("report", "build", "--year", "2026", *SECOND),
         ("report", "withdraw", "--year", "2026", "--version", "1", "--reason", "wrong"),
-        ("replay", "run", "--crawl", "2026-11"),
+        ("replay", "run", "demo", "--set", "pages=2026-11"),
         ("sign", "--all"),
     ],
 )

@@ -2,9 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from firstflight.main import main
 from replay.errors import BuildFailed, KernelError, LabMissing
 from replay.lab import kernel, player
 from replay.lab.scratch import executable_folder
@@ -132,38 +130,3 @@ def test_the_player_is_compiled_once_without_a_warning(tmp_path: Path) -> None:
 def test_a_guest_has_no_room_where_nothing_is_executable(tmp_path: Path) -> None:
     with pytest.raises(LabMissing, match="point TMPDIR at one"):
         executable_folder([tmp_path / "absent", Path("/proc")])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--crawl", "2026-11"], "no release of crawl"),
-        (["--crawl", "2026-11", "--iw", "3,x"], "no list of windows"),
-        (["--crawl", "2026-11", "--iw", "0"], "no list of windows"),
-        (["--crawl", "2026-11", "--iw", "16paced"], "no initial window such as 16 or, paced, 16p"),
-        (["--crawl", "2026-11", "--profiles", "dialup"], "no profile dialup"),
-        (["--crawl", "2026-11", "--seeds", "0"], "is not in the range"),
-        (
-            ["--crawl", "2026-11", "--congestion-control", "cubic,quic"],
-            "each must be one of reno, cubic, bbr",
-        ),
-        (["--crawl", "2026-11", "--pacing", "fast"], "each must be off or on"),
-        (["--crawl", "2026-11", "--loss", "1%"], "each must be own, a share up to 0.5"),
-        (["--crawl", "2026-11", "--loss", "0.6"], "each must be own, a share up to 0.5"),
-        (["--crawl", "2026-11", "--loss", "0.01x0.5"], "each must be own, a share up to 0.5"),
-        (["--crawl", "2026-11", "--think", "long"], "each must be none or recorded"),
-        (["--crawl", "2026-11", "--competition", "2xbbr"], "each must be none, or up to 64 flows"),
-        (["--crawl", "2026-11", "--competition", "0xbbr@10"], "each must be none, or up to 64 flows"),
-        (["--crawl", "2026-11", "--competition", "1xquic@10"], "each must be none, or up to 64 flows"),
-        (["--crawl", "2026-11", "--competition", "1xbbr@251"], "each must be none, or up to 64 flows"),
-    ],
-)
-def test_bad_input_is_one_line_and_a_non_zero_exit(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], complaint: str
-) -> None:
-    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path))
-    monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", str(tmp_path))
-    done = CliRunner().invoke(main, ["replay", "run", *arguments])
-    assert done.exit_code != 0
-    assert complaint in done.output
-    assert list(tmp_path.iterdir()) == []

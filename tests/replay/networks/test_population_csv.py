@@ -105,7 +105,7 @@ def test_name_month_and_source_are_asked_for(tmp_path: Path) -> None:
         imported(tmp_path, GOOD, name="My networks.csv")
     path = tmp_path / "ndt.csv"
     path.write_text(GOOD, encoding="utf-8")
-    with pytest.raises(PopulationError, match="--population-measured is 2026, not a month"):
+    with pytest.raises(PopulationError, match="population_measured is 2026, not a month"):
         read_population(path, measured="2026", source="x")
     with pytest.raises(PopulationError, match="say where the population comes from"):
         read_population(path, measured="2026-05", source=" ")

@@ -8,9 +8,8 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
-from replay.runs.chunks import core_seconds
 from replay.runs.conditions import Competition, Conditions, Neighbours
-from replay.runs.price import connections, core_s, longest_chain_seconds, page_seconds
+from replay.runs.price import connections, core_s, core_seconds, longest_chain_seconds, page_seconds
 from tests.factories.lab_networks import plain
 
 ORIGIN = Origin(host="a.test", port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=0)

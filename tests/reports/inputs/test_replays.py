@@ -64,7 +64,7 @@ def test_a_population_whose_weights_do_not_sum_to_one_is_refused_in_one_line(
 def test_a_missing_replay_names_the_command(tmp_path: Path) -> None:
     write_release(tmp_path, crawl())
     with pytest.raises(
-        ReportError, match=f"run `firstflight replay run --crawl {NAME}`, or .*--without-replay"
+        ReportError, match=f"run `firstflight replay run edition --set pages={NAME}`, or .*--without-replay"
     ):
         read_data_folder(tmp_path)
 

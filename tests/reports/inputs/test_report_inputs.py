@@ -41,6 +41,7 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
         },
         slow | {"id": "ndt-2026-05-slow", "weights": {PROFILE_IDS[0]: 1.0}},
     ]
+    content["asked"] = {"until": "all", "pages": "2026-11", "networks": "ndt-2026-05.csv", "seeds": 3}
     path.write_text(json.dumps(content), encoding="utf-8")
     seal(path.parent, {})
     inputs = read_data_folder(tmp_path)
@@ -48,17 +49,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     assert {one.id: one.weight for one in inputs.replay.replayed.looks[0].evidence.networks} == {
         PROFILE_IDS[0]: 1.0
     }
-    assert (
-        f"--population ndt-2026-05.csv --networks {len(PROFILE_IDS)} --population-measured 2026-05 "
-        "--population-source 'M-Lab'\"'\"'s NDT'" in rebuild_commands(inputs)[1]
-    )
-    for one in content["populations"]:
-        one["is_stored"] = True
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
-    assert (
-        f" --population ndt-2026-05 --networks {len(PROFILE_IDS)} --seeds"
-        in rebuild_commands(read_data_folder(tmp_path))[1]
+    assert rebuild_commands(inputs)[1] == (
+        f"firstflight replay run --set until=all --set networks=ndt-2026-05.csv --set pages={NAME}"
     )
 
 

@@ -28,22 +28,21 @@ def har(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("pages", "complaint"),
     [
-        ([], "give either --crawl, or --recorded, or recordings"),
-        (["--recorded", "--har", "HAR"], "give either --crawl, or --recorded, or recordings"),
-        (["--crawl", "2026-11", "--har", "HAR"], "give either --crawl, or --recorded, or recordings"),
-        (["--har", "absent.har"], "does not exist"),
-        (["--cdp", "HAR"], "is a HAR"),
+        ("[]", "pages: name recordings"),
+        ("absent.har", "absent.har"),
+        ("HAR,page.txt", "pages: recordings end in .har"),
+        ("2026-11", "no release of crawl"),
     ],
 )
-def test_a_run_takes_a_release_or_recordings(
-    har: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], complaint: str
+def test_pages_that_are_none_are_one_line(
+    har: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pages: str, complaint: str
 ) -> None:
     monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path / "data"))
-    words = [word.replace("HAR", str(har)) for word in arguments]
-    done = CliRunner().invoke(main, ["replay", "run", *words])
-    assert done.exit_code != 0
+    given = f"pages={pages.replace('HAR', str(har))}"
+    done = CliRunner().invoke(main, ["replay", "run", "har", "--set", given])
+    assert (done.exit_code, done.output.count("\n")) == (1, 1)
     assert complaint in done.output
 
 
@@ -54,9 +53,10 @@ def test_a_recordings_page_is_replayed_cold_and_warm(
     cache = str(from_environment().cache_dir)
     monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", cache)
-    words = ["--har", str(har), "--cache", "cold,warm", "--think", "none,recorded"]
-    words += ["--iw", "10", "--seeds", "1", "--profiles", "avgdc-2010-mid", "--responses", "--json"]
-    done = CliRunner().invoke(main, ["replay", "run", *words])
+    words = [f"pages={har}", "candidates=[]", "seeds=1", "networks=avgdc-2010-mid", "responses=true"]
+    words += ["conditions.warm_cache=[false, true]", "conditions.server_delay=[false, true]"]
+    given = [option for word in words for option in ("--set", word)]
+    done = CliRunner().invoke(main, ["replay", "run", "har", *given, "--json"])
     assert done.exit_code == 0, done.output
     (folder,) = (tmp_path / "data" / "replays").iterdir()
     rows = {(row["cache"], row["think"]): row for row in pq.read_table(folder / "cells.parquet").to_pylist()}

@@ -1,4 +1,4 @@
-"""`firstflight replay decide` as an operator runs it: over drawn networks, in the lab."""
+"""`firstflight replay run edition` as an operator runs it: over drawn networks, in the lab."""
 
 import json
 import shutil
@@ -16,16 +16,18 @@ from verdict.stored import in_bytes
 
 def decide(data: Path, *given: str) -> Result:
     options = [word for one in given for word in ("--set", one)]
-    return CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(data)}).invoke(main, ["replay", "decide", *options])
+    return CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(data)}).invoke(
+        main, ["replay", "run", "edition", *options]
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         ("arms=['slow']", "not slow"),
-        ("queues=deep", "not deep"),
         ("windows=10", "windows"),
-        ("budget_minutes", "give NAME=VALUE"),
+        ("pages=page.har", "page.har"),
+        ("pages=2026-11", "no release of crawl"),
     ],
 )
 def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""Chunks of a replay and their merge; the lab's answers are made up."""
+"""Parts of a run and what is joined of them; the lab's answers are made up."""
 
 import functools
 import json
@@ -9,22 +9,20 @@ from typing import Any
 import pytest
 
 from replay.errors import GuestFailed
-from replay.lab.cpus import quiet_cpus
-from replay.lab.guest_process import usable_cpus
 from replay.networks.copula import PAPER_POPULATIONS
 from replay.runs.calibration import CalibrationCheck
 from replay.runs.cells import Cell
-from replay.runs.chunks import (
-    Chunk,
-    ChunkError,
-    chunks_folder,
-    how_many,
-    is_done,
-    merge,
-    plan_of,
-    write_chunk,
-)
 from replay.runs.guests import Guest, NetworkJob
+from replay.runs.parts import (
+    Part,
+    PartError,
+    is_done,
+    join_parts,
+    parts_folder,
+    parts_of,
+    plan_of,
+    write_part,
+)
 from replay.runs.replay_folder import guest_facts, plan_facts, write_replay
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, result_of, share_out
@@ -74,38 +72,34 @@ def write_whole(folder: Path, guests: int) -> None:
     write_replay(folder, result.table, facts(), guest_facts(result), response_tables(result))
 
 
-def write_one(folder: Path, chunk: Chunk, common: dict[str, Any]) -> None:
-    share = chunk.cells(PLANNED)
-    result = (
-        replayed([share], [chunk.number])
-        if share
-        else result_of([], wall_s=0.1, programs={"kernel": "ab" * 32})
-    )
-    write_chunk(chunk.folder(folder), result, common)
+def write_one(folder: Path, part: Part, common: dict[str, Any]) -> None:
+    share = share_out(PLANNED, part.total)[part.number - 1]
+    write_part(part.folder(folder), replayed([share], [part.number]), common)
 
 
 def write_all(folder: Path, total: int, *, responses: bool = False) -> dict[str, Any]:
     common = plan_of(facts(), PLANNED, responses=responses)
-    for number in range(1, total + 1):
-        write_one(folder, Chunk(number, total), common)
+    for part in parts_of(total):
+        write_one(folder, part, common)
     return common
 
 
-@pytest.mark.parametrize("total", [1, 2, 3, 5, 7])
-def test_merged_chunks_are_to_the_byte_what_as_many_guests_of_one_run_would_leave(
+@pytest.mark.parametrize("total", [1, 2, 3, 5])
+def test_joined_parts_are_to_the_byte_what_as_many_guests_of_one_run_would_leave(
     tmp_path: Path, total: int
 ) -> None:
-    write_whole(tmp_path / "whole", total if total < 7 else 5)
-    common = write_all(tmp_path / "merged", total, responses=True)
-    merge(tmp_path / "merged", total, common, facts())
-    whole, merged = tmp_path / "whole", tmp_path / "merged"
-    assert sorted(path.name for path in merged.iterdir()) == sorted(path.name for path in whole.iterdir())
+    write_whole(tmp_path / "whole", total)
+    common = write_all(tmp_path / "joined", total, responses=True)
+    join_parts(tmp_path / "joined", common, facts(), total)
+    whole, joined = tmp_path / "whole", tmp_path / "joined"
+    assert sorted(path.name for path in joined.iterdir()) == sorted(path.name for path in whole.iterdir())
     for name in ("cells.parquet", "responses.parquet"):
-        assert (merged / name).read_bytes() == (whole / name).read_bytes(), name
-    one, other = (json.loads((folder / "replay.json").read_text()) for folder in (whole, merged))
+        assert (joined / name).read_bytes() == (whole / name).read_bytes(), name
+    one, other = (json.loads((folder / "replay.json").read_text()) for folder in (whole, joined))
     del one["wall_s"], other["wall_s"]
     assert one == other
-    assert broken_sums(whole) == broken_sums(merged) == []
+    assert broken_sums(whole) == broken_sums(joined) == []
+    assert not parts_folder(joined).exists()
 
 
 def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) -> None:
@@ -120,53 +114,40 @@ def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "name", ["cells.parquet", "responses.parquet", "chunk.json", "manifest.json", "SHA256SUMS"]
+    "name", ["cells.parquet", "responses.parquet", "part.json", "manifest.json", "SHA256SUMS"]
 )
-def test_a_bit_that_flips_in_any_file_of_a_chunk_is_refused_and_the_chunk_is_not_done(
+def test_a_bit_that_flips_in_any_file_of_a_part_is_refused_and_the_part_is_not_done(
     tmp_path: Path, name: str
 ) -> None:
     common = write_all(tmp_path / "m", 2, responses=True)
-    path = Chunk(2, 2).folder(tmp_path / "m") / name
+    path = Part(2, 2).folder(tmp_path / "m") / name
     sound = path.read_bytes()
     for bit in random.Random(name).sample(range(8 * len(sound)), 40):
         spoilt = bytearray(sound)
         spoilt[bit // 8] ^= 1 << bit % 8
         path.write_bytes(spoilt)
         assert not is_done(path.parent, common)
-        with pytest.raises(ChunkError, match=r"chunk 2/2 is .*: run `firstflight replay run"):
-            merge(tmp_path / "m", 2, common, facts())
+        with pytest.raises(PartError, match=r"part 2/2 is .*: replay again"):
+            join_parts(tmp_path / "m", common, facts(), 2)
     assert not (tmp_path / "m").exists()
 
 
-def test_every_page_is_in_one_chunk_whole_and_chunks_are_alike_in_weight() -> None:
-    shares = [Chunk(number, 3).cells(PLANNED) for number in (1, 2, 3)]
+def test_every_page_is_in_one_part_whole_and_parts_are_alike_in_weight() -> None:
+    shares = share_out(PLANNED, 3)
     assert sorted(cell.id for share in shares for cell in share) == sorted(cell.id for cell in PLANNED)
     pages = [{cell.recipe.visit_id for cell in share} for share in shares]
     assert sum(map(len, pages)) == len(set().union(*pages)) == 5
 
 
-def test_merging_again_changes_nothing_and_forgets_the_chunks_of_other_totals(tmp_path: Path) -> None:
-    folder = tmp_path / "m"
-    write_all(folder, 3)
-    common = write_all(folder, 2)
-    (chunks_folder(folder) / ".1-of-2-left-by-a-crash").mkdir()
-    merge(folder, 2, common, facts())
-    before = (folder / "cells.parquet").read_bytes()
-    assert sorted(path.name for path in chunks_folder(folder).iterdir()) == ["1-of-2", "2-of-2"]
-    merge(folder, 2, common, facts())
-    assert (folder / "cells.parquet").read_bytes() == before
-    assert not (folder / "responses.parquet").exists()
-
-
-def test_a_chunk_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) -> None:
-    chunk = Chunk(1, 2)
+def test_a_part_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) -> None:
+    part = Part(1, 2)
     common = plan_of(facts(), PLANNED, responses=False)
-    assert not is_done(chunk.folder(tmp_path / "m"), common)
-    write_one(tmp_path / "m", chunk, common)
-    assert is_done(chunk.folder(tmp_path / "m"), common)
+    assert not is_done(part.folder(tmp_path / "m"), common)
+    write_one(tmp_path / "m", part, common)
+    assert is_done(part.folder(tmp_path / "m"), common)
     for other in (facts(commit="decade"), facts(checksum="bb")):
-        assert not is_done(chunk.folder(tmp_path / "m"), plan_of(other, PLANNED, responses=False))
-    assert not is_done(chunk.folder(tmp_path / "m"), plan_of(facts(), PLANNED, responses=True))
+        assert not is_done(part.folder(tmp_path / "m"), plan_of(other, PLANNED, responses=False))
+    assert not is_done(part.folder(tmp_path / "m"), plan_of(facts(), PLANNED, responses=True))
 
 
 @pytest.mark.parametrize(
@@ -177,45 +158,18 @@ def test_a_chunk_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) 
         ({}, PLANNED[:-1], "cells_planned"),
     ],
 )
-def test_a_chunk_of_another_release_other_code_or_other_options_is_refused(
+def test_a_part_of_another_release_other_code_or_another_file_is_refused(
     tmp_path: Path, other: dict[str, str], planned: list[Cell], why: str
 ) -> None:
     write_all(tmp_path / "m", 2)
     planned_facts = facts(**other)
-    with pytest.raises(ChunkError, match=f"chunk 1/2 is of another replay, by its {why}: run .* --chunk 1/2"):
-        merge(tmp_path / "m", 2, plan_of(planned_facts, planned, responses=False), planned_facts)
+    with pytest.raises(PartError, match=f"part 1/2 is of another replay, by its {why}: replay again"):
+        join_parts(tmp_path / "m", plan_of(planned_facts, planned, responses=False), planned_facts, 2)
     assert not (tmp_path / "m").exists()
 
 
-def test_a_chunk_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
+def test_a_part_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
     common = write_all(tmp_path / "m", 2)
-    (Chunk(2, 2).folder(tmp_path / "m") / "chunk.json").write_text("{")
-    with pytest.raises(ChunkError, match="chunk 2/2 is not there: run"):
-        merge(tmp_path / "m", 2, common, facts())
-
-
-def test_so_many_loads_that_airflow_could_not_map_them_are_refused() -> None:
-    with pytest.raises(ChunkError, match="2,000 chunks: replay fewer pages"):
-        how_many(120_000, minutes=1)
-
-
-def test_a_chunk_takes_quiet_cpus_first_and_each_chunk_begins_at_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("replay.lab.cpus.usable_cpus", lambda: [0, 1, 2])
-    monkeypatch.setattr("replay.lab.cpus.LOOK_S", 0)
-
-    def look(*ticks: tuple[int, int]) -> None:
-        looks = iter([dict.fromkeys(range(3), (0, 0)), dict(enumerate(ticks))])
-        monkeypatch.setattr("replay.lab.cpus.cpu_seconds", lambda: next(looks))
-
-    look((1, 9), (1, 9), (1, 9))
-    assert quiet_cpus(0) == [0, 1, 2]
-    look((1, 9), (1, 9), (1, 9))
-    assert quiet_cpus(4) == [1, 2, 0]
-    look((9, 1), (1, 9), (9, 1))
-    assert quiet_cpus(0) == [1, 0, 2]
-
-
-def test_this_machine_says_how_busy_its_cpus_are() -> None:
-    assert sorted(quiet_cpus(1)) == usable_cpus()
+    (Part(2, 2).folder(tmp_path / "m") / "part.json").write_text("{")
+    with pytest.raises(PartError, match="part 2/2 is not there"):
+        join_parts(tmp_path / "m", common, facts(), 2)

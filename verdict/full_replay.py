@@ -1,0 +1,104 @@
+"""A replay of every page over every network at every window, as its file describes it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.networks.copula import PAPER_POPULATIONS
+from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
+from replay.networks.populations import PROFILES
+from replay.networks.profiles import Population, Profile
+from replay.networks.representatives import representatives
+from replay.networks.stored_populations import find_population
+from replay.recipes.page_recipe import Recipe
+from replay.runs.cells import Cell, plan, sample
+from replay.runs.conditions import Conditions
+from replay.runs.parts import plan_of
+from replay.runs.replay_folder import plan_facts
+from verdict.question import HALF_LOADED
+from verdict.replay_file import ReplayFile
+from verdict.rule import RULE_VERSION
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FullReplay:
+    """A replay before its first cell runs."""
+
+    cells: Sequence[Cell]
+    facts: dict[str, Any]
+    """Everything that the cells depend on, for replay.json."""
+    sentence: str
+    """Its extent in one line."""
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The plan that all parts state."""
+        return plan_of(self.facts, self.cells, responses=self.facts["asked"]["responses"])
+
+
+def plan_replay(
+    file: ReplayFile, recipes: Sequence[Recipe], source: Mapping[str, Any], *, populations: Path, commit: str
+) -> FullReplay:
+    """The replay of these pages that the file describes.
+
+    `source` are the pages' fields of replay.json, `populations` is the folder of stored ones. Raises
+    PopulationError or ReplayError.
+    """
+    profiles, weights, which = networks_of(file, populations)
+    some, windows, arms = (
+        sample(recipes, file.max_pages or len(recipes)),
+        file.rule.candidates,
+        file.combinations(),
+    )
+    cells = plan(some, profiles, windows=windows, seeds=file.seeds, conditions=arms)
+    if file.everyone_pages:
+        known = {cell.id for cell in cells}
+        others = everyone_cells(sample(some, file.everyone_pages), profiles, file)
+        cells += [cell for cell in others if cell.id not in known]
+    facts = plan_facts(
+        cells,
+        {**source, "pages_there": len(recipes), "asked": file.asked},
+        commit=commit,
+        rule_version=RULE_VERSION,
+        populations=weights,
+    )
+    sentence = (
+        f"{len(some):,} of {len(recipes):,} pages, {len(profiles)} networks ({which}), {len(windows)} "
+        f"windows, {file.seeds} seeds: {len(cells):,} loads"
+    )
+    return FullReplay(cells=cells, facts=facts, sentence=sentence)
+
+
+def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file: ReplayFile) -> list[Cell]:
+    """Loads on a half-loaded line where all traffic has the window, and of the window in force by another
+    route, one seed each."""
+    half, alias = Conditions(neighbours=HALF_LOADED), Conditions(alias=True)
+    return [
+        *plan(recipes, profiles, windows=file.rule.candidates, seeds=1, conditions=[half]),
+        *plan(recipes, profiles, windows=[file.rule.incumbent], seeds=1, conditions=[alias]),
+    ]
+
+
+def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
+    """The networks of a replay, the populations that weigh them, and which they are; `folder` has the stored
+    populations. Raises PopulationError."""
+    known = {one.id: one for one in PROFILES}
+    names = [file.networks] if isinstance(file.networks, str) else list(dict.fromkeys(file.networks))
+    if not isinstance(file.networks, str) or file.networks in known:
+        if unknown := [name for name in names if name not in known]:
+            raise PopulationError(f"networks: no profile {', '.join(unknown)}; there are {', '.join(known)}")
+        return tuple(known[name] for name in names), PAPER_POPULATIONS, "by their ids"
+    found = population_of(file, folder)
+    chosen = representatives(found, file.max_networks)
+    return chosen.profiles, chosen.populations, f"for the {len(found.profiles)} of {chosen.populations[0].id}"
+
+
+def population_of(file: ReplayFile, folder: Path) -> CsvPopulation:
+    """The networks of a CSV file, or of a stored population, which knows its month and source."""
+    path, measured, source = Path(str(file.networks)), file.population_measured, file.population_source
+    if path.is_file() or path.suffix == ".csv":
+        return read_population(path, measured=measured, source=source)
+    if measured or source:
+        raise PopulationError("networks: a stored population knows its month and source")
+    return find_population(folder, str(file.networks))

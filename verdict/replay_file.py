@@ -1,0 +1,270 @@
+"""The file that describes a replay: pages, networks, windows, conditions, and when it ends."""
+
+import hashlib
+import json
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from replay.networks.distances import DISTANCE
+from replay.networks.population_csv import MOST_ROWS
+from replay.networks.queues import QUEUES
+from replay.networks.stored_populations import CURRENT
+from replay.runs.condition_lists import MOST_SEGMENTS, Value, combinations, lists_schema
+from replay.runs.conditions import Conditions
+from replay.runs.origins import HTTP3, SENDERS
+from verdict.arms import ARMS
+from verdict.question import conditions_of
+from verdict.replayed import rule_of
+from verdict.rule import RULE, Rule
+
+PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets").glob("*.toml"))}
+"""Files that come with the code, by name."""
+
+MOST_WINDOWS = 48
+"""Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
+
+Word = Annotated[str, Meta(pattern="^[0-9]+p?$")]
+"""An initial window in segments, with a p if it is paced."""
+
+
+class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A replay as its file describes it; without a value for any field, that of the yearly answer."""
+
+    pages: Annotated[
+        str | tuple[str, ...],
+        Meta(
+            description="`recorded`, the pages of August 2025 that come with the code; a crawl's name or a "
+            "unique prefix; or HAR files (.har, .har.gz) and logs of DevTools events (.json, .json.gz), of "
+            "which each gives its first page."
+        ),
+    ] = "recorded"
+    until: Annotated[
+        Literal["decided", "all"],
+        Meta(
+            description="decided: in stages over networks drawn anew, until each candidate has its verdict. "
+            "all: every page over every network at every window, with every seed, under every combination of "
+            "`conditions`."
+        ),
+    ] = "decided"
+    candidates: Annotated[
+        tuple[Word, ...], Meta(description="Initial windows beside the incumbent, with a p if paced.")
+    ] = tuple(map(repr, RULE.candidates))
+    incumbent: Annotated[Word, Meta(description="The window in force.")] = repr(RULE.incumbent)
+    senders: Annotated[
+        str,
+        Meta(description="How servers differ.", extra_json_schema={"enum": [*SENDERS]}),
+    ] = "published"
+    distance: Annotated[
+        str,
+        Meta(
+            description="How far beyond the network servers lie.",
+            extra_json_schema={"enum": [*DISTANCE]},
+        ),
+    ] = "recorded"
+    http3: Annotated[
+        str,
+        Meta(description="How servers send what was HTTP/3.", extra_json_schema={"enum": [*HTTP3]}),
+    ] = "stand-in"
+    queues: Annotated[
+        str,
+        Meta(
+            description="Reading of the published queues of bottlenecks.",
+            extra_json_schema={"enum": [*QUEUES]},
+        ),
+    ] = "default"
+
+    run: Annotated[
+        int, Meta(ge=1, description="decided: other runs draw other networks, pages and random events.")
+    ] = 1
+    budget_minutes: Annotated[float, Meta(gt=0, description="decided: most minutes of a core.")] = 120.0
+    arms: Annotated[
+        tuple[Annotated[str, Meta(extra_json_schema={"enum": [*ARMS]})], ...],
+        Meta(
+            description="decided: other inputs that are loaded once all is settled, for the table of who "
+            "would decide otherwise."
+        ),
+    ] = tuple(ARMS)
+
+    max_pages: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="all: pages, sampled evenly by size; without it all."),
+    ] = None
+    networks: Annotated[
+        str | tuple[str, ...],
+        Meta(
+            description="all: a stored population's id (`firstflight population list`); a CSV file of "
+            "networks; or ids of single profiles (docs/populations.md)."
+        ),
+    ] = CURRENT
+    max_networks: Annotated[
+        int,
+        Meta(
+            ge=2,
+            le=MOST_ROWS,
+            description="all: networks of the population; each stands for a group of like ones.",
+        ),
+    ] = 8
+    population_measured: Annotated[
+        str, Meta(description="all: month (YYYY-MM) in which the networks of the CSV file were measured.")
+    ] = ""
+    population_source: Annotated[str, Meta(description="all: source of the networks of the CSV file.")] = ""
+    seeds: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="all: loads of each page, network, window and condition, which differ in the start "
+            "of the page and in the background traffic.",
+        ),
+    ] = 3
+    everyone_pages: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="all: pages that are also loaded on a half-loaded line where all traffic has the "
+            "window, and once more at the incumbent by another route.",
+        ),
+    ] = 0
+    responses: Annotated[
+        bool, Meta(description="all: also write responses.parquet, times and flights of each response.")
+    ] = False
+    conditions: Annotated[
+        dict[str, Annotated[tuple[Value, ...], Meta(min_length=1)]],
+        Meta(
+            description="all: values by condition, of which every combination is replayed.",
+            extra_json_schema=lists_schema(),
+        ),
+    ] = {}
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, which names the field, for a value that is none."""
+        self.combinations()
+        windows = {*self.rule.candidates}
+        if not all(1 <= int(one) <= MOST_SEGMENTS for one in windows):
+            raise ValueError(f"candidates and incumbent are windows of 1 to {MOST_SEGMENTS} segments")
+        if len(windows) > MOST_WINDOWS:
+            raise ValueError(f"candidates: a guest has room for {MOST_WINDOWS}, and these are {len(windows)}")
+        if unknown := sorted({*self.arms} - {*ARMS}):
+            raise ValueError(f"arms are {', '.join(ARMS)}, not {', '.join(unknown)}")
+        other = OF_ALL if self.until == "decided" else OF_DECISION
+        if foreign := [name for name in other if getattr(self, name) != DEFAULTS[name]]:
+            raise ValueError(f"until = {self.until} takes no {' and no '.join(foreign)}")
+
+    @property
+    def rule(self) -> Rule:
+        """The rule with these candidates and this incumbent."""
+        return rule_of(msgspec.structs.asdict(self))
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The values that decide the loads, as stages and replays state them."""
+        other = (*OF_ALL, "until") if self.until == "decided" else OF_DECISION
+        return {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}
+
+    @property
+    def checksum(self) -> str:
+        """Eight characters by the values that decide the loads."""
+        return hashlib.sha256(msgspec.json.encode(self.asked, order="sorted")).hexdigest()[:8]
+
+    def combinations(self) -> list[Conditions]:
+        """The conditions of every combination."""
+        return combinations(self.conditions, base=conditions_of(msgspec.structs.asdict(self)))
+
+
+OF_DECISION = ("run", "budget_minutes", "arms")
+"""Fields of a decision alone."""
+
+OF_ALL = (
+    "max_pages",
+    "networks",
+    "max_networks",
+    "population_measured",
+    "population_source",
+    "seeds",
+    "everyone_pages",
+    "responses",
+    "conditions",
+)
+"""Fields of a replay of every page over every network alone."""
+
+DEFAULTS: dict[str, Any] = {
+    one.name: one.default if one.default is not msgspec.NODEFAULT else {}
+    for one in msgspec.structs.fields(ReplayFile)
+}
+
+
+def read_file(file: str | None, given: Sequence[str] = ()) -> ReplayFile:
+    """The file or the preset of that name, with NAME=VALUE in place of its values.
+
+    ValueError or msgspec.ValidationError, which names the value; OSError.
+    """
+    values: dict[str, Any] = {}
+    if file is not None:
+        path = PRESETS.get(file, Path(file))
+        if not path.is_file():
+            raise ValueError(f"{file} is no file and none of the presets {', '.join(PRESETS)}")
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as exc:
+            raise ValueError(f"{file}: {exc}") from exc
+    for one in given:
+        name, equals, text = one.partition("=")
+        if not equals:
+            raise ValueError(f"--set {one}: give NAME=VALUE")
+        top, _, key = name.partition(".")
+        value = read_value(text)
+        if not isinstance(value, list) and (key or isinstance(DEFAULTS.get(top), tuple)):
+            value = [value if key else str(value)]
+        table = values.get(top)
+        values[top] = {**(table if isinstance(table, dict) else {}), key: value} if key else value
+    return msgspec.convert(values, ReplayFile)
+
+
+def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML
+    """A value as TOML has it; a word or a list of words where it is none.
+
+    >>> read_value("3"), read_value("['10']"), read_value("2026-11"), read_value("10,16p")
+    (3, ['10'], '2026-11', ['10', '16p'])
+    """
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.split(",") if "," in text else text
+
+
+def command_of(asked: Mapping[str, Any], **others: object) -> str:
+    """The command that replays what was asked, with `others` in place of its values.
+
+    >>> command_of({"run": 2, "arms": []}, pages="2026-11")
+    "firstflight replay run edition --set run=2 --set 'arms=[]' --set pages=2026-11"
+    >>> command_of({"until": "all", "candidates": ["16p"], "conditions": {"loss": ["own", 0.01]}})
+    'firstflight replay run --set until=all --set \'candidates=["16p"]\' --set \'conditions.loss=["own", 0.01]\''
+    """  # noqa: E501
+    values = {**asked, **others}
+    lists = values.pop("conditions", {})
+    values = {
+        name: value
+        for name, value in values.items()
+        if value is not None and json.dumps(value) != json.dumps(DEFAULTS[name])
+    }
+    values |= {f"conditions.{name}": value for name, value in lists.items()}
+    preset = "" if "until" in values else " edition"
+    return f"firstflight replay run{preset}" + "".join(
+        f" --set {shlex.quote(f'{name}={_text(value)}')}" for name, value in values.items()
+    )
+
+
+def _text(value: object) -> str:
+    is_word = isinstance(value, str) and read_value(value) == value
+    return str(value) if is_word else json.dumps(value)
+
+
+def file_schema() -> dict[str, Any]:
+    """JSON Schema of the file, for editors."""
+    return {"title": "A replay of firstflight", **msgspec.json.schema(ReplayFile)}
