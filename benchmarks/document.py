@@ -30,7 +30,7 @@ original took an hour). Pages are real ones, with flows of others beside them: {
 
 DECIDE = """## The time to an answer
 
-`scripts/bench decide`: `replay decide` on the 591 recorded pages, until no candidate is open or {budget_minutes:g} minutes of a core are used.
+`scripts/bench decide`: `replay run edition` on the 591 recorded pages, until no candidate is open or {budget_minutes:g} minutes of a core are used.
 Each run draws networks, pages and random events of its own. Memory is that of the largest process.
 """  # noqa: E501
 

@@ -22,6 +22,7 @@ VARIABLES = {
     "CRAWL": "{{ ti.xcom_pull(task_ids='ready') }}",
     "DECISION": "{{ ti.xcom_pull(task_ids='replay') }}",
     "BUDGET": "{{ params.budget_minutes }}",
+    "ARMS": "{{ '' if params.arms else 'arms=[]' }}",
     "GUESTS": "{{ params.guests }}",
     "REASON": "{{ params.reason }}",
     "CORRECTS": "{{ params.corrects }}",
@@ -47,7 +48,13 @@ PARAMETERS = {
         120,
         type="number",
         exclusiveMinimum=0,
-        description="Most minutes of a core for the stages; a quarter more is used for other inputs.",
+        description="Most minutes of a core for the stages.",
+    ),
+    "arms": Param(
+        True,
+        type="boolean",
+        description="Also load other inputs, for the table of who would decide otherwise: half an hour of a "
+        "core.",
     ),
     "guests": Param(
         2, type="integer", minimum=1, maximum=256, description="Guests that replay at once, a core each."
@@ -94,8 +101,9 @@ with DAG(
     )
     replay = firstflight(
         "replay",
-        'replay run edition --set pages="$CRAWL" --set budget_minutes="$BUDGET" --guests "$GUESTS"',
-        env=variables("CRAWL", "BUDGET", "GUESTS"),
+        'replay run edition --set pages="$CRAWL" --set budget_minutes="$BUDGET" ${ARMS:+--set "$ARMS"} '
+        '--guests "$GUESTS"',
+        env=variables("CRAWL", "BUDGET", "ARMS", "GUESTS"),
         doc="Replays the pages in stages, until each candidate has its verdict; goes on from whole stages.",
         # The last line is the file of the verdict, in the folder of the decision, whose name ends in its id.
         output_processor=lambda line: line.rpartition("/")[0].rpartition(".")[2],

@@ -201,10 +201,10 @@ def _sound(root: Path) -> Iterator[Release]:
 
 
 def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
-    """Folders of replays and unfinished builds that must be removed."""
+    """Folders of replays, decisions and unfinished builds that must be removed."""
     gone = {(str(one.crawl), one.version) for one in having}
     gone |= {(str(one.crawl), one.version) for one in listed(settings.releases) if isinstance(one, Withdrawn)}
-    for folder in _folders(settings.replays):
+    for folder in [*_folders(settings.replays), *_folders(settings.decisions)]:
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
         if any(_source_of(part) in gone for part in parts) or mentions(folder, site):
             yield folder

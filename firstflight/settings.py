@@ -113,6 +113,11 @@ class Settings:
         return self.data_dir / "replays"
 
     @property
+    def decisions(self) -> Path:
+        """Folder of decisions, one folder a crawl and what was asked."""
+        return self.data_dir / "decisions"
+
+    @property
     def backcast(self) -> Path:
         """Folder of the back-cast that validates the replay and the rule."""
         return self.data_dir / "backcast"

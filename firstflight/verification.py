@@ -31,7 +31,7 @@ from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, manifest_of, misstated, sums_of
 
-FolderKind = Literal["replay", "part", "report", "withdrawal", "erratum"]
+FolderKind = Literal["replay", "part", "stage", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
 
 Kind = Literal["database", "release", "population"] | FolderKind
@@ -98,6 +98,7 @@ def checks(settings: Settings, engine: Engine | None) -> list[Check]:
         ("database", "PostgreSQL", _of_crawls(engine)),
         ("release", settings.releases, _of_versions(settings, engine, versions)),
         ("replay", settings.replays, of_folders(settings, _replays(settings), versions)),
+        ("stage", settings.decisions, of_folders(settings, _stages(settings), versions)),
         ("report", settings.reports, of_folders(settings, _reports(settings), versions)),
         ("erratum", settings.releases / ERRATA, of_folders(settings, _errata(settings), versions)),
         ("population", settings.populations, _of_populations(settings.populations)),
@@ -156,9 +157,9 @@ def _of_populations(folder: Path) -> Iterator[Check]:
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, their parts, versions of reports, notices of withdrawal and errata of releases: kind, name and
-    folder, in the order of their names."""
-    return itertools.chain(_replays(settings), _reports(settings), _errata(settings))
+    """Replays, their parts, stages, versions of reports, notices of withdrawal and errata of releases: kind,
+    name and folder, in the order of their names."""
+    return itertools.chain(_replays(settings), _stages(settings), _reports(settings), _errata(settings))
 
 
 def _replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
@@ -168,6 +169,13 @@ def _replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
                 yield "part", f"{folder.stem} {part.name}", part
         else:
             yield "replay", folder.name, folder
+
+
+def _stages(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+    for decision in _folders(settings.decisions):
+        for stage in _folders(decision):
+            if stage.suffix != ".parts":
+                yield "stage", f"{decision.name} {stage.name}", stage
 
 
 def _reports(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:

@@ -1,4 +1,4 @@
-"""Checksums of folders whose files never change: versions of releases, replays, chunks of replays,
+"""Checksums of folders whose files never change: versions of releases, replays, parts of replays,
 and reports.
 
 manifest.json      what the folder is and what it was made from, and the SHA-256 of each of its files

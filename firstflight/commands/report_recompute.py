@@ -24,7 +24,7 @@ def places_of(settings: Settings) -> Places:
     return Places(
         releases=settings.releases,
         replays=settings.replays,
-        decisions=settings.data_dir / "decisions",
+        decisions=settings.decisions,
         reports=settings.reports,
         backcast=settings.backcast,
         allowed_signers=settings.allowed_signers,

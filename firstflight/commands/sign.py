@@ -69,5 +69,5 @@ def everything(settings: Settings) -> Iterator[tuple[Path, str]]:
     for release in releases(settings.releases):
         yield release.path, f"release {release.crawl} version {release.version}"
     for kind, name, folder in stored_folders(settings):
-        if kind != "part":
+        if kind not in ("part", "stage"):
             yield folder, f"{kind} {name}"

@@ -21,13 +21,7 @@ WITHIN_S = 600
 LOCAL_WEB = {"kind": "localweb", "list": "/data/lists/localweb.txt", "local_web": "/var/tmp/localweb.json"}
 """Parameters of a monthly crawl of the bundled web."""
 
-REPORT = {
-    "series": "desktop.local.tcp.localweb",
-    "networks": 2,
-    "seeds": 1,
-    "pages": 6,
-    "population": "mlab-2025-10-slow20",
-}
+REPORT = {"series": "desktop.local.tcp.localweb", "budget_minutes": 1, "arms": False}
 """Parameters of a quick report, without its year."""
 
 

@@ -27,7 +27,7 @@ def run(name, parameters):
 
 run("monthly_crawl", json.loads(sys.argv[2]))
 os.environ["FIRSTFLIGHT_BIN"] = sys.argv[3]
-run("annual_report", {"year": 2026, "budget_minutes": 1})
+run("annual_report", {"year": 2026, "budget_minutes": 1, "arms": False})
 run("maintenance", {"detach_after": 24})
 """
 
@@ -105,7 +105,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert report == [
         "report ready --year 2026 --series desktop.local.tcp.web",
         f"release verify --crawl {CRAWL}",
-        f"replay run edition --set pages={CRAWL} --set budget_minutes=1 --guests 2",
+        f"replay run edition --set pages={CRAWL} --set budget_minutes=1 --set arms=[] --guests 2",
         f"report build --year 2026 --crawl {CRAWL} --replay 0123abcd --version next "
         "--reason the annual run found other inputs than those of the version before "
         "--corrects no known mistake: it has the inputs that are named as changed",

@@ -141,8 +141,8 @@ def _replays(folder: Path) -> None:
     release = {"release": {"crawl": CRAWL, "version": 2, "checksum": "ab" * 32}}
     for name, facts, table in (
         (CRAWL, release, cells),
-        (f"{CRAWL}.chunks/1-of-2", {"plan": release}, cells),
-        (f"{CRAWL}.chunks/2-of-2", {"plan": release}, cells.slice(1)),
+        (f"{CRAWL}.parts/1-of-2", {"plan": release}, cells),
+        (f"{CRAWL}.parts/2-of-2", {"plan": release}, cells.slice(1)),
         ("recorded", {"recordings": []}, cells.slice(1)),
     ):
         (folder / name).mkdir(parents=True)

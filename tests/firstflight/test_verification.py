@@ -25,6 +25,7 @@ FOLDERS = {
     "release": NAME.path(Path("releases"), version=1),
     "replay": Path("replays") / str(NAME),
     "part": Path("replays") / f"{NAME}.parts" / "1-of-1",
+    "stage": Path("decisions") / f"{NAME}.0123abcd" / "stage-01",
     "report": Path("reports/2026/v1"),
     "withdrawal": Path("reports/2026/v1-withdrawn"),
     "erratum": Path("releases/errata/1"),
@@ -41,8 +42,8 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("data")
     release = write_whole_release(data, crawl())
     replay = write_replay(data, release, FEW_CELLS)
-    part = data / FOLDERS["part"]
-    shutil.copytree(replay, part)
+    for kind in ("part", "stage"):
+        shutil.copytree(replay, data / FOLDERS[kind])
     signer = make_signer(tmp_path_factory.mktemp("signer"))
     signer.sign(replay)
     signer.allowed_signers.rename(data / "allowed_signers")
@@ -151,14 +152,14 @@ def test_everything_damaged_at_once_is_a_line_each_and_stays_json(data: Path) ->
     assert (done.exit_code, done.stderr) == (1, "")
     *lines, last = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines] == [["DAMAGED", kind] for kind in FOLDERS]
-    assert last == "7 checked, 7 damaged"
+    assert last == "8 checked, 8 damaged"
     as_json = CliRunner().invoke(main, ["verify", "--offline", "--json"])
     assert (as_json.exit_code, as_json.stderr) == (1, "")
     items = json.loads(as_json.stdout)["items"]
     assert [(one["kind"], one["state"]) for one in items] == [(kind, "damaged") for kind in FOLDERS]
 
 
-@pytest.mark.parametrize("place", ["releases", "replays", "reports", "populations"])
+@pytest.mark.parametrize("place", ["releases", "replays", "decisions", "reports", "populations"])
 def test_a_disk_that_is_not_there_is_damage(data: Path, place: str) -> None:
     shutil.rmtree(data / place)
     (data / place).symlink_to("/nowhere")

@@ -144,7 +144,7 @@ def run_decision(
         "rule_version": RULE_VERSION,
         "asked": file.asked,
     }
-    folder = settings.data_dir / "decisions" / f"{source.folder}.{file.checksum}"
+    folder = settings.decisions / f"{source.folder}.{file.checksum}"
     stages = Stages(folder, question, find_lab(settings.cache_dir), facts, guests=guests)
 
     @contextlib.contextmanager
