@@ -152,9 +152,6 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
             raise ValueError(f"candidates: a guest has room for {MOST_WINDOWS}, and these are {len(windows)}")
         if unknown := sorted({*self.arms} - {*ARMS}):
             raise ValueError(f"arms are {', '.join(ARMS)}, not {', '.join(unknown)}")
-        other = OF_ALL if self.until == "decided" else OF_DECISION
-        if foreign := [name for name in other if getattr(self, name) != DEFAULTS[name]]:
-            raise ValueError(f"until = {self.until} takes no {' and no '.join(foreign)}")
 
     @property
     def rule(self) -> Rule:
@@ -223,7 +220,11 @@ def read_file(file: str | None, given: Sequence[str] = ()) -> ReplayFile:
             value = [value if key else str(value)]
         table = values.get(top)
         values[top] = {**(table if isinstance(table, dict) else {}), key: value} if key else value
-    return msgspec.convert(values, ReplayFile)
+    found = msgspec.convert(values, ReplayFile)
+    other = OF_ALL if found.until == "decided" else OF_DECISION
+    if foreign := [name for name in other if name in values]:
+        raise ValueError(f"until = {found.until} takes no {' and no '.join(foreign)}")
+    return found
 
 
 def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML

@@ -65,7 +65,7 @@ def test_values_are_set_over_those_of_the_file(tmp_path: Path) -> None:
         ("budget_minutes=-1", "budget_minutes"),
         ("until=never", "until"),
         ("seeds=0", "seeds"),
-        ("seeds=5", "until = decided takes no seeds"),
+        ("seeds=3", "until = decided takes no seeds"),
         ("candidates=3,x", "candidates"),
         ("candidates=0", "windows of 1 to 250 segments"),
         (f"candidates={','.join(map(str, range(1, 50)))}", "room for 48, and these are 49"),
@@ -84,7 +84,7 @@ def test_a_name_or_a_value_that_is_none_is_refused_by_name_in_one_line(given: st
 
 def test_a_replay_of_all_takes_no_field_of_a_decision() -> None:
     with pytest.raises(ValueError, match="until = all takes no run and no arms"):
-        read_file("demo", ("run=2", "arms=[]"))
+        read_file("demo", ("run=1", "arms=[]"))
 
 
 def test_a_file_that_is_none_is_refused_with_the_presets(tmp_path: Path) -> None:
