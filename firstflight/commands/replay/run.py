@@ -125,7 +125,7 @@ def run_decision(
 ) -> tuple[dict[str, Any], Path] | None:
     """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
     if "release" not in source.facts:
-        raise ValueError("pages: a decision takes a release; of recordings replay all, with --set until=all")
+        raise ValueError("pages: a decision takes a release; for recordings there is the preset har")
     rule, (conditions,) = file.rule, file.combinations()
     question = Question(recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions)
     if only_plan:
