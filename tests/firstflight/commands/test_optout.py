@@ -108,8 +108,8 @@ def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(e
     for row in pq.read_table(release.file("connection"), partitioning=None).to_pylist():
         hosts[row["visit_id"]].add(row["host"])
     assert {visit: len(names) for visit, names in hosts.items()} == before
-    erased = {name for names in hosts.values() for name in names if name.startswith("erased-")}
-    assert len(erased) == 2  # the CDN and the images: each the same on every page
+    hidden = {name for names in hosts.values() for name in names if name.startswith("erased-")}
+    assert len(hidden) == 2  # the CDN and the images: each the same on every page
 
 
 def _sound(world: World) -> Iterator[Release]:
