@@ -104,11 +104,13 @@ def ledger(
                 (arm.id, arm.title, judge([Look(evidence=arm.evidence)], some, everyone=everyone), some)
             )
     answers = [_entry(name, title, answer, by) for name, title, answer, by in rows]
-    first = answers[0]
-    return tuple(
-        dataclasses.replace(one, turns=(one.kind, one.answer) != (first.kind, first.answer))
-        for one in answers
-    )
+    first = _advice(answers[0])
+    return tuple(dataclasses.replace(one, turns=_advice(one) != first) for one in answers)
+
+
+def _advice(one: Entry) -> tuple[Kind, int | None]:
+    """What a reader would do: open answers are alike, whatever else is open."""
+    return one.kind, one.window if one.kind == "raise" else None
 
 
 def by_group(look: Look, rule: Rule) -> tuple[Entry, ...]:
