@@ -43,6 +43,9 @@ def address(path: str, operation: Mapping[str, Any], facts: Mapping[str, str]) -
         name, place = parameter["name"], parameter["in"]
         choices = parameter["schema"].get("enum") or [None]
         value = facts.get(name) if parameter.get("required") or name in CHOSEN else SMALL.get(name)
+        among = [one["enum"] for one in parameter["schema"].get("anyOf", []) if "enum" in one]
+        if among and value not in among[0]:
+            value = None  # another endpoint's parameter of this name
         if value is None and parameter.get("required"):
             value = choices[0]
         if value is None:
