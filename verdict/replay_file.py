@@ -244,9 +244,9 @@ def command_of(asked: Mapping[str, Any], **others: object) -> str:
 
     >>> command_of({"run": 2, "arms": []}, pages="2026-11")
     "firstflight replay run edition --set run=2 --set 'arms=[]' --set pages=2026-11"
-    >>> command_of({"until": "all", "candidates": ["16p"], "conditions": {"loss": ["own", 0.01]}})
-    'firstflight replay run --set until=all --set \'candidates=["16p"]\' --set \'conditions.loss=["own", 0.01]\''
-    """  # noqa: E501
+    >>> command_of({"until": "all", "seeds": 1, "conditions": {"loss": [0.01]}})
+    "firstflight replay run --set until=all --set seeds=1 --set 'conditions.loss=[0.01]'"
+    """
     values = {**asked, **others}
     lists = values.pop("conditions", {})
     values = {
