@@ -7,13 +7,15 @@ import collections
 import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recordings.connections import OPENED
-from recordings.reading import RecordedFile
 from recordings.rows import CONNECTIONS, CRAWL_ID, INITIATORS, NAMED, PageRows, Row, page_rows
 from schema.recorded import RECORDED, Notes, null_reasons
 from schema.recorded_files import FILES
+
+if TYPE_CHECKING:  # the service needs the pages of other years, and none of the readers of files
+    from recordings.reading import RecordedFile
 
 METHODS = {"har": "recorded-har-2", "cdp": "recorded-cdp-2"}
 """Version of the method by which each kind of file becomes a release;

@@ -165,7 +165,7 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
 
 
 def in_unit(value: float, unit: str) -> str:
-    """A value as the other pages write it: sizes with their unit, of which HTTP Archive's KB have 1,024 bytes,
+    """A value as the other pages write it: sizes with their unit (HTTP Archive has KB of 1,024 bytes),
     shares in percent, other numbers alone.
 
     >>> in_unit(0.5, "share"), in_unit(12, "requests")
