@@ -19,6 +19,7 @@ from releases.formatting import (
 )
 from reports.document.illustrative import marks
 from reports.document.theme import recolouring
+from reports.forms.brief import Brief
 from reports.forms.printed import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
 from reports.forms.typesetting import unbroken
@@ -43,6 +44,13 @@ def render_html(
         .get_template("report.html.j2")
         .render(**standing(content), figures=drawn, narrow=for_phones, recolouring=recolouring())
     )
+
+
+def render_brief(brief: Brief, *, wide: str, narrow: str) -> str:
+    """Render the brief as a self-contained page. `wide` and `narrow` are our own SVG drawings."""
+    figures = {"wide": Markup(wide), "narrow": Markup(narrow)}  # noqa: S704  # drawn by us
+    template = _environment().get_template("brief.html.j2")
+    return template.render(brief=brief, marks=brief.marks, recolouring=recolouring(), **figures)
 
 
 def standing(content: Mapping[str, Any]) -> dict[str, Any]:

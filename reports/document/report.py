@@ -19,12 +19,15 @@ from reports.document.citation import citation
 from reports.document.drawing import draw_figure, flat, is_wide
 from reports.document.figure_style import NARROW, WIDE
 from reports.document.illustrative import illustrative_because, marks, recorded_limits
+from reports.document.plane import NARROW_SHEET, SLIDE, SLIDE_SCALE, WIDE_SHEET, draw_plane
 from reports.document.rebuilding import publishing_options, replay_command
-from reports.document.render import render_html
+from reports.document.render import render_brief, render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
 from reports.document.size_figures import cdf_figure
 from reports.document.theme import LIGHT, bare, for_both_schemes, png, svg, vega_lite
+from reports.forms.brief import brief_of
 from reports.forms.figure_files import Coloured
+from reports.forms.pdf import brief_pdf
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS
 from reports.forms.write import write_forms
@@ -144,12 +147,28 @@ def write_report(
             for name, chart in charts.items()
         }
         report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
+        _write_brief(stage / FORMS, content)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
         carry_loads(stage, inputs.replay, inputs.back_cast.content)
         seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
         if signer is not None:
             signer.sign(stage)
     return content
+
+
+def _write_brief(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write the brief as a page and as PDF, and the slide."""
+    brief = brief_of(content, marks=marks(content))
+    with debug_mode(False):
+        drawn = {
+            sheet: vega_lite(draw_plane(content, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET, SLIDE)
+        }
+    wide, narrow = (bare(svg(drawn[sheet])) for sheet in (WIDE_SHEET, NARROW_SHEET))
+    page = render_brief(brief, wide=wide, narrow=narrow)
+    (folder / "brief.html").write_text(page, encoding="utf-8")
+    (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
+    (folder / "slide.svg").write_text(bare(svg(drawn[SLIDE])), encoding="utf-8")
+    (folder / "slide.png").write_bytes(png(drawn[SLIDE], scale=SLIDE_SCALE))
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from typing import Any
 import pikepdf
 import typst
 
+from reports.forms.brief import Brief
 from reports.forms.printed import Printed, Table
 from reports.forms.typesetting import each_text, unbroken
 
-TEMPLATE = Path(__file__).with_name("templates") / "report.typ"
+TEMPLATES = Path(__file__).with_name("templates")
 
 TEXT_WIDTH = 640
 """CSS pixels to the width of the text."""
@@ -55,17 +56,27 @@ def pdf(report: Printed, *, drawings: Mapping[str, str]) -> bytes:
 
     The same report gives the same bytes; PdfError.
     """
+    return _compiled("report.typ", _data(report, drawings))
+
+
+def brief_pdf(brief: Brief, *, figure: str) -> bytes:
+    """The PDF of a brief, as `pdf` makes that of a report. `figure` is its plane as SVG."""
+    data = each_text({**dataclasses.asdict(brief), "author": AUTHOR}, unbroken)
+    return _compiled("brief.typ", {**data, "figure": figure})
+
+
+def _compiled(template: str, data: Mapping[str, Any]) -> bytes:
     compiler = typst.Compiler(
-        TEMPLATE,
-        root=TEMPLATE.parent,
+        TEMPLATES / template,
+        root=TEMPLATES,
         font_paths=FONTS,
-        sys_inputs={"report": json.dumps(_data(report, drawings))},
+        sys_inputs={"report": json.dumps(data)},
     )
     try:
         # Without a time of its own, typst would write the clock's.
         made = compiler.compile(format="pdf", pdf_standards=STANDARD, timestamp=0)
     except typst.TypstError as exc:
-        raise PdfError(f"the report cannot be written as PDF: {exc.message}") from exc
+        raise PdfError(f"{template} cannot be written as PDF: {exc.message}") from exc
     assert isinstance(made, bytes)
     return packed(made)
 

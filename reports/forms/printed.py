@@ -126,7 +126,7 @@ class Printed:
 
 def printed(content: Data, *, marks: str) -> Printed:
     """The printed form of the content of report.json; `marks` are the words that mark its numbers."""
-    content = _visible(content)
+    content = visible_content(content)
     answer, publication = content["answer"], content.get("publication") or {}
     version, deciding = publication.get("version", 1), answer["deciding"]
     recompute = f"firstflight report recompute {content['year']} v{version}"
@@ -152,13 +152,13 @@ def printed(content: Data, *, marks: str) -> Printed:
     )
 
 
-def _visible(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
+def visible_content(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
     """The same content with every text visible."""
     if isinstance(value, str):
         return visible_text(value)
     if isinstance(value, Mapping):
-        return {name: _visible(inner) for name, inner in value.items()}
-    return [_visible(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {name: visible_content(inner) for name, inner in value.items()}
+    return [visible_content(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _key_number(one: Data, recompute: str) -> Figured:

@@ -1,6 +1,7 @@
 """Writes every form of a report but the page: the folder `forms` beside it.
 
 report.md .txt .pdf, summary.md    the report in other formats
+brief.html .pdf, slide.svg .png   written by reports.document.report, which draws their plane
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
 figures/ tables/ data as CSV; drawings as SVG, SVG for phones, PNG, Vega-Lite, ASCII, and SVG in

@@ -1,0 +1,229 @@
+"""The brief: the answer of a report on two pages, made from the content of report.json alone."""
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from releases.formatting import (
+    NARROW,
+    RANGE,
+    UNKNOWN,
+    apart,
+    estimate,
+    grouped,
+    quantity,
+    range_text,
+    significant,
+)
+from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
+from reports.forms.printed import visible_content
+
+Data = Mapping[str, Any]
+
+RATES = ("slow", "middle", "quick")
+"""Groups of lines by rate, as verdict.json names them."""
+
+SERVERS = ("near", "far", "bbr")
+"""Rows of the ledger on servers, as verdict.json names them."""
+
+HEADINGS = ("for", "nearest IW", "page time saved", "payload sent again", "answer")
+"""Headings of the table of those for whom the answer may differ."""
+
+CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number in two units."""
+
+    value: str
+    other: str
+    """The same in another unit."""
+    label: str
+    note: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """All words and numbers of the brief."""
+
+    title: str
+    byline: str
+    marks: str
+    warning: str
+    """What must be read before everything else; empty if there is nothing."""
+    headline: str
+    sentence: str
+    how_sure: str
+    numbers: tuple[Number, ...]
+    finding: str
+    """Title of the figure."""
+    source: str
+    """Source and licence, inside the figure."""
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    sure: tuple[str, ...]
+    """How sure the answer is, and why."""
+    measured_on: tuple[str, ...]
+    citation: str
+    redo: tuple[str, ...]
+
+
+def steps_of_2010() -> Iterator[tuple[str, float, float]]:
+    """Yield the step of 2010 in each data centre: its name, what it saved in per cent, what it cost in pp.
+
+    >>> [(name, round(gain, 2), round(cost, 2)) for name, gain, cost in steps_of_2010()]
+    [('average', 11.68, 0.31), ('slow', 8.75, 0.67)]
+    """
+    for center in DATA_CENTERS:
+        before, after = (LATENCY[center, window].mean for window in (BASE, EXPERIMENT))
+        resent = RETRANSMITTED[center, "all"]
+        yield CENTERS[center], 100 * (1 - after / before), resent[EXPERIMENT] - resent[BASE]
+
+
+def brief_of(content: Data, *, marks: str) -> Brief:
+    """The brief of the content of report.json; `marks` are the words that mark its numbers."""
+    content = visible_content(content)
+    answer, verdict, publication = content["answer"], content["verdict"], content["publication"]
+    date = f", {publication['date']}" if publication["date"] else ""
+    sentence = apart(verdict["sentences"][0]) if verdict else answer["sentence"]
+    sentence = sentence.removeprefix(f"{answer['headline']}: ")
+    return Brief(
+        title=f"First flights in {content['year']}",
+        byline=f"{content['citation']['author']}. Version {publication['version']}{date}.",
+        marks=marks,
+        warning=answer["first_line"] or "",
+        headline=answer["headline"],
+        sentence=sentence[:1].upper() + sentence[1:],
+        how_sure=f"Confidence: {answer['confidence']['level']}.",
+        numbers=tuple(_numbers(content)),
+        finding=_finding(verdict),
+        source=f"firstflight, {_release(content)}. 2010: Dukkipati et al. 2010, Tables 3 and 7."
+        + (" Intervals hold together with 95 %." if verdict else ""),
+        headings=HEADINGS,
+        rows=tuple(_rows(verdict)) if verdict else (),
+        sure=tuple(_sure(content)),
+        measured_on=tuple(_measured_on(content)),
+        citation=content["citation"]["line"],
+        redo=tuple(content["redo"]),
+    )
+
+
+def rival_of(verdict: Data | None) -> Data | None:
+    """The candidate that the answer speaks of; None if there is none."""
+    there = verdict["candidates"] if verdict else ()
+    return next((one for one in there if one["window"] == (verdict or {})["rival"]), None)
+
+
+def _numbers(content: Data) -> Iterator[Number]:
+    """What is saved, what is sent again, and what fits, each in two units."""
+    found = {one["id"]: one for one in content["answer"]["numbers"]}
+    if "gain" in found:
+        gain, time, resent = found["gain"], found["milliseconds"], found["resent"]
+        more = None if resent["value"] is None else 10 * resent["value"]
+        yield _number(gain, f"{quantity(time['value'], 'ms')} a page")
+        yield _number(resent, f"{significant(more)} more of 1{NARROW}000 bytes")
+    fits = found["fits"]
+    shares = [one for measure in content["sizes"]["measures"] for one in measure["shares"]]
+    counted = (f"{grouped(one['fitting'])} " for one in shares if one["percent"] == fits["value"] is not None)
+    yield _number(fits, next(counted, "") + fits["note"].partition(";")[0])
+
+
+def _number(one: Data, other: str) -> Number:
+    is_known = None not in (one["lower"], one["upper"])
+    near = [one["limit"] or 0]
+    return Number(
+        value=quantity(one["value"], one["unit"], near=near) if one["value"] is not None else "unknown",
+        other=other,
+        label=one["label"],
+        note=f"95 %: {range_text(one['lower'], one['upper'], one['unit'], near=near)}" if is_known else "",
+    )
+
+
+def _finding(verdict: Data | None) -> str:
+    """What the plane shows, in a sentence."""
+    gains, costs = zip(*((gain, cost) for _, gain, cost in steps_of_2010()), strict=True)
+    then = (
+        f"In 2010 the step from {BASE} to {EXPERIMENT} saved {range_text(min(gains), max(gains), '%')} of "
+        f"time for {min(costs):.2f}{RANGE}{max(costs):.2f}{NARROW}pp of payload sent again"
+    )
+    rival = rival_of(verdict)
+    if rival is None or rival["gain_percent"]["estimate"] is None:
+        return f"{then}; no window of today was measured."
+    gain, cost = rival["gain_percent"]["estimate"], rival["resent_pp"]["estimate"]
+    return f"{then}; now IW {rival['window']} saves {quantity(gain, '%')} for {quantity(cost, 'pp')}."
+
+
+def _rows(verdict: Data) -> Iterator[tuple[str, ...]]:
+    """All lines, groups of them, and the arms on servers."""
+    own, *others = verdict["ledger"] or (None,)
+    entries = [own | {"title": "all lines"}] if own else []
+    entries += [*verdict["groups"], *(one for one in others if one["id"] in SERVERS)]
+    for one in entries:
+        share = "" if one["share"] is None else f" ({quantity(100 * one['share'], '%', 2)})"
+        yield (
+            f"{one['title']}{share}",
+            UNKNOWN if one["window"] is None else str(one["window"]),
+            *(_interval(one[name], unit) for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))),
+            _answer(one, verdict["rule"]["incumbent"]),
+        )
+
+
+def _interval(one: Data | None, unit: str) -> str:
+    return UNKNOWN if one is None else estimate(one["estimate"], one["lower"], one["upper"], unit)
+
+
+def _answer(one: Data, incumbent: int) -> str:
+    """The answer of a row in few words."""
+    return {"raise": f"IW {one['window']}", "stays": f"IW {incumbent} stays"}.get(one["kind"], one["kind"])
+
+
+def _sure(content: Data) -> Iterator[str]:
+    """How sure the answer is and why, what the method says of 2010, and who would decide otherwise."""
+    answer, verdict = content["answer"], content["verdict"]
+    yield f"Confidence: {answer['confidence']['level']}. {answer['confidence']['because']}."
+    if verdict is None:
+        return
+    tables = [table for section in content["sections"] for table in section["tables"]]
+    choices = [row for one in tables if one["id"] == "backcast-choices" for row in one["rows"]]
+    chosen = [f"{row['window']} ({row['center']})" for row in choices if row["verdict"].endswith("chosen")]
+    if choices:
+        window = " and ".join(chosen) or "none"
+        yield f"Over 2010's networks, with IW {BASE} in force, the rule chooses {window}."
+    needs = ", ".join(f"IW {one['window']} {_times(one['loads'])}" for one in verdict["closing"])
+    more = f"Times the loads that would tell of what is open: {needs}. " if needs else ""
+    turning = [
+        f"{one['title']} ({_answer(one, verdict['rule']['incumbent'])})"
+        for one in verdict["ledger"]
+        if one["kind"] not in (verdict["kind"], "open")
+    ]
+    yield f"{more}Decided otherwise by {'; '.join(turning) or 'no other rule or input'}."
+
+
+def _times(loads: float | None) -> str:
+    return "none" if loads is None else grouped(math.ceil(loads))
+
+
+def _measured_on(content: Data) -> Iterator[str]:
+    recorded, crawl, release, replay = (
+        content[name] for name in ("recorded_pages", "crawl", "release", "replay")
+    )
+    if recorded:
+        source = apart(recorded["source"].partition(";")[0])
+        pages = f"{grouped(recorded['pages'])}, recorded {recorded['recorded']}"
+        yield f"Recorded pages, not the live web: {pages}. Recorder and source: {source}."
+    else:
+        yield (
+            f"{grouped(crawl['sites'])} sites of the list {release['list_id']}, loaded in {crawl['month']} "
+            f"from the vantage {crawl['vantage']} by {release['browser']}."
+        )
+    if replay:
+        loads, networks = grouped(replay["loads"]), grouped(replay["networks"])
+        yield f"Replayed in {loads} loads by Linux over {networks} networks."
+    yield f"Licence: {release['licence']}."
+
+
+def _release(content: Data) -> str:
+    release = content["release"]
+    return f"release {release['crawl']}, version {release['version']}, {release['licence']}"

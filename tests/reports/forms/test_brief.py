@@ -1,0 +1,158 @@
+"""The brief says the answer of report.json and nothing else, on two pages; the slide has its picture."""
+
+import copy
+import io
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pypdf
+import pytest
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from releases.formatting import NARROW, RANGE, estimate, quantity
+from reports.document.plane import NARROW_SHEET, WIDE_SHEET, draw_plane
+from reports.document.render import render_brief
+from reports.document.theme import svg
+from reports.forms.brief import Brief, brief_of
+from reports.forms.pdf import brief_pdf
+from tests.api.faults import unreadable, violations
+from tests.reports.document.test_render import HOSTILE, parsed, poisoned
+
+pytestmark = pytest.mark.process
+
+Built = tuple[Path, dict[str, Any]]
+
+MOST_WORDS = 450
+
+
+def plain(text: str) -> str:
+    """The text with one plain space in place of each other white space."""
+    return " ".join(text.split())
+
+
+def pages_of(document: bytes) -> list[str]:
+    return [plain(one.extract_text()) for one in pypdf.PdfReader(io.BytesIO(document)).pages]
+
+
+def texts_of(drawing: str) -> str:
+    return plain(" ".join(re.findall(r"<text[^>]*>([^<]*)", drawing)))
+
+
+def test_the_brief_has_the_verdict_and_its_doubt_on_two_pages(built: Built) -> None:
+    folder, content = built
+    first, second = pages_of((folder / "forms" / "brief.pdf").read_bytes())
+    page = plain(re.sub("<[^>]*>", "", (folder / "forms" / "brief.html").read_text().split("<body>")[1]))
+    answer = content["answer"]
+    for text in (first, page):
+        assert answer["headline"] == "No answer"
+        assert "No answer" in text
+        assert plain(answer["first_line"]) in text
+        assert f"Confidence: {answer['confidence']['level']}." in text
+    for heading in ("For whom the answer differs", "How sure, and why", "How to cite", "How to redo it"):
+        assert heading in page
+        assert heading in second
+    for command in content["redo"]:
+        assert command.split()[-1] in second
+    words = [word for word in f"{first} {second}".split() if re.search("[A-Za-z]", word)]
+    assert len(words) <= MOST_WORDS
+
+
+def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
+    _, content = built
+    brief = brief_of(content, marks="illustrative")
+    numbers = {one["id"]: one for one in content["answer"]["numbers"]}
+    gain, resent, fits = brief.numbers
+    assert (gain.value, gain.other) == (
+        quantity(numbers["gain"]["value"], "%", near=[1.0]),
+        f"{quantity(numbers['milliseconds']['value'], 'ms')} a page",
+    )
+    assert resent.value == quantity(numbers["resent"]["value"], "pp", near=[0.0])
+    assert float(resent.other.split()[0]) == pytest.approx(10 * numbers["resent"]["value"], abs=0.005)
+    assert fits.value == quantity(numbers["fits"]["value"], "%")
+    shares = [one for measure in content["sizes"]["measures"] for one in measure["shares"]]
+    assert fits.other.split(" of ")[0] in {str(one["fitting"]) for one in shares if one["iw"] == 10}
+    own, *groups = brief.rows
+    told = [content["verdict"]["ledger"][0], *content["verdict"]["groups"]]
+    for row, one in zip((own, *groups), told, strict=True):
+        assert row[2:4] == tuple(
+            estimate(*(one[name][end] for end in ("estimate", "lower", "upper")), unit)
+            for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))
+        )
+
+
+def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> None:
+    folder, content = built
+    slide = (folder / "forms" / "slide.svg").read_text(encoding="utf-8")
+    said = texts_of(slide)
+    for part in (
+        "No answer",
+        "IW 16",
+        "IW 30",
+        "2010, 3 to 10: slow data centre",
+        "illustrative",
+        "worth it",
+    ):
+        assert part in said
+    assert "they save no time: IW 3." in said
+    assert content["release"]["licence"] in said
+    assert f"0.31{RANGE}0.67{NARROW}pp of payload" in brief_of(content, marks="").finding
+    assert re.search(r'<svg[^>]* viewBox="0 0 960 540"', slide)
+    with Image.open(folder / "forms" / "slide.png") as picture:
+        assert picture.size == (1920, 1080)
+
+
+def drawn(content: dict[str, Any], brief: Brief) -> list[str]:
+    return [svg(draw_plane(content, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET)]
+
+
+def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built) -> None:
+    content = copy.deepcopy(built[1])
+    said = "This report has sizes alone."
+    numbers = [one for one in content["answer"]["numbers"] if one["id"] == "fits"]
+    content["answer"] |= {"headline": "No answer", "sentence": said, "numbers": numbers}
+    content |= {"verdict": None, "replay": None}
+    brief = brief_of(content, marks="")
+    assert brief.sentence == said
+    assert brief.finding.endswith("no window of today was measured.")
+    assert (brief.rows, len(brief.numbers)) == ((), 1)
+    wide, narrow = drawn(content, brief)
+    assert "IW\u00a016" not in wide
+    assert "For whom" not in render_brief(brief, wide=wide, narrow=narrow)
+    assert len(pages_of(brief_pdf(brief, figure=wide))) == 2
+
+
+def test_hostile_strings_stay_text(built: Built) -> None:
+    content = copy.deepcopy(built[1])
+    for part in ("answer", "citation", "redo", "release", "crawl"):
+        content[part] = poisoned(content[part])
+    for one in content["answer"]["numbers"]:
+        one["id"] = one["id"].removesuffix(HOSTILE)
+    content["recorded_pages"] = {"pages": 1, "recorded": HOSTILE, "source": HOSTILE + "\u202e"}
+    content["verdict"]["sentences"] = [HOSTILE]
+    for one in (*content["verdict"]["groups"], *content["verdict"]["ledger"]):
+        one["title"] += HOSTILE
+    brief = brief_of(content, marks="recorded")
+    wide, narrow = drawn(content, brief)
+    page = render_brief(brief, wide=wide, narrow=narrow)
+    assert not {name for name, _ in parsed(page).tags} & {"script", "img"}
+    assert "\u202e" not in page
+    assert page.count("&lt;script&gt;") >= 10
+    assert "{{ 7 * 7 }}" in pages_of(brief_pdf(brief, figure=wide))[0]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_chromium_shows_the_brief_whole(built: Built, width: int, scheme: Any) -> None:
+    chromium = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        tab.goto((built[0] / "forms" / "brief.html").as_uri())
+        assert unreadable(tab) == []
+        assert violations(tab) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert tab.locator("figure svg:visible").count() == 1
+        browser.close()
