@@ -208,7 +208,8 @@ def _region(rule: tuple[float, float], plot: Plot, size: float) -> Iterator[alt.
     worth = "worth it" if plot.is_narrow else worth
     yield _text(worth, plot.width - 6, base, size, align="right", color=WORTH_IT, fontWeight="bold")
     yield _text("page time saved →", plot.width, plot.height + 2.7 * size, size, align="right")
-    yield _text("↑ payload sent again, percentage points more", -3 * size, -1.1 * size, size)
+    again = "↑ sent again more" if plot.is_narrow else "↑ payload sent again, percentage points more"
+    yield _text(again, -3 * size, -1.1 * size, size)
 
 
 def _key(plot: Plot, size: float) -> Iterator[alt.Chart]:

@@ -200,17 +200,19 @@ def for_both_schemes(drawing: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
-def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
+def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5, is_exact: bool = False) -> bytes:
     """Render a chart, or its Vega-Lite, as PNG on white ground, with `scale` pixels for each CSS pixel.
 
     The picture has a palette of the charts' colours and their shades on white,
-    with which it is about an eighth as large.
+    with which it is about an eighth as large, unless it `is_exact`.
     """
     drawn: bytes = vl_convert.vegalite_to_png(_written(chart), scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
         chart_alone = opened.convert("RGBA")
     picture = Image.alpha_composite(Image.new("RGBA", chart_alone.size, LIGHT.background), chart_alone)
-    few = picture.convert("RGB").quantize(palette=palette(), dither=Image.Dither.NONE)
+    few = picture.convert("RGB")
+    if not is_exact:
+        few = few.quantize(palette=palette(), dither=Image.Dither.NONE)
     written = io.BytesIO()
     few.save(written, "PNG", optimize=True)
     return written.getvalue()

@@ -191,18 +191,18 @@ def _sure(content: Data) -> Iterator[str]:
     if choices:
         window = " and ".join(chosen) or "none"
         yield f"Over 2010's networks, with IW {BASE} in force, the rule chooses {window}."
-    needs = ", ".join(f"IW {one['window']} {_times(one['loads'])}" for one in verdict["closing"])
-    more = f"Times the loads that would tell of what is open: {needs}. " if needs else ""
+    needs = ", ".join(f"{_times(one['loads'])} for IW {one['window']}" for one in verdict["closing"])
+    more = f"So many times the loads would tell of what is open: {needs}. " if needs else ""
     turning = [
         f"{one['title']} ({_answer(one, verdict['rule']['incumbent'])})"
         for one in verdict["ledger"]
         if one["kind"] not in (verdict["kind"], "open")
     ]
-    yield f"{more}Decided otherwise by {'; '.join(turning) or 'no other rule or input'}."
+    yield f"{more}Would decide otherwise: {'; '.join(turning) or 'no other rule or input'}."
 
 
 def _times(loads: float | None) -> str:
-    return "none" if loads is None else grouped(math.ceil(loads))
+    return "no number" if loads is None else grouped(math.ceil(loads))
 
 
 def _measured_on(content: Data) -> Iterator[str]:
