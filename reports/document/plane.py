@@ -161,7 +161,12 @@ def _of(rows: Sequence[Data]) -> alt.Chart:
 
 def _text(text: str, x: float, y: float, size: float, **style: Any) -> alt.Chart:  # noqa: ANN401
     """A text at a place of the plot, in pixels."""
-    look = {"align": "left", "baseline": "middle", "color": LIGHT.ink, "fontSize": size} | style
+    look: dict[str, Any] = {
+        "align": "left",
+        "baseline": "middle",
+        "color": LIGHT.ink,
+        "fontSize": size,
+    } | style
     drawn: alt.Chart = _of([{"text": text}]).mark_text(**look)
     return drawn.encode(x=alt.XValue(x), y=alt.YValue(y), text="text:N")
 
@@ -208,7 +213,7 @@ def _region(rule: tuple[float, float], plot: Plot, size: float) -> Iterator[alt.
     worth = "worth it" if plot.is_narrow else worth
     yield _text(worth, plot.width - 6, base, size, align="right", color=WORTH_IT, fontWeight="bold")
     yield _text("page time saved →", plot.width, plot.height + 2.7 * size, size, align="right")
-    again = "↑ sent again more" if plot.is_narrow else "↑ payload sent again, percentage points more"
+    again = "↑ more sent again" if plot.is_narrow else "↑ more of the payload sent again, percentage points"
     yield _text(again, -3 * size, -1.1 * size, size)
 
 
@@ -260,7 +265,7 @@ def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
             shape="triangle", filled=True, color=STANDS_OUT, size=12 * size, opacity=1
         )
         yield head.encode(**axes, angle=alt.AngleValue(turn))
-        style = {"color": STANDS_OUT, "fontWeight": "bold"}
+        style: dict[str, Any] = {"color": STANDS_OUT, "fontWeight": "bold"}
         told = f"2010, {name}" if plot.is_narrow else f"2010, {BASE} to {EXPERIMENT}: {name} data centre"
         names.append((told, (x, y), style))
     for one in filter(_saves, _measured(content)):
@@ -288,7 +293,7 @@ def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
         name = f"{one['title']}: {one['window']}" if is_group else f"IW {one['window']}"
         if plot.is_narrow:
             name = one["title"].removeprefix("lines ") if is_group else name.removeprefix("IW ")
-        style = {"color": colour} | ({"fontSize": SMALL * size} if is_group else {"fontWeight": "bold"})
+        style = {"color": colour, **({"fontSize": SMALL * size} if is_group else {"fontWeight": "bold"})}
         names.append((name, plot.place(row["gain"], row["cost"]), style))
     yield from _named(names, lines, plot, size)
 

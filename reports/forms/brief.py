@@ -176,7 +176,8 @@ def _interval(one: Data | None, unit: str) -> str:
 
 def _answer(one: Data, incumbent: int) -> str:
     """The answer of a row in few words."""
-    return {"raise": f"IW {one['window']}", "stays": f"IW {incumbent} stays"}.get(one["kind"], one["kind"])
+    short = {"raise": f"IW {one['window']}", "stays": f"IW {incumbent} stays"}
+    return short.get(one["kind"], str(one["kind"]))
 
 
 def _sure(content: Data) -> Iterator[str]:

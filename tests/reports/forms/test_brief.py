@@ -78,7 +78,7 @@ def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
     told = [content["verdict"]["ledger"][0], *content["verdict"]["groups"]]
     for row, one in zip((own, *groups), told, strict=True):
         assert row[2:4] == tuple(
-            estimate(*(one[name][end] for end in ("estimate", "lower", "upper")), unit)
+            estimate(one[name]["estimate"], one[name]["lower"], one[name]["upper"], unit)
             for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))
         )
 
