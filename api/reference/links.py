@@ -64,7 +64,12 @@ LINKS = (
     ),
     Link(source="/v1/releases", target="/v1/errata", parameters=OF_RELEASES),
     Link(source="/v1/errata", target="/v1/releases", parameters=_of("errata/0/releases/0", **RELEASE)),
-    Link(source="/v1/crawls", target="/v1/changes", parameters=_of("crawls/0/provenance", to="crawl")),
+    Link(
+        source="/v1/crawls",
+        target="/v1/changes",
+        parameters={"from": "$response.body#/crawls/1/provenance/crawl"}
+        | _of("crawls/0/provenance", to="crawl"),
+    ),
     Link(
         source="/v1/series",
         target="/v1/distributions",

@@ -23,14 +23,14 @@ BASE_URL = "http://testserver"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """Two months, of which the newer has rows, an erratum and a report, a running crawl,
+    """Two months, of which the newer has an erratum and a report, a running crawl,
     and a lab that replays nothing."""
     root = tmp_path_factory.mktemp("data")
     rows = CrawlName(month="2026-11")
     write_tables(root / "tables", made_up())
     others = {path.name: path for path in (root / "tables").iterdir()}
-    write_release_with_items(root / "releases", rows, others=others, rows={"visit": SITES})
-    write_release_with_items(root / "releases", CrawlName(month="2026-10"))
+    for one in (rows, CrawlName(month="2026-10")):
+        write_release_with_items(root / "releases", one, others=others, rows={"visit": SITES})
     record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
     write_version(root / "reports" / "2026", Publication(date="2027-01-15"), **CITABLE)
     write_progress(root / "progress", running(datetime.datetime.now(datetime.UTC)))
