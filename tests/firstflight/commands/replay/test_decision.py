@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import firstflight.commands.replay.run
 import verdict.arms
 from firstflight.main import main
 from verdict.calibration import standing
+from verdict.question import STRATA
 from verdict.replayed import of_stages, read_stages
 from verdict.stored import in_bytes
 
@@ -42,6 +44,8 @@ def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, tol
 def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for where in (firstflight.commands.replay.run, verdict.arms):
+        monkeypatch.setattr(where, "STRATA", STRATA[::4])
     monkeypatch.setattr(verdict.arms, "NETWORKS", 1)
     monkeypatch.setattr(verdict.arms, "PAGES", 1)
     given = ("candidates=['10', '16p']", "budget_minutes=0.1", "arms=['bbr', 'half-loaded-everyone']")
