@@ -3,6 +3,7 @@ over a few of the bundled pages."""
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -54,7 +55,10 @@ def test_a_demo_that_is_stopped_leaves_nothing_running_and_says_so(server_folder
     folder = server_folder / "stopped"
     environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(folder)}
     call = [FIRSTFLIGHT, "demo", "--pages", "1"]
-    with subprocess.Popen(call, env=environment, stderr=subprocess.PIPE, text=True) as demo:
+    heard = functools.partial(
+        signal.signal, signal.SIGINT, signal.SIG_DFL
+    )  # tests in the background hear none
+    with subprocess.Popen(call, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as demo:
         deadline = time.monotonic() + WITHIN_S
         while not (folder / "demo/postgres/postmaster.pid").exists():
             assert time.monotonic() < deadline
