@@ -93,11 +93,15 @@ def month_of(plan: Mapping[str, Any]) -> str:
     return name.partition(".")[0]
 
 
-def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
-    """Loads and facts of each stage of a decision, in order, then of its arms; ReplayError if one is
-    damaged."""
+def stage_places(folder: Path) -> list[Path]:
+    """Folders of a decision's whole stages in order, then of its arms."""
     stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
-    places = [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
+    return [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
+
+
+def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
+    """Loads and facts of each stage and arm of a decision; ReplayError if one is damaged."""
+    places = stage_places(folder)
     for place in places:
         if broken := broken_sums(place):
             raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")

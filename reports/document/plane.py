@@ -34,6 +34,9 @@ LETTER, BOLD = 0.5, 0.56
 SMALL = 0.9
 """Size of the letters of notes and of the names of groups, as a part of the others'."""
 
+LEAST_DRAWN = 0.5
+"""Page time saved in per cent below which a window has no place in the picture."""
+
 ROUNDS = 3
 """Times that the names are placed."""
 
@@ -97,7 +100,7 @@ def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
     top = [line for title in titles for line in _lines(title, sheet.width - 2 * size)]
     left_out = [one["window"] for one in _measured(content) if not _saves(one)]
     said = (
-        f"Not drawn, for they save no time: {', '.join(f'IW {one}' for one in left_out)}. "
+        f"Not drawn, for they save little or no time: {', '.join(f'IW {one}' for one in left_out)}. "
         if left_out
         else ""
     )
@@ -245,7 +248,7 @@ def _measured(content: Data) -> Sequence[Data]:
 
 
 def _saves(one: Data) -> bool:
-    return bool(one["gain_percent"]["estimate"] > 0)
+    return bool(one["gain_percent"]["estimate"] > LEAST_DRAWN)
 
 
 def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:

@@ -18,7 +18,7 @@ from reports.inputs.errors import ReportError
 from schema.computed_tables import CELL
 from storage.signatures import faults
 from storage.sums import checksum_of
-from verdict.replayed import Replayed, of_pairs, of_stages, read_stages
+from verdict.replayed import Replayed, of_pairs, of_stages, read_stages, stage_places
 from verdict.rule import RULE_VERSION
 
 WEIGHTS_OFF = 1e-6
@@ -135,7 +135,7 @@ def decision(folder: Path, release: Release) -> Replay:
             f"{RULE_VERSION}: decide again"
         )
     _check_release(plan, release, str(folder))
-    sums = "\n".join(checksum_of(folder / f"stage-{at:02}") for at in range(1, len(facts) + 1))
+    sums = "\n".join(map(checksum_of, stage_places(folder)))
     return Replay(
         loads=tuple(table.select(CELL.names) for table in tables),
         facts=tuple(facts),

@@ -73,3 +73,11 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     assert decide(tmp_path, *given).exit_code == 0
     assert (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns == loads
     assert in_bytes(again) == (folder / "verdict.json").read_bytes()
+
+    built = CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}).invoke(
+        main, ["report", "build", "--year", "2026", "--crawl", "2025-08"]
+    )
+    assert built.exit_code == 0, built.output
+    facts = json.loads((tmp_path / "reports" / "2026" / "v1" / "report.json").read_bytes())
+    assert facts["verdict"]["candidates"] == stored["candidates"]
+    assert "bbr" in {one["id"] for one in facts["verdict"]["ledger"]}
