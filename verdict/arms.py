@@ -22,7 +22,8 @@ SHARED_WINDOWS = (10, Paced(16), 16, 30)
 """Windows on a half-loaded line."""
 
 NETWORKS, PAGES = 8, 2
-"""Networks of each stratum, and pages over each: 1,024 draws, some three minutes of a core. Ours."""
+"""Networks of each stratum, and pages over each: 1,024 draws, some three minutes of a core, twenty on a
+half-loaded line. Ours."""
 
 OTHER_RUN = 1000
 """Added to the number of a run, so that an arm draws networks and seeds of its own."""
