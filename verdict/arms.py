@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.networks.distances import FAR, NEAR
 from replay.networks.queues import QUEUES
-from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.conditions import Neighbours
 from replay.runs.initial_window import Paced
 from replay.runs.origins import AS_TCP, ONE_SENDER
 from verdict.question import HALF_LOADED, STRATA, Question
@@ -96,8 +96,3 @@ ARMS = {
 def is_shared(name: str) -> bool:
     """True for the arms of a half-loaded line, which are no rows of the ledger."""
     return name in (ALONE, EVERYONE)
-
-
-def conditions_under(arm: str, conditions: Conditions) -> Conditions:
-    """The conditions of an arm, over those of the question."""
-    return dataclasses.replace(conditions, **ARMS[arm].changes)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from releases.formatting import interval_text, quantity, stated
+from releases.formatting import interval_text, quantity
 from releases.interval import Interval
 from verdict.judgement import Answer, Judged
 from verdict.rule import Rule
@@ -95,15 +95,6 @@ def listed(windows: Sequence[int]) -> str:
     """
     words = [f"IW {one}" for one in windows]
     return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def price_text(rule: Rule) -> str:
-    """The rule's price in words."""
-    return (
-        "whatever it costs"
-        if rule.price_pp is None
-        else f"{stated(rule.price_pp, 'pp')} for {stated(1, '%')}"
-    )
 
 
 def _finite(value: float) -> float | None:

@@ -1,7 +1,7 @@
 """The judgement: a verdict on each candidate, the guards, and one answer with its confidence."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -322,12 +322,3 @@ def chosen_of(fit: Sequence[Judged]) -> int | None:
     size = min(int(one.window) for one in least)
     alike = [one for one in least if int(one.window) == size]
     return max(alike, key=lambda one: (one.net_benefit.estimate, is_paced(one.window))).window
-
-
-def guards_asked(answer: Answer) -> Mapping[int, tuple[Guard, ...]]:
-    """The guards of each window that is worth it whose loads are too few to tell."""
-    found: dict[int, tuple[Guard, ...]] = {}
-    for one in answer.guards:
-        if one.holds is None:
-            found[one.window] = (*found.get(one.window, ()), one.guard)
-    return found

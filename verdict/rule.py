@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 
-from replay.runs.initial_window import Paced, window_of
+from replay.runs.initial_window import Paced
 
 RULE_VERSION = 6
 """Version of the rule. Loads name it, and are judged by no other."""
@@ -127,8 +127,3 @@ class Rule:
 
 
 RULE = Rule()
-
-
-def windows_of(words: list[str]) -> tuple[int, ...]:
-    """The windows of words such as 16 and 16p."""
-    return tuple(map(window_of, words))

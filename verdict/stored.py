@@ -174,14 +174,6 @@ def write_verdict(folder: Path, verdict: dict[str, Any]) -> Path:
     return path
 
 
-def read_verdict(folder: Path) -> dict[str, Any]:
-    """Read verdict.json; ValueError if it is of another format."""
-    found: dict[str, Any] = json.loads((folder / FILE).read_bytes())
-    if found.get("format_version") != FORMAT_VERSION:
-        raise ValueError(f"{folder / FILE} is of format {found.get('format_version')}, not {FORMAT_VERSION}")
-    return found
-
-
 def rounded(value: Any) -> Any:  # noqa: ANN401  # any JSON
     """The value with each float rounded to DIGITS significant digits, and tuples as lists."""
     if isinstance(value, float):

@@ -16,7 +16,7 @@ MOST_ITEMS = 2
 MOST_LINES = 12
 """Lines shown of a text that is not JSON."""
 
-MOST_JSON_LINES = 250
+MOST_JSON_LINES = 150
 """Lines shown of JSON whose arrays were shortened."""
 
 LONGEST_LINE = 200

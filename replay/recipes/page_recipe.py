@@ -279,12 +279,6 @@ def make_recipe(
     )
 
 
-def http3_share(recipes: Sequence[Recipe]) -> float:
-    """Share of the responses that came over HTTP/3, on which a TCP window does not act."""
-    asked = [page.origins[one.origin].is_http3 for page in recipes for one in page.requested]
-    return sum(asked) / len(asked)
-
-
 def has_size(row: Row) -> bool:
     """Return whether the size of a response is that of its object: known, and not of a part alone."""
     # Browsers stop reading the body of a redirect when it is long:

@@ -116,7 +116,7 @@ def test_a_reason_lowers_the_confidence_and_never_silences() -> None:
     assert answer(quiet(5, 0.1)).confidence == "high"
 
 
-def judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judged:
+def make_judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judged:
     one = Interval(benefit, benefit, benefit)
     return Judged(
         window=window, verdict="worth it", gain=one, resent=one, net_benefit=one, milliseconds=one, pairs=1,
@@ -125,14 +125,14 @@ def judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] =
 
 
 def test_the_smallest_window_that_no_larger_surpasses_is_chosen() -> None:
-    assert chosen_of([judged(16), judged(20)]) == 16
-    assert chosen_of([judged(16, surpassed_by=(20,)), judged(20)]) == 20
+    assert chosen_of([make_judged(16), make_judged(20)]) == 16
+    assert chosen_of([make_judged(16, surpassed_by=(20,)), make_judged(20)]) == 20
     assert chosen_of([]) is None
 
 
 def test_of_a_paced_and_an_unpaced_window_the_one_with_more_net_benefit_is_chosen() -> None:
-    assert chosen_of([judged(Paced(16), benefit=0.1), judged(16, benefit=0.2)]) == 16
-    assert chosen_of([judged(Paced(16), benefit=0.3), judged(16, benefit=0.2)]) == Paced(16)
+    assert chosen_of([make_judged(Paced(16), benefit=0.1), make_judged(16, benefit=0.2)]) == 16
+    assert chosen_of([make_judged(Paced(16), benefit=0.3), make_judged(16, benefit=0.2)]) == Paced(16)
 
 
 def test_a_larger_window_surpasses_by_another_percent() -> None:

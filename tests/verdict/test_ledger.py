@@ -56,3 +56,21 @@ def test_harm_to_others_alone_asks_short_flows_and_no_payload() -> None:
         "raise",
         "stays",
     )
+
+
+def test_open_answers_are_alike_whatever_else_is_open() -> None:
+    rule = dataclasses.replace(RULE, candidates=(10, PACED, 16), guards=())
+    world = dataclasses.replace(
+        saving(2, 0.154), log_time={PACED: -0.02, 16: -0.02}, resent={PACED: 0.154, 16: 0.154}, of_pairs=0.3
+    )
+    own = world.evidence(np.random.default_rng(1), pages=60, networks=64, each=1)
+    paced = dataclasses.replace(
+        own, windows=own.windows[:2], values={name: one[:, :2] for name, one in own.values.items()}
+    )
+    rows = {
+        one.id: one
+        for one in ledger([Look(evidence=own)], rule, arms=[Arm(id="near", title="near", evidence=paced)])
+    }
+    assert rows["own"].kind == rows["near"].kind == "open"
+    assert rows["own"].answer != rows["near"].answer
+    assert not rows["near"].turns

@@ -5,19 +5,18 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from tests.verdict.worlds import PACED, saving
 from verdict.effects import measure
 from verdict.judgement import Look, judge
 from verdict.ledger import ledger
 from verdict.rule import RULE
-from verdict.stored import FILE, in_bytes, read_verdict, verdict_of, write_verdict
+from verdict.stored import FILE, in_bytes, verdict_of, write_verdict
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED))
 
 
-def made(order: np.random.Generator | None = None) -> bytes:
+def make_verdict(order: np.random.Generator | None = None) -> bytes:
     evidence = saving(3, 0.1).evidence(np.random.default_rng(1), pages=100, networks=64, each=2)
     if order is not None:
         places = order.permutation(len(evidence))
@@ -40,21 +39,14 @@ def made(order: np.random.Generator | None = None) -> bytes:
 
 
 def test_equal_loads_in_any_order_make_equal_bytes() -> None:
-    assert made() == made() == made(np.random.default_rng(4))
+    assert make_verdict() == make_verdict() == make_verdict(np.random.default_rng(4))
 
 
-def test_a_verdict_is_read_as_it_was_written(tmp_path: Path) -> None:
-    content = json.loads(made())
+def test_a_verdict_is_written_as_it_is(tmp_path: Path) -> None:
+    content = json.loads(make_verdict())
     write_verdict(tmp_path, content)
-    assert read_verdict(tmp_path) == content
     assert (tmp_path / FILE).read_bytes() == in_bytes(content)
     assert content["candidates"][0]["beside"]["document"]["estimate"] == 0
-
-
-def test_another_format_is_refused(tmp_path: Path) -> None:
-    write_verdict(tmp_path, {"format_version": 0})
-    with pytest.raises(ValueError, match="of format 0"):
-        read_verdict(tmp_path)
 
 
 def test_what_is_unknown_is_null() -> None:

@@ -67,7 +67,7 @@ def in_chunks(case_id: str) -> Handler:
     return handle
 
 
-parting = message(
+REFUSAL = message(
     b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\nConnection: close\r\n"
     b'WWW-Authenticate: Basic realm="closing-login"\r\n\r\n',
     b"bye",
@@ -76,6 +76,12 @@ parting = message(
     close=True,
 )
 """Asks for credentials in one piece, and ends the connection."""
+
+
+async def parting(request: Request, reply: Reply) -> None:
+    """Refuse, though the client may have gone before the connection is ended."""
+    with contextlib.suppress(OSError):
+        await REFUSAL(request, reply)
 
 
 async def parting_late(request: Request, reply: Reply) -> None:

@@ -148,12 +148,12 @@ def run_decision(
     stages = Stages(folder, question, find_lab(settings.cache_dir), facts, guests=guests)
 
     @contextlib.contextmanager
-    def told(what: str, loads: int) -> Iterator[None]:
+    def show_progress(what: str, loads: int) -> Iterator[None]:
         with tqdm(desc=what, unit="load", total=loads, disable=None) as stages.progress:
             yield
 
     def load(plans: Sequence[Plan]) -> Loaded:
-        with told(f"stage {len(plans)}", plans[-1].loads):
+        with show_progress(f"stage {len(plans)}", plans[-1].loads):
             return stages(plans)
 
     try:
@@ -163,7 +163,7 @@ def run_decision(
             write_verdict(folder, verdict)
             click.echo(f"stage {len(found.plans)}: {verdict['headline']}", err=True)
         for name in file.arms:
-            with told(name, ARMS[name].plan.loads):
+            with show_progress(name, ARMS[name].plan.loads):
                 stages.arm(name)
     except KeyboardInterrupt:
         raise Stopped(

@@ -17,7 +17,6 @@ from replay.recipes.page_recipe import (
     Object,
     Origin,
     find_parents,
-    http3_share,
     read_recipes,
 )
 from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
@@ -101,7 +100,6 @@ def test_a_host_over_http2_and_http3_is_two_origins_of_one_distance(release: Wri
     assert near is not None
     assert (near, unknown) == (same, None)
     assert far == near + 40_000, "beyond the crawl's own line, which all its handshakes hold"
-    assert http3_share([recipe]) == 0.5
     assert not any(one.is_http3 for one in over(recipe, "h2").origins)
 
 

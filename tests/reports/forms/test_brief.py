@@ -104,7 +104,7 @@ def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> N
         assert picture.size == (1920, 1080)
 
 
-def drawn(content: dict[str, Any], brief: Brief) -> list[str]:
+def list_drawn(content: dict[str, Any], brief: Brief) -> list[str]:
     return [svg(draw_plane(content, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET)]
 
 
@@ -118,7 +118,7 @@ def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built)
     assert brief.sentence == said
     assert brief.finding.endswith("no window of today was measured.")
     assert (brief.rows, len(brief.numbers)) == ((), 1)
-    wide, narrow = drawn(content, brief)
+    wide, narrow = list_drawn(content, brief)
     assert "IW\u00a016" not in wide
     assert "For whom" not in render_brief(brief, wide=wide, narrow=narrow)
     assert len(pages_of(brief_pdf(brief, figure=wide))) == 2
@@ -135,7 +135,7 @@ def test_hostile_strings_stay_text(built: Built) -> None:
     for one in (*content["verdict"]["groups"], *content["verdict"]["ledger"]):
         one["title"] += HOSTILE
     brief = brief_of(content, marks="recorded")
-    wide, narrow = drawn(content, brief)
+    wide, narrow = list_drawn(content, brief)
     page = render_brief(brief, wide=wide, narrow=narrow)
     assert not {name for name, _ in parsed(page).tags} & {"script", "img"}
     assert "\u202e" not in page

@@ -1,0 +1,35 @@
+"""Stored stages: what they may differ in from what is asked now."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replay.errors import ReplayError
+from storage.sums import seal
+from verdict.stages import read_stage
+
+PLAN = {"commit": "c0ffee", "kernel": "6.12", "player": "one", "stage": {"pages": 1}}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "stage.json").write_text(json.dumps({"plan": PLAN, "core_s": 1.5}))
+    seal(tmp_path, {"kind": "stage"})
+    return tmp_path
+
+
+def test_a_stage_of_another_commit_counts_while_kernel_and_programs_are_the_same(place: Path) -> None:
+    assert read_stage(place, {**PLAN, "commit": "a later one"})["core_s"] == 1.5
+
+
+@pytest.mark.parametrize("name", ["kernel", "player", "stage"])
+def test_a_stage_that_was_loaded_with_something_else_is_refused_by_its_name(place: Path, name: str) -> None:
+    with pytest.raises(ReplayError, match=f"another {name}"):
+        read_stage(place, {**PLAN, name: "another"})
+
+
+def test_a_damaged_stage_is_refused(place: Path) -> None:
+    (place / "stage.json").write_text("{}")
+    with pytest.raises(ReplayError, match="is damaged"):
+        read_stage(place, PLAN)
