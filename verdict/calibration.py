@@ -40,6 +40,7 @@ from replay.backcast.published import (
     Service,
     mix,
 )
+from replay.errors import ReplayError
 from replay.lab.player import player_key
 from replay.runs.initial_window import in_json
 from replay.runs.replay_folder import kernel_facts
@@ -74,11 +75,14 @@ MISSING = f"There is no back-cast; {AGAIN}."
 
 Half = Literal["calibration", "judgement"]
 
+CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
+"""Names of 2010's data centres in a sentence."""
+
 PRECEDENT = frozenset({"page", "resent"})
 """Quantities that the yardstick is of: one that the back-cast misses makes the confidence low."""
 
 
-class CannotDecide(Exception):
+class CannotDecide(ReplayError):
     """A rule decides by a quantity that the back-cast misses by more than FACTOR."""
 
 
@@ -130,7 +134,20 @@ class Standing:
         """What lowers the confidence."""
         if self.content is None:
             return ()
-        return tuple(Reason(level="low", sentence=one) for one in self.content["lowers"])
+        missed = [
+            f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[one['center']]} data "
+            f"centre of 2010 changes by {one['ours']:.2g} {one['unit']} in the replay, published are "
+            f"{one['published']:.2g} {one['unit']}."
+            for quantity in sorted(PRECEDENT)
+            for one in _missed(self.content["figures"], quantity)
+        ]
+        other = [
+            f"Over the networks of the {CENTERS[center]} data centre of 2010 the rule chooses IW "
+            f"{one['window']}, not IW {EXPERIMENT}."
+            for center, one in self.content["choices"].items()
+            if one["window"] != EXPERIMENT
+        ]
+        return tuple(Reason(level="low", sentence=one) for one in [*missed, *other])
 
     def check(self, rule: Rule) -> None:
         """Raise CannotDecide if the rule decides by a quantity that the back-cast misses by more than FACTOR.
@@ -141,7 +158,12 @@ class Standing:
         figures = self.content["figures"] if self.content else ()
         for quantity in rule.quantities:
             if quantity not in PRECEDENT and (missed := _missed(figures, quantity)):
-                raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {'; '.join(missed)}")
+                told = "; ".join(
+                    f"{one['what']} is {one['ours']:.3g} {one['unit']}, published {one['published']:.3g} "
+                    f"{one['unit']}"
+                    for one in missed
+                )
+                raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {told}")
 
     def origin(self) -> dict[str, Any] | None:
         """What identifies the back-cast in a manifest; None without one."""
@@ -255,12 +277,8 @@ def choices(
     return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
 
 
-def _missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[str]:
-    return [
-        f"{one['what']} is {one['ours']:.3g} {one['unit']}, published {one['published']:.3g} {one['unit']}"
-        for one in figures
-        if one["quantity"] == quantity and not one["is_met"]
-    ]
+def _missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
+    return [one for one in figures if one["quantity"] == quantity and not one["is_met"]]
 
 
 def content_of(
@@ -272,21 +290,13 @@ def content_of(
     commit: str,
 ) -> dict[str, Any]:
     """Everything that backcast.json holds."""
-    told = [one.to_dict() for one in figures]
-    lowers = [f"In the back-cast {one}." for quantity in sorted(PRECEDENT) for one in _missed(told, quantity)]
-    lowers += [
-        f"Over the networks of 2010's {center} the rule chooses IW {answer.window}, not IW {EXPERIMENT}."
-        for center, answer in chosen.items()
-        if answer.window != EXPERIMENT
-    ]
     return {
         "format_version": FORMAT_VERSION,
         "commit": commit,
         **instrument(),
         "factor": FACTOR,
         "seeds": seeds,
-        "lowers": lowers,
-        "figures": told,
+        "figures": [one.to_dict() for one in figures],
         "choices": {
             center: {
                 "kind": answer.kind,

@@ -139,7 +139,8 @@ def test_a_quantity_beyond_a_factor_of_two_cannot_decide(content: dict[str, Any]
 def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     content: dict[str, Any],
 ) -> None:
-    known = Standing(content=content | {"lowers": []}, sentence="")
+    met = [one | {"is_met": True} for one in content["figures"]]
+    known = Standing(content=content | {"figures": met}, sentence="")
     told = {
         month: (found["confidence"], [one["sentence"] for one in found["reasons"]])
         for month in ("2027-10", "2027-11", None)
@@ -156,12 +157,13 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
 def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
-    write_backcast(tmp_path / "backcast", content | {"lowers": ["In the back-cast the gain is missed."]}, [])
+    figures = [one | {"is_met": one["what"] != "SlowDC: mean gain of search"} for one in content["figures"]]
+    write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
     found = standing(tmp_path / "backcast")
     assert found.broken == ()
-    assert [(one.level, one.sentence) for one in found.reasons] == [
-        ("low", "In the back-cast the gain is missed.")
-    ]
+    (reason,) = found.reasons
+    assert reason.level == "low"
+    assert "page time in the slow data centre of 2010" in reason.sentence
     assert "the rule chooses IW 10 (AvgDC) and IW 10 (SlowDC)" in sentence(content)
 
 
