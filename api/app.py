@@ -14,6 +14,7 @@ from fastapi import Depends, FastAPI
 from api.citations import figures, measures
 from api.citations import routes as citations
 from api.contact import NOBODY, Contact
+from api.crawls import routes as crawls
 from api.documents import routes as documents
 from api.explorer import first_flight
 from api.explorer import routes as explorer
@@ -72,6 +73,7 @@ ROUTERS = (
     site_pages.router,
     reference.router,
     crawler.router,
+    crawls.router,
     *lab_routes.ROUTERS,
 )
 """Routers in the order in which they are asked: the paths of a later one may

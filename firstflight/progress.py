@@ -1,20 +1,25 @@
-"""Writes a running crawl's progress to a file that the service reads."""
+"""Writes a crawl's progress to a file that the service reads."""
 
 import asyncio
 import contextlib
+import dataclasses
 import datetime
 import functools
+import shutil
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, text
 
-from crawler.campaign.status import minutes_left, status
+from crawler.campaign.gate import Bounds, bounds_kept, ends
+from crawler.campaign.status import failures, hours, lanes, minutes_left, status
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.engine import DatabaseError
-from storage.progress import Progress, write_progress
+from storage.progress import Disk, Gated, Progress, read_progress, write_progress
+
+DEFAULT_BOUNDS = Bounds()
 
 EVERY_S = 15.0
 AT_MOST = 0.05
@@ -47,20 +52,59 @@ async def again_and_again(
 
 
 def _tell(engine: Engine, crawl: Crawl, folder: Path) -> None:
-    with contextlib.suppress(DatabaseError, OSError):
-        with engine.connect() as connection:
-            counted = status(connection, crawl)
-        write_progress(
-            folder,
-            Progress(
-                crawl=str(name_of(crawl)),
-                at=datetime.datetime.now(datetime.UTC),
-                planned=counted.planned,
-                done=counted.final,
-                visits=counted.visits,
-                received_bytes=counted.received_bytes,
-                visits_per_hour=counted.visits_per_hour,
-                minutes_left=minutes_left(counted),
-                outcomes=counted.outcomes,
-            ),
-        )
+    with contextlib.suppress(DatabaseError, OSError), engine.connect() as connection:
+        write_progress(folder, measure_progress(connection, crawl, folder))
+
+
+def measure_progress(
+    connection: Connection, crawl: Crawl, folder: Path, *, bounds: Bounds = DEFAULT_BOUNDS
+) -> Progress:
+    """Count how far a crawl is, in the database and on the disk of `folder`."""
+    counted = status(connection, crawl)
+    while not folder.exists():
+        folder = folder.parent
+    disk = shutil.disk_usage(folder)
+    return Progress(
+        crawl=str(name_of(crawl)),
+        at=datetime.datetime.now(datetime.UTC),
+        planned=counted.planned,
+        done=counted.final,
+        visits=counted.visits,
+        received_bytes=counted.received_bytes,
+        visits_per_hour=counted.visits_per_hour,
+        minutes_left=minutes_left(counted),
+        outcomes=counted.outcomes,
+        planned_at=crawl.planned_at,
+        sealed_at=crawl.sealed_at,
+        claimed=counted.claimed,
+        postponed=counted.postponed,
+        hours=hours(connection, crawl),
+        lanes=lanes(connection, crawl),
+        failures=failures(connection, crawl),
+        bounds=bounds_kept(ends(connection, crawl), bounds),
+        disk=Disk(free=disk.free, size=disk.total, database=database_bytes(connection)),
+    )
+
+
+def write_gated(
+    connection: Connection, crawl: Crawl, folder: Path, *, bounds: Bounds, wrong: Sequence[str]
+) -> None:
+    """Write the progress with what the gate said; nothing if the folder cannot be written to."""
+    progress = measure_progress(connection, crawl, folder, bounds=bounds)
+    with contextlib.suppress(OSError):
+        gated = Gated(at=progress.at, failures=tuple(wrong))
+        write_progress(folder, dataclasses.replace(progress, gated=gated))
+
+
+def write_sealed(connection: Connection, crawl: Crawl, folder: Path) -> None:
+    """Write the last progress of a sealed crawl, with what the gate said before."""
+    progress = measure_progress(connection, crawl, folder)
+    before = [one for one in read_progress(folder) if one.crawl == progress.crawl and one.gated]
+    with contextlib.suppress(OSError):
+        kept = {"gated": before[0].gated, "bounds": before[0].bounds} if before else {}
+        write_progress(folder, dataclasses.replace(progress, **kept))
+
+
+def database_bytes(connection: Connection) -> int:
+    """Size of the whole database."""
+    return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)

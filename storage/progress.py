@@ -1,14 +1,96 @@
-"""Progress of running crawls in one file per crawl, written by crawlers and read by the service,
-which has no database."""
+"""Progress of crawls in one file per crawl, written by crawlers and read by the service,
+which has no database.
+
+No file names a site, so that an erasure need not reach them.
+"""
 
 import contextlib
 import dataclasses
 import datetime
-import json
+import functools
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from storage.staging import put_file_in_place
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Hour:
+    """How the visits of one hour ended."""
+
+    at: datetime.datetime
+    """Beginning of the hour."""
+    outcomes: dict[str, int]
+    """Visits, attempts included, by outcome."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Lane:
+    """One crawler process that has claims, or made a visit in the hour before the crawl's last."""
+
+    name: str
+    """Host name and process id."""
+    claimed: int
+    """Sites that it holds now."""
+    visits: int
+    """Visits of that hour."""
+    failed: int
+    """Of them, those whose page did not answer."""
+    last_at: datetime.datetime | None
+    """End of its last visit; None before its first."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """One visit whose page did not answer."""
+
+    at: datetime.datetime
+    rank: int
+    attempt: int
+    outcome: str
+    error: str | None
+    """The browser's error, without host names."""
+    lane: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Bound:
+    """A bound of the gate, and the present value."""
+
+    name: str
+    limit: float
+    is_least: bool
+    """True if the value must be at least the limit, False if it may be at most the limit."""
+    share: float | None
+    """None while there is nothing to count."""
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the gate would let the present value pass."""
+        if self.share is None:
+            return not self.is_least
+        return self.share >= self.limit if self.is_least else self.share <= self.limit
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Gated:
+    """What the gate said when it last ran."""
+
+    at: datetime.datetime
+    failures: tuple[str, ...]
+    """Descriptions of the bounds that were not kept; empty if the crawl may be sealed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Disk:
+    """Space at the time of the count, in bytes."""
+
+    free: int
+    """Free on the disk of the data folder."""
+    size: int
+    database: int
+    """Size of the database, wherever it is."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,30 +110,43 @@ class Progress:
     """None if unknown."""
     outcomes: dict[str, int]
     """Final visits by outcome."""
+    planned_at: datetime.datetime | None = None
+    sealed_at: datetime.datetime | None = None
+    claimed: int = 0
+    postponed: int = 0
+    """Sites that asked to be visited later."""
+    hours: tuple[Hour, ...] = ()
+    """The hours in which visits ended, in order."""
+    lanes: tuple[Lane, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    """The last visits whose page did not answer, the latest first."""
+    bounds: tuple[Bound, ...] = ()
+    gated: Gated | None = None
+    """None until the gate has run on the crawl as it is."""
+    disk: Disk | None = None
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Write a crawl's progress atomically, since several crawlers may write the same file."""
-    facts = dataclasses.asdict(progress) | {"at": progress.at.isoformat()}
-    with put_file_in_place(_path(folder, progress.crawl)) as half:
-        half.write_text(json.dumps(facts), encoding="utf-8")
-
-
-def end_progress(folder: Path, crawl: str) -> None:
-    """Remove the progress of a crawl that has ended."""
-    _path(folder, crawl).unlink(missing_ok=True)
+    with put_file_in_place(folder / f"{progress.crawl}.json") as half:
+        half.write_bytes(msgspec.json.encode(progress))
 
 
 def read_progress(folder: Path) -> list[Progress]:
-    """Progress of all running crawls, sorted by name; damaged files are skipped,
+    """Progress of all crawls, sealed ones included, sorted by name; damaged files are skipped,
     since their crawler replaces them."""
     found = []
     for path in folder.glob("*.json"):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            found.append(Progress(**{**fields, "at": datetime.datetime.fromisoformat(fields["at"])}))
-    return sorted(found, key=lambda one: one.crawl.encode())
+        with contextlib.suppress(OSError):
+            state = path.stat()
+            found.append(_read(path, state.st_mtime_ns, state.st_ino))
+    return sorted((one for one in found if one is not None), key=lambda one: one.crawl.encode())
 
 
-def _path(folder: Path, crawl: str) -> Path:
-    return folder / f"{crawl}.json"
+@functools.lru_cache(maxsize=512)
+def _read(path: Path, _mtime_ns: int, _inode: int) -> Progress | None:
+    """Read a file once per state: the service looks every second."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Progress)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

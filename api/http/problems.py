@@ -38,6 +38,7 @@ KINDS = [
     Kind("no-such-choice", 422, "A parameter has a value that is none of its choices"),
     Kind("unknown-parameter", 400, "A parameter is not known"),
     Kind("no-such-crawl", 404, "No release of a crawl with that name"),
+    Kind("no-such-progress", 404, "No crawl of that name has reported its progress"),
     Kind("no-such-file", 404, "No such file"),
     Kind("no-such-report", 404, "No report of that year and version"),
     Kind("no-such-site", 404, "No release has a visit to that site"),

@@ -36,8 +36,17 @@ AT_ONCE = 2
 WAITING = 256
 """Maximum number of waiting computations; further requests are refused with Retry-After."""
 
-OF_THE_MOMENT = frozenset({"/", "/v1/progress"})
+OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/crawls"})
 """Paths that show running crawls, which change every few seconds: they are not cached on disk."""
+
+
+def is_of_the_moment(path: str) -> bool:
+    """Return whether the answer at a path depends on the progress of crawls.
+
+    >>> is_of_the_moment("/crawls/2026-11.desktop.local.tcp.web"), is_of_the_moment("/v1/crawls")
+    (True, False)
+    """
+    return path in OF_THE_MOMENT or path.startswith("/crawls/")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +112,7 @@ class Memory:
         """The cache key and ETag of an answer: a hash of the data, the request, the format,
         the content coding and the code."""
         path = scope["path"]
-        moment = shelf.moment if path in OF_THE_MOMENT else ""
+        moment = shelf.moment if is_of_the_moment(path) else ""
         query = scope["query_string"].decode("latin-1")
         form = negotiation.chosen(scope), compression.coding(scope)
         facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, *form))
@@ -173,7 +182,7 @@ class Remembered(APIRoute):
                     response = compression.compress(response)
                 return Answer.of(response, route=self.path, key=key)
 
-            keep = request.scope["path"] not in OF_THE_MOMENT
+            keep = not is_of_the_moment(request.scope["path"])
             answer = await memory.answer(key, computed, keep=keep)
             # `*` matches any existing answer, so the answer is computed first.
             return known(request, key) if tags.strip() == "*" else answer.response()

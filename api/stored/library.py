@@ -104,9 +104,9 @@ class Library:
         versions.sort(key=lambda one: str(one.crawl))
         versions.sort(key=lambda one: one.crawl.month, reverse=True)
         reports.sort(key=lambda one: (one.year, one.version), reverse=True)
-        under_way = () if self._progress is None else tuple(read_progress(self._progress))
+        progress = () if self._progress is None else tuple(read_progress(self._progress))
         return Shelf(
-            versions=tuple(versions), reports=tuple(reports), under_way=under_way, errata=tuple(errata)
+            versions=tuple(versions), reports=tuple(reports), progress=progress, errata=tuple(errata)
         )
 
 

@@ -109,13 +109,14 @@ class Notice(Volume):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """Releases, reports and running crawls, as one scan of the folders found them."""
+    """Releases, reports and the progress of crawls, as one scan of the folders found them."""
 
     versions: tuple[Version, ...]
     """Ordered by month, the newest first; then by name; then by version, the highest first."""
     reports: tuple[Report, ...]
     """Every version of every year's report: the latest year first, and in it the highest version."""
-    under_way: tuple[Progress, ...]
+    progress: tuple[Progress, ...]
+    """Of every crawl that reported any, sealed ones included, by name."""
     errata: tuple[Notice, ...] = ()
     """Errata of releases, the highest number first."""
 
@@ -129,8 +130,13 @@ class Shelf:
 
     @functools.cached_property
     def moment(self) -> str:
-        """A hash of the state of the running crawls."""
-        return hashlib.sha256(repr(self.under_way).encode()).hexdigest()
+        """A hash of the progress of crawls."""
+        return hashlib.sha256(repr(self.progress).encode()).hexdigest()
+
+    @functools.cached_property
+    def under_way(self) -> tuple[Progress, ...]:
+        """The crawls that are not sealed."""
+        return tuple(one for one in self.progress if one.sealed_at is None)
 
     @functools.cached_property
     def crawls(self) -> dict[str, list[Version]]:

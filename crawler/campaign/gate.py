@@ -22,6 +22,10 @@ from schema.crawls import name_of
 from schema.tables import Crawl, Site, Visit
 from schema.vocabulary import ANSWERED, DISPUTED, NEVER_FINAL, OUR_FAULT
 from storage.crawls import crawls
+from storage.progress import Bound
+
+LEAST = frozenset({"visited", "answered", "covered"})
+"""Bounds that a crawl must reach; the others it must not exceed."""
 
 UNRESOLVED = frozenset({DNSError.outcome})
 """Outcomes of sites whose name did not resolve."""
@@ -168,6 +172,14 @@ def first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
         )
         for at, machine, owner, at_first, outcome in connection.execute(query)
     ]
+
+
+def bounds_kept(found: Ends, bounds: Bounds) -> tuple[Bound, ...]:
+    """Set each bound beside the present value; the search for clustered failures has none."""
+    return tuple(
+        Bound(name=name, limit=getattr(bounds, name), is_least=name in LEAST, share=share)
+        for name, share in found.shares.items()
+    )
 
 
 def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess | str] = ()) -> Iterator[str]:

@@ -2,19 +2,27 @@
 
 import dataclasses
 import datetime
+import re
 
 from sqlalchemy import Connection, text
 
 from schema.tables import Crawl
-from schema.vocabulary import NETWORK_DOWN
+from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
+from storage.progress import Failure, Hour, Lane
 
 RATE_WINDOW = "15 minutes"
 
 COUNTED_BYTES = 64 << 20
 """Size of a table of a crawl up to which its rows are counted, within 0.1 s;
 counting 100 million would take minutes."""
+
+FAILURES = 10
+"""Number of failed visits that are listed."""
+
+BROWSERS_ERROR = re.compile(r"net::\w+")
+"""The part of an error that names no host."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,3 +202,94 @@ def _rate(connection: Connection, crawl: Crawl) -> float | None:
         {"crawl_id": crawl.id},
     )
     return rate
+
+
+def hours(connection: Connection, crawl: Crawl) -> tuple[Hour, ...]:
+    """Count the visits by the hour (UTC) in which they ended, and by outcome."""
+    counted: dict[datetime.datetime, dict[str, int]] = {}
+    for at, outcome, number in connection.execute(
+        text(
+            "SELECT date_trunc('hour', ended_at, 'UTC') AS at, outcome, count(*) FROM visit "
+            "WHERE crawl_id = :crawl_id GROUP BY at, outcome ORDER BY at, count(*) DESC, outcome"
+        ),
+        {"crawl_id": crawl.id},
+    ):
+        counted.setdefault(at, {})[outcome] = number
+    return tuple(Hour(at=at, outcomes=outcomes) for at, outcomes in counted.items())
+
+
+def lanes(connection: Connection, crawl: Crawl) -> tuple[Lane, ...]:
+    """List the crawler processes that hold sites, or made a visit in the hour before the last visit."""
+    found = connection.execute(
+        text(
+            r"""
+            WITH claim AS (
+                SELECT regexp_replace(owner, '/[^/]*$', '') AS process, count(*) AS claimed
+                FROM site WHERE crawl_id = :crawl_id AND lease_expires_at >= now() GROUP BY process
+            ), recent AS (
+                SELECT regexp_replace(owner, '/[^/]*$', '') AS process, count(*) AS visits,
+                       count(*) FILTER (WHERE outcome <> ALL(:answered)) AS failed, max(ended_at) AS last_at
+                FROM visit WHERE crawl_id = :crawl_id AND ended_at >
+                    (SELECT max(ended_at) FROM visit WHERE crawl_id = :crawl_id) - interval '1 hour'
+                GROUP BY process
+            )
+            SELECT process, coalesce(claimed, 0) AS claimed, coalesce(visits, 0) AS visits,
+                   coalesce(failed, 0) AS failed, last_at
+            FROM claim FULL JOIN recent USING (process)
+            ORDER BY claimed IS NULL, last_at DESC NULLS LAST, process
+            """
+        ),
+        {"crawl_id": crawl.id, "answered": sorted(ANSWERED)},
+    )
+    return tuple(
+        Lane(
+            name=lane_name(row.process),
+            claimed=row.claimed,
+            visits=row.visits,
+            failed=row.failed,
+            last_at=row.last_at,
+        )
+        for row in found
+    )
+
+
+def failures(connection: Connection, crawl: Crawl) -> tuple[Failure, ...]:
+    """List the last visits whose page did not answer, the latest first."""
+    found = connection.execute(
+        text(
+            "SELECT ended_at, rank, attempt, outcome, error, owner FROM visit WHERE crawl_id = :crawl_id "
+            "AND outcome <> ALL(:answered) ORDER BY ended_at DESC, id DESC LIMIT :most"
+        ),
+        {"crawl_id": crawl.id, "answered": sorted(ANSWERED), "most": FAILURES},
+    )
+    return tuple(
+        Failure(
+            at=row.ended_at,
+            rank=row.rank,
+            attempt=row.attempt,
+            outcome=row.outcome,
+            error=error_without_hosts(row.error),
+            lane=lane_name(row.owner.rpartition("/")[0]),
+        )
+        for row in found
+    )
+
+
+def error_without_hosts(error: str | None) -> str | None:
+    """Reduce a visit's error to what names no host.
+
+    >>> error_without_hosts("net::ERR_NAME_NOT_RESOLVED at https://a.test/ (another resolver knows the name)")
+    'net::ERR_NAME_NOT_RESOLVED (another resolver knows the name)'
+    >>> error_without_hosts("Download is starting: https://a.test/")
+    """
+    found = BROWSERS_ERROR.search(error or "")
+    return found and found[0] + (DISPUTED if (error or "").endswith(DISPUTED) else "")
+
+
+def lane_name(process: str) -> str:
+    """Shorten the name of a crawler process to its host and number.
+
+    >>> lane_name("crawler1/4711/8d2e11f0")
+    'crawler1/4711'
+    """
+    return process.rpartition("/")[0] or process

@@ -1,6 +1,7 @@
 """A small library made on the spot: two crawls, one of them in two versions, and one report."""
 
 import contextlib
+import dataclasses
 import datetime
 import json
 import math
@@ -20,13 +21,15 @@ from releases.distributions import compute
 from reports.document.report import build_report
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
-from storage.progress import Progress, write_progress
+from storage.progress import Bound, Disk, Failure, Gated, Hour, Lane, Progress, write_progress
 from storage.report_versions import Publication
 from storage.sums import seal
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
 from tests.factories.made_up_report import data_folder, read_data_folder
 from tests.factories.published_report import CITABLE, SECOND, write_version
+
+HOUR = datetime.timedelta(hours=1)
 
 SIZES = {"responses": [100, 4290, 4291, 14_300, 14_301, 50_000, 50_000, 600_000], "pages": [600_000]}
 """Known sizes by measure; every other measure has none."""
@@ -107,6 +110,43 @@ def running(at: datetime.datetime) -> Progress:
         visits_per_hour=1800.4,
         minutes_left=260,
         outcomes={"ok": 2400, "dns": 100},
+        planned_at=at - 3 * HOUR,
+        claimed=8,
+        postponed=1,
+        hours=tuple(
+            Hour(at=(at - back * HOUR).replace(minute=0), outcomes={"ok": 800, "dns": 30, "crash": back})
+            for back in (2, 1, 0)
+        ),
+        lanes=(Lane(name="crawler1/4711", claimed=8, visits=830, failed=30, last_at=at),),
+        failures=(
+            Failure(
+                at=at,
+                rank=2511,
+                attempt=2,
+                outcome="dns",
+                error="net::ERR_NAME_NOT_RESOLVED",
+                lane="crawler1/4711",
+            ),
+        ),
+        bounds=(
+            Bound(name="visited", limit=1.0, is_least=True, share=0.25),
+            Bound(name="unresolved", limit=0.15, is_least=False, share=0.04),
+        ),
+        disk=Disk(free=30_000_000_000, size=400_000_000_000, database=900_000_000),
+    )
+
+
+def sealed(progress: Progress, failures: tuple[str, ...] = ()) -> Progress:
+    """The last progress of a crawl of the month before."""
+    return dataclasses.replace(
+        progress,
+        crawl=progress.crawl.replace("2026-12", "2026-11"),
+        done=progress.planned,
+        outcomes={"ok": 9500, "dns": 500},
+        minutes_left=None,
+        claimed=0,
+        sealed_at=progress.at - 600 * HOUR,
+        gated=Gated(at=progress.at - 601 * HOUR, failures=failures),
     )
 
 
@@ -125,7 +165,9 @@ def write_library(root: Path) -> Path:
     (report / "summary.txt").write_text("no change\n")
     (report / "figures/cdf.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     seal(report, {"kind": "report", "year": 2026})
-    write_progress(root / "progress", running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC)))
+    progress = running(datetime.datetime(2026, 12, 1, 6, 30, tzinfo=datetime.UTC))
+    write_progress(root / "progress", progress)
+    write_progress(root / "progress", sealed(progress, ("13 % of the names did not resolve",)))
     (root / "secret.txt").write_text("not to be served")
     return root
 

@@ -42,6 +42,7 @@ EXAMPLES = {
     "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{WITH_ROWS}/v1/pages/1",
     "measure": "responses",
     "figure": "fig-gains",
+    "/crawls/{crawl}": "/crawls/2026-12.desktop.local.tcp.web",
     "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
     "/documents/{name:path}": "/documents/forms",
 }
@@ -50,6 +51,7 @@ OF_ITEMS = dataclasses.replace(NAME, month="2026-08")
 """A crawl whose release has the sites of its items, and so intervals."""
 
 OTHERS = (
+    "/crawls/2026-11.desktop.local.tcp.web",
     "/reports/2025/v1/",
     "/reports/2025/errata",
     TWO_DEVICES,

@@ -3,7 +3,7 @@
 import datetime
 from pathlib import Path
 
-from storage.progress import Progress, end_progress, read_progress, write_progress
+from storage.progress import Bound, Progress, read_progress, write_progress
 
 
 def progress(crawl: str, done: int = 3) -> Progress:
@@ -28,9 +28,14 @@ def test_the_newest_progress_of_each_crawl_can_be_read_by_everybody(tmp_path: Pa
     assert read_progress(folder) == [progress("a"), progress("b", done=4)]
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}
     assert sorted(path.name for path in folder.iterdir()) == ["a.json", "b.json"]
-    end_progress(folder, "b")
-    end_progress(folder, "never begun")
-    assert read_progress(folder) == [progress("a")]
+
+
+def test_a_bound_is_kept_at_its_limit_and_without_anything_to_count_if_it_is_no_least() -> None:
+    def is_kept(share: float | None, *, is_least: bool) -> bool:
+        return Bound(name="covered", limit=0.5, is_least=is_least, share=share).is_kept
+
+    assert [is_kept(share, is_least=True) for share in (0.4, 0.5, 0.6, None)] == [False, True, True, False]
+    assert [is_kept(share, is_least=False) for share in (0.4, 0.5, 0.6, None)] == [True, True, False, True]
 
 
 def test_a_damaged_file_does_not_hide_others(tmp_path: Path) -> None:

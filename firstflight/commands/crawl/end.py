@@ -10,10 +10,10 @@ from crawler.campaign.seal import seal as seal_crawl
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
 from firstflight.errors import one_line
+from firstflight.progress import write_gated, write_sealed
 from firstflight.settings import Settings
 from schema.crawls import name_of
 from storage.crawls import find_crawl
-from storage.progress import end_progress
 
 
 def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -63,7 +63,9 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
         crawl = find_crawl(connection, name)
         found = ends(connection, crawl)
         crowds = uneven(connection, crawl, Bounds(**bounds))
-    wrong = list(broken(found, Bounds(**bounds), crowds))
+        wrong = list(broken(found, Bounds(**bounds), crowds))
+        if crawl.sealed_at is None:
+            write_gated(connection, crawl, settings.progress, bounds=Bounds(**bounds), wrong=wrong)
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in found.outcomes.items()) or "none"
     show(
         {
@@ -98,7 +100,7 @@ def seal(settings: Settings, *, name: str, as_json: bool) -> None:
         new = seal_crawl(engine, crawl)
         with engine.connect() as connection:
             crawl = find_crawl(connection, str(name_of(crawl)))
-        end_progress(settings.progress, str(name_of(crawl)))
+            write_sealed(connection, crawl, settings.progress)
     show(
         {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
         as_json=as_json,

@@ -1,12 +1,14 @@
 """`firstflight crawl status` and `list`: how far a crawl is, and which crawls there are."""
 
 import dataclasses
+import datetime
 import time
+from collections.abc import Iterator, Sequence
 
 import click
 from sqlalchemy import Engine
 
-from crawler.campaign.status import Status, minutes_left, status
+from crawler.campaign.status import Status, lanes, minutes_left, status
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
 from firstflight.errors import one_line
@@ -14,6 +16,7 @@ from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.vocabulary import COVERAGE_FLOOR
 from storage.crawls import crawls, find_crawl
+from storage.progress import Lane
 
 
 @click.command("status")
@@ -24,7 +27,7 @@ from storage.crawls import crawls, find_crawl
     "every_s",
     type=click.FloatRange(min=0.1, max=86400),
     metavar="SECONDS",
-    help="Show the status again at this interval until all sites are done.",
+    help="Show the time, the counts and a line for each lane at this interval until all sites are done.",
 )
 @click.option(
     "--exact",
@@ -123,14 +126,38 @@ def time_left(counted: Status) -> str:
 
 
 def watch(engine: Engine, name: str, *, every_s: float) -> None:
-    """Show the counts every so many seconds until all sites are done; each time anew on a terminal,
-    else below."""
+    """Show the counts and the lanes every so many seconds until all sites are done; each time anew on a
+    terminal, else below."""
     while True:
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
-            counted = status(connection, crawl)
+            counted, running = status(connection, crawl), lanes(connection, crawl)
         click.clear()  # on a terminal; elsewhere it does nothing
-        click.echo("\n".join(status_lines(str(name_of(crawl)), counted)))
+        click.echo("\n".join(watch_lines(str(name_of(crawl)), counted, running, now=now())))
         if counted.final >= counted.planned:
             return
         time.sleep(every_s)
+
+
+def watch_lines(
+    name: str, counted: Status, running: Sequence[Lane], *, now: datetime.datetime
+) -> Iterator[str]:
+    """The time and the counts in two lines, and a line for each lane."""
+    rate = "" if counted.visits_per_hour is None else f", {counted.visits_per_hour:,.0f} visits an hour"
+    outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items())
+    yield (
+        f"{now:%Y-%m-%d %H:%M:%S} UTC  {name}: {counted.final:,} of {counted.planned:,} sites done"
+        f"{rate}{time_left(counted)}"
+    )
+    yield f"  outcomes  {outcomes or 'none yet'}"
+    for lane in running:
+        last = "none yet" if lane.last_at is None else f"{lane.last_at.astimezone(datetime.UTC):%H:%M:%S}"
+        yield (
+            f"  {lane.name}  holds {lane.claimed}; {lane.visits:,} visits in the last hour, "
+            f"{lane.failed:,} without a page; last {last}"
+        )
+
+
+def now() -> datetime.datetime:
+    """The time in UTC."""
+    return datetime.datetime.now(datetime.UTC)

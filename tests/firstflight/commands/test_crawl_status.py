@@ -1,13 +1,14 @@
 """A crawl's remaining time, and a watch that ends when nothing is left."""
 
 import dataclasses
+import datetime
 
 import pytest
 from sqlalchemy import Engine
 
-from crawler.campaign.status import Status, status
+from crawler.campaign.status import Status, lanes, status
 from crawler.worker import claims
-from firstflight.commands.crawl.status import time_left, watch
+from firstflight.commands.crawl.status import time_left, watch, watch_lines
 from tests.factories.made_up_visits import observation, planned
 
 
@@ -43,3 +44,22 @@ def test_a_watch_shows_each_count_and_ends_with_the_last_site(
     counts = [line.partition(": ")[2].partition(" sites")[0] for line in shown]
     assert counts == ["0 of 2", "1 of 2", "2 of 2"]
     assert pauses == [30, 30]
+
+
+def test_a_watch_has_the_time_and_a_line_for_each_lane(database_18: Engine) -> None:
+    crawl = planned(database_18, sites=6)
+    for owner, outcome in (("a/7/dd/1", "ok"), ("a/7/dd/2", "dns"), ("b/9/ee/1", "ok")):
+        claim = claims.claim(database_18, crawl, owner=owner)
+        assert claim is not None
+        claims.store_visit(database_18, crawl, claim, observation(outcome))
+    assert claims.claim(database_18, crawl, owner="b/9/ee/1") is not None
+    with database_18.connect() as connection:
+        counted, running = status(connection, crawl), lanes(connection, crawl)
+    at = datetime.datetime(2026, 11, 20, 12, 1, tzinfo=datetime.UTC)
+    first, outcomes, *of_lanes = watch_lines("2026-11", counted, running, now=at)
+    assert first.startswith("2026-11-20 12:01:00 UTC  2026-11: 2 of 6 sites done")
+    assert outcomes == "  outcomes  2 ok"
+    assert of_lanes == [
+        "  b/9  holds 1; 1 visits in the last hour, 0 without a page; last 12:00:02",
+        "  a/7  holds 0; 2 visits in the last hour, 1 without a page; last 12:00:02",
+    ]
