@@ -192,4 +192,4 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     if metrics is not None:
         from api.http.metrics import Metered  # its library takes 3 MB, and few services are metered
 
-        app.add_middleware(Metered, metrics)
+        app.add_middleware(Metered, metrics, app.state.library)

@@ -1,10 +1,12 @@
-"""Prometheus metrics of crawls in the database and of replays in the data folder, wherever they run.
+"""Prometheus metrics of crawls in the database and of the data folder, wherever they run.
 
-A crawl has metrics until it is sealed; after that it does not change, and its release describes it.
+Crawls that are not sealed have metrics, and the one that was sealed last: its totals stay until the next.
 """
 
+import datetime
 import json
-from collections.abc import Callable, Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -13,9 +15,13 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from crawler.campaign.status import Status, status
+from firstflight.progress import database_bytes
+from firstflight.settings import Settings
 from schema.crawls import name_of
+from schema.tables import Crawl
 from storage.crawls import crawls
 from storage.engine import DatabaseError
+from storage.progress import Progress, read_progress
 
 SITES: dict[str, Callable[[Status], int]] = {
     "done": lambda one: one.final,
@@ -58,28 +64,64 @@ COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
 
 
 class Crawls(Collector):
-    """Metrics of every crawl that is not sealed."""
+    """Metrics of every crawl that is not sealed, and of the one that was sealed last."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._sealed: tuple[Crawl, Status] | None = None
 
     def collect(self) -> Iterable[Metric]:
         """Count now; if the database is away, report only that."""
         up = GaugeMetricFamily("firstflight_database_up", "Whether the database answers.")
+        size = GaugeMetricFamily("firstflight_database_size_bytes", "Size of the whole database.")
         try:
             with self._engine.connect() as connection:
-                found = {
-                    str(name_of(crawl)): status(connection, crawl)
-                    for crawl in crawls(connection)
-                    if crawl.sealed_at is None
-                }
+                every = crawls(connection)
+                size.add_metric([], database_bytes(connection))
+                found = [(crawl, status(connection, crawl)) for crawl in every if crawl.sealed_at is None]
+                if last := last_sealed(every):
+                    if self._sealed is None or self._sealed[0].id != last.id:
+                        self._sealed = last, status(connection, last)  # it changes no more
+                    found.append(self._sealed)
         except (DatabaseError, SQLAlchemyError):
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
-        yield up
-        yield from crawl_metrics(found)
+        yield from (up, size, newest("crawl", max((crawl.planned_at for crawl in every), default=None)))
+        yield from times(found)
+        yield from crawl_metrics({str(name_of(crawl)): counted for crawl, counted in found})
+
+
+def last_sealed(every: Sequence[Crawl]) -> Crawl | None:
+    """The crawl that was sealed last; None if none was."""
+    sealed = [(crawl.sealed_at, crawl.id, crawl) for crawl in every if crawl.sealed_at is not None]
+    return max(sealed)[-1] if sealed else None
+
+
+def newest(what: str, at: datetime.datetime | float | None) -> Metric:
+    """The time of the newest thing of a kind; 0 if there is none."""
+    family = GaugeMetricFamily(
+        f"firstflight_newest_{what}_timestamp_seconds", f"Time of the newest {what}; 0 if there is none."
+    )
+    family.add_metric([], at.timestamp() if isinstance(at, datetime.datetime) else at or 0)
+    return family
+
+
+def times(found: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
+    """When crawls were planned, and when sealed."""
+    planned = GaugeMetricFamily(
+        "firstflight_crawl_planned_timestamp_seconds", "Time of the plan.", labels=["crawl"]
+    )
+    sealed = GaugeMetricFamily(
+        "firstflight_crawl_sealed_timestamp_seconds", "Time of the seal.", labels=["crawl"]
+    )
+    for crawl, _ in found:
+        planned.add_metric([str(name_of(crawl))], crawl.planned_at.timestamp())
+        if crawl.sealed_at is not None:
+            sealed.add_metric([str(name_of(crawl))], crawl.sealed_at.timestamp())
+    yield planned
+    yield sealed
 
 
 def crawl_metrics(found: dict[str, Status]) -> Iterator[Metric]:
@@ -102,6 +144,63 @@ def crawl_metrics(found: dict[str, Status]) -> Iterator[Metric]:
             if value is not None:
                 family.add_metric([name], value)
         yield family
+
+
+class Gate(Collector):
+    """The bounds of the gate, as crawlers last reported them, and the result when it last ran."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def collect(self) -> Iterable[Metric]:
+        """Of every crawl that is not sealed, and of the one that was sealed last."""
+        shares = GaugeMetricFamily(
+            "firstflight_crawl_gate_share", "Present value of a bound.", labels=["crawl", "bound"]
+        )
+        failures = GaugeMetricFamily(
+            "firstflight_crawl_gate_failures", "Bounds that failed when the gate last ran.", labels=["crawl"]
+        )
+        for progress in self._shown():
+            for bound in progress.bounds:
+                if bound.share is not None:
+                    shares.add_metric([progress.crawl, bound.name], bound.share)
+            if progress.gated is not None:
+                failures.add_metric([progress.crawl], len(progress.gated.failures))
+        yield shares
+        yield failures
+
+    def _shown(self) -> Iterator[Progress]:
+        found = read_progress(self._folder)
+        yield from (progress for progress in found if progress.sealed_at is None)
+        sealed = [(one.sealed_at, one.crawl, one) for one in found if one.sealed_at is not None]
+        if sealed:
+            yield max(sealed)[-1]
+
+
+class Data(Collector):
+    """The disk of the data folder, and the age of what is in it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def collect(self) -> Iterable[Metric]:
+        """Free and whole size of the disk, and the newest release, report and backup."""
+        if self._settings.data_dir.is_dir():
+            disk = shutil.disk_usage(self._settings.data_dir)
+            for name, value in (("free", disk.free), ("size", disk.total)):
+                yield GaugeMetricFamily(
+                    f"firstflight_disk_{name}_bytes", f"Disk of the data folder: {name}.", value=value
+                )
+        for what, folder, pattern in (
+            (
+                "release",
+                self._settings.releases,
+                "month=*/device=*/vantage=*/arm=*/kind=*/version=*/manifest.json",
+            ),
+            ("report", self._settings.reports, "*/v*/manifest.json"),
+            ("backup", self._settings.backups, "*.dump"),
+        ):
+            yield newest(what, max((path.stat().st_mtime for path in folder.glob(pattern)), default=None))
 
 
 class Replays(Collector):

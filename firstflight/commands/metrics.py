@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.listening import ListenError, serve_metrics
-from firstflight.metrics import Crawls, Replays
+from firstflight.metrics import Crawls, Data, Gate, Replays
 from firstflight.settings import Settings
 from storage.engine import DatabaseError
 
@@ -20,7 +20,8 @@ from storage.engine import DatabaseError
 )
 @click.pass_obj
 def command(settings: Settings, *, host: str, port: int) -> None:
-    """Serve metrics of crawls and replays at /metrics, counted when they are asked for. Ctrl-C ends it.
+    """Serve metrics of crawls, replays and the data folder at /metrics, counted when asked for. Ctrl-C ends
+    it.
 
     \b
     Example:
@@ -29,8 +30,8 @@ def command(settings: Settings, *, host: str, port: int) -> None:
     """
     with one_line(DatabaseError, ListenError), database(settings) as engine:
         registry = CollectorRegistry()
-        registry.register(Crawls(engine))
-        registry.register(Replays(settings.replays))
+        for collector in (Crawls(engine), Gate(settings.progress), Data(settings), Replays(settings.replays)):
+            registry.register(collector)
         end = serve_metrics(registry, host, port)
         click.echo(f"metrics on http://{host}:{port}/metrics", err=True)
         try:

@@ -26,3 +26,16 @@ def test_answers_are_counted_by_route_for_any_number_of_paths(tmp_path: Path) ->
     assert routes[("/releases/{crawl}", "404")] == 2
     assert len(routes) == 3
     assert registry.get_sample_value("firstflight_api_seconds_count", {"route": "/v1/crawls"}) == 2
+
+
+def test_damaged_folders_are_counted_by_kind(data_dir: Path) -> None:
+    registry = CollectorRegistry()
+    app = create_app(data_dir / "releases", data_dir / "reports", metrics=registry, looked_at_every_s=0)
+    with TestClient(app):
+
+        def damaged(kind: str) -> float | None:
+            return registry.get_sample_value("firstflight_api_damaged", {"kind": kind})
+
+        assert (damaged("release"), damaged("report")) == (0, 0)
+        (data_dir / "reports/2026/v1/summary.txt").write_text("another\n")
+        assert (damaged("release"), damaged("report")) == (0, 1)

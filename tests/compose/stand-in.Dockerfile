@@ -1,5 +1,5 @@
-# What scripts/test-compose puts in the place of the official images of PostgreSQL, Redis, the S3 server and Caddy where none can be
-# pulled. Users have the numbers of the official images.
+# What scripts/test-compose puts in the place of the official images of PostgreSQL, Redis, the S3 server, Caddy, Prometheus and
+# Grafana where none can be pulled. Users have the numbers of the official images.
 FROM stand-in AS postgres
 RUN usermod --non-unique --uid 999 postgres && groupmod --non-unique --gid 999 postgres \
     && install -d -o 999 -g 999 -m 1777 /var/lib/postgresql/data
@@ -29,6 +29,16 @@ RUN apt-get update && apt-get install -y --no-install-recommends caddy && rm -rf
 ENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data
 VOLUME /data
 CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]
+
+FROM stand-in AS prometheus
+RUN apt-get update && apt-get install -y --no-install-recommends prometheus && rm -rf /var/lib/apt/lists/* \
+    && install -d -o 65534 -g 65534 /prometheus
+VOLUME /prometheus
+ENTRYPOINT ["prometheus"]
+
+# Debian has no Grafana: this one says yes on its port to whoever asks.
+FROM stand-in AS grafana
+CMD ["perl", "-MIO::Socket::INET", "-e", "my $s = IO::Socket::INET->new(LocalPort => 3000, Listen => 5, ReuseAddr => 1) or die; while (my $c = $s->accept) { print $c qq(HTTP/1.0 200 OK\\r\\n\\r\\n); close $c }"]
 
 # The registry that scripts/pin-images is tried on.
 FROM stand-in AS registry

@@ -1,21 +1,29 @@
 """Metrics are what the database and the data folder hold; what is unknown has no sample."""
 
 import json
+import os
 import re
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
+from prometheus_client.registry import Collector
 from sqlalchemy import Engine, create_engine
 
 from api.app import create_app
 from crawler.campaign.seal import seal
 from crawler.worker import claims
-from firstflight.metrics import SITES, Crawls, Replays
-from tests.factories.made_up_visits import observation, planned
+from firstflight.metrics import SITES, Crawls, Data, Gate, Replays
+from firstflight.settings import Settings
+from storage.progress import write_progress
+from tests.api.conftest import running, sealed
+from tests.factories.made_up_visits import BEGAN, observation, planned
+
+ROOT = Path(__file__).parents[2]
 
 
-def registered(collector: Crawls | Replays) -> CollectorRegistry:
+def registered(collector: Collector) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(collector)
     return registry
@@ -49,15 +57,66 @@ def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> Non
     assert value("network_down_visits") == 0
 
 
-def test_a_sealed_crawl_is_told_of_no_more(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=1)
-    claim = claims.claim(database_18, crawl, owner="me")
-    assert claim is not None
-    claims.store_visit(database_18, crawl, claim, observation("ok"))
-    seal(database_18, crawl)
+def test_the_crawl_that_was_sealed_last_keeps_its_metrics(database_18: Engine) -> None:
+    for month in ("2026-10", "2026-11"):
+        crawl = planned(database_18, sites=1, month=month)
+        claim = claims.claim(database_18, crawl, owner="me")
+        assert claim is not None
+        claims.store_visit(database_18, crawl, claim, observation("ok"))
+        seal(database_18, crawl)
     registry = registered(Crawls(database_18))
-    assert registry.get_sample_value("firstflight_database_up") == 1
-    assert not any("crawl" in sample.labels for metric in registry.collect() for sample in metric.samples)
+    for _ in range(2):
+        labelled = [sample for metric in registry.collect() for sample in metric.samples if sample.labels]
+        (name,) = {sample.labels["crawl"] for sample in labelled}
+        assert name.startswith("2026-11.")
+        assert registry.get_sample_value("firstflight_crawl_visits", {"crawl": name}) == 1
+        at = registry.get_sample_value("firstflight_crawl_sealed_timestamp_seconds", {"crawl": name})
+        assert at is not None
+        planned_at = registry.get_sample_value("firstflight_newest_crawl_timestamp_seconds")
+        assert 0 < (planned_at or 0) <= at
+
+
+def test_without_a_crawl_the_newest_is_of_no_time(database_18: Engine) -> None:
+    registry = registered(Crawls(database_18))
+    assert registry.get_sample_value("firstflight_newest_crawl_timestamp_seconds") == 0
+    assert (registry.get_sample_value("firstflight_database_size_bytes") or 0) > 0
+
+
+def test_the_gate_is_told_of_from_what_crawlers_wrote(tmp_path: Path) -> None:
+    progress = running(BEGAN)
+    write_progress(tmp_path, progress)
+    write_progress(tmp_path, sealed(progress, ("too few",)))
+    registry = registered(Gate(tmp_path))
+    labels = {"crawl": progress.crawl, "bound": "visited"}
+    assert registry.get_sample_value("firstflight_crawl_gate_share", labels) == 0.25
+    failures = {
+        sample.labels["crawl"]: sample.value
+        for metric in registry.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_gate_failures")
+    }
+    assert failures == {"2026-11.desktop.local.tcp.web": 1}
+
+
+def test_of_the_data_folder_there_are_its_disk_and_the_newest_of_each_kind(tmp_path: Path) -> None:
+    settings = made_up_settings(tmp_path)
+    settings.backups.mkdir()
+    for day in (1, 2):
+        copy = settings.backups / f"{day}.dump"
+        copy.touch()
+        os.utime(copy, (86400 * day, 86400 * day))
+    registry = registered(Data(settings))
+    values = [
+        registry.get_sample_value(f"firstflight_newest_{what}_timestamp_seconds")
+        for what in ("release", "report", "backup")
+    ]
+    assert values == [0, 0, 172800]
+    free, size = (registry.get_sample_value(f"firstflight_disk_{name}_bytes") for name in ("free", "size"))
+    assert 0 < (free or 0) < (size or 0)
+
+
+def made_up_settings(folder: Path) -> Settings:
+    return Settings(data_dir=folder, cache_dir=folder, database_url=None, chromium=folder)
 
 
 def test_a_database_that_is_away_is_a_value_and_no_error(tmp_path: Path) -> None:
@@ -87,15 +146,19 @@ def test_of_a_replay_there_are_its_cells_and_its_speed(tmp_path: Path) -> None:
     assert {s.labels["crawl"] for metric in registry.collect() for s in metric.samples} == {"whole"}
 
 
-def test_the_alerts_that_are_shipped_speak_of_metrics_that_there_are(
-    database_18: Engine, tmp_path: Path
+@pytest.mark.parametrize(
+    "file", ["docker/alerts.yml", "docker/grafana/firstflight.json", "docs/operations.md"]
+)
+def test_what_is_shipped_speaks_of_metrics_that_there_are(
+    database_18: Engine, tmp_path: Path, file: str
 ) -> None:
     registry = registered(Crawls(database_18))
-    registry.register(Replays(tmp_path))
+    for collector in (Gate(tmp_path), Data(made_up_settings(tmp_path)), Replays(tmp_path)):
+        registry.register(collector)
     with TestClient(create_app(tmp_path, tmp_path, metrics=registry)) as client:
         client.get("/")
     there = {metric.name for metric in registry.collect()}
-    alerts = (Path(__file__).parents[2] / "docker/alerts.yml").read_text()
-    spoken = {name.removesuffix("_total") for name in re.findall(r"\bfirstflight_\w+", alerts)}
+    text = (ROOT / file).read_text(encoding="utf-8")
+    spoken = {re.sub("_(total|bucket)$", "", name) for name in re.findall(r"\bfirstflight_\w+", text)}
     assert len(spoken) > 6
     assert spoken <= there
