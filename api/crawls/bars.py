@@ -109,18 +109,19 @@ def _times(first: datetime.datetime, hours: int, pitch: float) -> tuple[Mark, ..
     return tuple(
         Mark(round(LEFT + place * pitch, 1), f"{first + place * HOUR:{form}}")
         for place in range(0, hours, every)
+        if place == 0 or (hours - place) * pitch >= LABEL_WIDTH
     )
 
 
 def round_up(number: int) -> int:
-    """Return the next number that is 2, 4 or 10 times a power of ten, so that its half is whole.
+    """Return the next even number with one or two significant digits, so that its half is whole.
 
-    >>> [round_up(number) for number in (1, 3, 5, 12, 400, 1801)]
-    [2, 4, 10, 20, 400, 2000]
+    >>> [round_up(number) for number in (1, 3, 5, 12, 400, 1101, 1801)]
+    [2, 4, 6, 12, 400, 1200, 2000]
     """
     scale = 1
     while True:
-        for step in (2, 4, 10):
+        for step in (2, 4, 6, 8, 10, 12, 16):
             if step * scale >= number:
                 return step * scale
         scale *= 10

@@ -39,6 +39,7 @@ def test_a_running_crawl_has_hours_lanes_bounds_failures_and_disk(client: TestCl
         "Numbers of the last 3 hours",
         "It has not run on the crawl as it is.",
         ">at least 100 %</td>",
+        ">at most 15 %</td>",
         ">25.0 %</td>",
         ">not yet</td>",
         ">crawler1/4711</th>",
