@@ -128,7 +128,7 @@ WORKDIR /opt/airflow
 CMD ["firstflight", "--help"]
 
 FROM python AS api
-# What the lab's guest runs by: the page /lab replays pages (decision 47).
+# What the lab's guest runs by: the page /lab replays pages (decision 18).
 RUN apt-get update \
     && apt-get install -y --no-install-recommends iproute2 mininet ethtool \
     && rm -rf /var/lib/apt/lists/*

@@ -28,7 +28,7 @@ the database, but not the local web; the kernel counts it while they run. Busy i
   (driver, crawler, chromedriver).
 """  # noqa: E501
 
-LOG = """What Chromium needs to write the log, which has all bytes (decision 13), no reader can save: Playwright with the log written to
+LOG = """What Chromium needs to write the log, which has all bytes (decision 1), no reader can save: Playwright with the log written to
 `/dev/null` takes **{cpu} times** the CPU of Playwright alone, and visits {speed} times as many pages a second as Puppeteer. These two are the floor of
 the CPU and the ceiling of the pages a second: no crawler that reads the log can do better, whatever its own code costs.{beyond}
 """  # noqa: E501

@@ -56,21 +56,13 @@ def data_dictionary(request: Request) -> Response:
     return page(request, "dictionary.html", tables=dictionary(), measures=MEASURES, metadata=metadata)
 
 
-@router.get(f"/documents/{shelved.IMAGES}/{{name:path}}", name="document_image")
-def document_image(request: Request, name: str) -> Response:
-    """An image of a document."""
-    relate(request, "license", licence_page(LICENCE))
-    try:
-        content = shelved.image(name)
-    except KeyError as exc:
-        raise Problem("no-such-file", f"no document has an image {name!r}") from exc
-    return Response(content, media_type=MEDIA_TYPES[Path(name).suffix])
-
-
 @router.get("/documents/{name:path}", name="document")
 def document(request: Request, name: str) -> Response:
-    """One document."""
-    return shown(request, name)
+    """One document, or an image or a table of one."""
+    if name not in shelved.files():
+        return shown(request, name)
+    relate(request, "license", licence_page(LICENCE))
+    return Response(shelved.content(name), media_type=MEDIA_TYPES[Path(name).suffix])
 
 
 def shown(request: Request, name: str) -> Response:

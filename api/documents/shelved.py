@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 """Files outside docs that documents link to, by their name in docs."""
 
-IMAGES = "images"
-"""The folder of docs with the documents' images."""
+FILES = ("images", "reproduction")
+"""Folders of docs with the documents' images and tables."""
 
 
 @functools.cache
@@ -49,9 +49,9 @@ def text(name: str) -> str:
 
 
 @functools.cache
-def images() -> frozenset[str]:
-    """Paths of the documents' images below their folder."""
-    return frozenset(_files(_at(IMAGES), ""))
+def files() -> frozenset[str]:
+    """Paths of the documents' images and tables."""
+    return frozenset(path for folder in FILES for path in _files(_at(folder), f"{folder}/"))
 
 
 def _files(folder: Traversable, below: str) -> Iterator[str]:
@@ -62,11 +62,9 @@ def _files(folder: Traversable, below: str) -> Iterator[str]:
             yield below + entry.name
 
 
-def image(name: str) -> bytes:
-    """The content of an image; KeyError if there is none of that name."""
-    if name not in images():
-        raise KeyError(name)
-    return _at(f"{IMAGES}/{name}").read_bytes()
+def content(path: str) -> bytes:
+    """The content of one of `files`."""
+    return _at(path).read_bytes()
 
 
 def _at(path: str) -> Traversable:
@@ -91,8 +89,7 @@ def address(target: str, *, source: str, base: str) -> str | None:
         return target
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), unquote(parts.path)))
     path = ELSEWHERE.get(path, path)
-    folder, _, below = path.partition("/")
-    if folder == IMAGES and below in images():
+    if path in files():
         return f"{base}/{path}"
     name = name_of(path)
     if sources().get(name) != path:

@@ -116,7 +116,6 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
         "/releases/{crawl}/v{version}/pages/{visit}": f"{page}/pages/{PAGE}",
         "/releases/{crawl}/v{version}/measures/{measure}": f"{page}/measures/responses",
         "figure": "cdf",
-        "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
         "/documents/{name:path}": "/documents/forms",
     }
     app = create_app(settings.releases, settings.reports)

@@ -66,7 +66,7 @@ WAYS = (
 
 BARE = ("coverage_bare_seconds", "coverage_bare_by_segment_seconds")
 
-ANSWERS = """Answers of the service over that year, one request at a time: median, and the slowest. Before, the service prepared each release once, in its cache folder (decision 52): {prepared_s:,.0f} s
+ANSWERS = """Answers of the service over that year, one request at a time: median, and the slowest. Before, the service prepared each release once, in its cache folder (decision 18): {prepared_s:,.0f} s
 from its start, checksums included, with {prepared_peak_mb:,.0f} MB of memory at most, the service included, and {prepared_mb:,.0f} MB of files. From the disk: after the kernel was told to forget these files.
 """  # noqa: E501
 

@@ -54,8 +54,8 @@ class Guard:
         unless the whole guard is as it was set up.
 
         The parts are the namespace, both ends of the link, addresses, routes, the rules inside and outside,
-        forwarding, and the machine's own default route. Nothing is changed. Call it after each visit;
-        decision 15 has its cost.
+        forwarding, and the machine's own default route. Nothing is changed. Call it after each visit:
+        without a change that the kernel announced, it is one request to the guard's process.
 
         After EgressUnavailable no visit that ended since the last good check says anything of its site: claim
         no site, give those visits back, and call `mend`. The browsers may live on.

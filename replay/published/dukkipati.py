@@ -91,24 +91,17 @@ def run(lab: Lab) -> Reproduction:
                 kernel, what="arithmetic against the kernel", median=KERNEL_MEDIAN, p90=KERNEL_P90
             ),
         ),
-        defects=(
-            why_figure_2_differs(figures, means),
-            "Table 3 was added after our mean gain had been seen, its quantiles had not; "
-            "the factor is that of other reproductions.",
-            "The paper's latency includes the server's own time, which it does not print: gains are compared "
-            "in milliseconds, and their percentages are not.",
-            "Below a BDP of one segment a single segment fills the network, and no window can gain; the "
-            "paper has its third largest gain there. Its bandwidths are those of a subnet, "
-            "not of the connection.",
-            "Up to three segments fit into IW 3: ours gains nothing there, "
-            "the paper's 7.8 ms are not the window's.",
-            "Fig 7's last two buckets hold 0.25 and 0.11 % of the paper's responses; its last falls to 15 "
-            "ms, which the model has no reason for.",
-            "Sizes are drawn without regard to the network: whether they go together is not published. What "
-            "makes the gain at Table 3's p90 twice the paper's is not known; this may.",
-            "Nothing is lost on these idle networks; the paper's servers sent 2 % again.",
-            f"Bandwidths below {SLOWEST_KBPS:g} kbps are raised to it.",
-        ),
+        reading="IW 10 gains in every bucket, and in the published order of round trips and of bandwidths; "
+        "the kernel agrees with the arithmetic (1.2 % off at the 90th percentile). Two orders fail. Below "
+        "a BDP of one segment a single segment fills the network and no window can gain, where the paper "
+        "has its third largest gain. Responses of up to three segments gain nothing here and 7.8 ms in the "
+        "paper, and its largest sizes, 0.11 % of the responses, fall to 15 ms, which the model has no "
+        f"reason for. {why_figure_2_differs(figures, means)} Of Table 3's mean and five quantiles, p90 "
+        "gains more than twice the published value; this check was added after the mean gain had been "
+        "seen, and before its quantiles. Sizes are drawn without regard to the network, since no source "
+        "says how they go together. Published latencies include the server's own time, so gains are "
+        "compared in milliseconds; the paper's servers sent 2 % again, and nothing is lost here. "
+        f"Bandwidths below {SLOWEST_KBPS:g} kbps are raised to it.",
     )
 
 
@@ -182,12 +175,12 @@ def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> st
     after, before = TABLE_3[DATA_CENTER]["mean"]
     implied = ", ".join(f"{row.published:.0f}" for row in means)
     return (
-        f"Why we gain {means[0].ours:.0f} ms where Fig 2 gains {second['3'] - second['10']:.0f}: the paper "
-        f"prints the mean gain from IW 3 to 10 six times. Table 3 has {before - after} ms; the buckets of "
-        f"Fig 5's RTT, bandwidth and BDP and of Fig 7, by their shares, have {implied}. Fig 2 begins at "
-        f"{second['3']:.0f} ms at IW 3 and Table 3 at {before}, so Fig 2 is of other clients, whom the paper "
-        "does not describe. Ours are drawn from the curves of Table 3's data center, and are held to Table "
-        "3; of Fig 2 only the knee is."
+        f"The mean gain is {means[0].ours:.0f} ms where Fig 2 has {second['3'] - second['10']:.0f}, since "
+        f"the paper prints that gain six times: Table 3 has {before - after} ms, and the buckets of Fig 5's "
+        f"RTT, bandwidth and BDP and of Fig 7, by their shares, {implied}. Fig 2 begins at "
+        f"{second['3']:.0f} ms at IW 3 and Table 3 at {before}, so Fig 2 is of other clients, whom the "
+        "paper does not describe. The clients here follow the curves of Table 3's data center; of Fig 2 "
+        "only the knee is compared."
     )
 
 

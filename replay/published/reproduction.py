@@ -80,8 +80,8 @@ class Reproduction:
     method: str
     rows: tuple[Row, ...]
     criteria: tuple[Criterion, ...]
-    defects: tuple[str, ...] = ()
-    """Known errors and omissions of the original or of our reproduction."""
+    reading: str
+    """A paragraph: what the comparison shows, and why it differs where it does."""
 
     @property
     def reproduced(self) -> bool:
@@ -98,7 +98,7 @@ class Reproduction:
             "reproduced": self.reproduced,
             "checks": [criterion.to_dict() for criterion in self.criteria],
             "rows": [row.to_dict() for row in self.rows],
-            "defects": list(self.defects),
+            "reading": self.reading,
         }
 
 

@@ -43,7 +43,6 @@ EXAMPLES = {
     "measure": "responses",
     "figure": "fig-gains",
     "/crawls/{crawl}": "/crawls/2026-12.desktop.local.tcp.web",
-    "/documents/images/{name:path}": "/documents/images/population-mlab-2025-10.svg",
     "/documents/{name:path}": "/documents/forms",
 }
 TWO_DEVICES = "/explore?crawl=2026-11.desktop.local.tcp.localweb&crawl=2026-11.mobile.local.tcp.web"

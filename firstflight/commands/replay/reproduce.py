@@ -13,7 +13,7 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
 from replay.published.catalogue import REPRODUCTIONS
-from replay.published.document import document, verdict
+from replay.published.document import FOLDER, document, tables, verdict
 from replay.published.reproduction import Reproduction
 
 
@@ -24,7 +24,7 @@ from replay.published.reproduction import Reproduction
     "--document",
     "path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page of Markdown to this file, and its figures to images/ beside it.",
+    help="Write a page of Markdown to this file, with figures in images/ and tables in reproduction/.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print verdicts, criteria and values as JSON.")
 @click.pass_obj
@@ -57,6 +57,9 @@ def reproduce_results(
         if path is not None:
             figures = write_figures(found, path.parent)
             path.write_text(document(found, commit=commit, figures=figures), encoding="utf-8")
+            (path.parent / FOLDER).mkdir(exist_ok=True)
+            for name, text in tables(found).items():
+                (path.parent / FOLDER / name).write_text(text, encoding="utf-8")
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=2))
         return

@@ -21,8 +21,6 @@ def test_every_document_is_light_for_a_browser(client: TestClient) -> None:
     pages = {name: client.head(f"/documents/{name}".rstrip("/"), headers=GZIP) for name in sources()}
     weights = {name: style + int(page.headers["content-length"]) for name, page in pages.items()}
     assert {name: weight for name, weight in weights.items() if weight > MOST_BYTES} == {}
-    largest = client.head("/documents/reproduction", headers=PLAIN)
-    assert int(largest.headers["content-length"]) > MOST_BYTES
 
 
 def test_a_document_is_smaller_for_a_client_that_accepts_gzip_and_the_same_once_decoded(

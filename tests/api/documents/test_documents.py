@@ -124,6 +124,13 @@ def test_an_image_of_a_document_is_served_as_what_it_is(client: TestClient) -> N
     assert f'<img src="/documents/images/{name}"' in client.get("/documents/populations").text
 
 
+def test_a_table_of_a_document_is_served_as_csv(client: TestClient) -> None:
+    table = client.get("/documents/reproduction/checks.csv")
+    assert table.headers["content-type"] == "text/csv; charset=utf-8"
+    assert table.content == (DOCS / "reproduction/checks.csv").read_bytes()
+    assert '<a href="/documents/reproduction/checks.csv"' in client.get("/documents/reproduction").text
+
+
 @pytest.mark.parametrize("path", ["nothing", "README", "methods.md", "edition-2026", "../README"])
 def test_what_is_no_document_is_a_problem(client: TestClient, path: str) -> None:
     assert_problem(client.get(f"/documents/{path}".replace("..", "%2e%2e")), "not-found", 404)

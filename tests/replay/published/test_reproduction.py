@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from replay.published.document import document
+from replay.published.document import document, tables
 from replay.published.reproduction import (
     Criterion,
     Reproduction,
@@ -26,7 +26,7 @@ def reproduction(*criteria: Criterion, **values: Any) -> Reproduction:
         source="A source",
         method="A way.",
         criteria=criteria,
-        defects=("A defect.",),
+        reading="A reading.",
         **given,
     )
 
@@ -66,10 +66,17 @@ def test_the_page_says_each_verdict_with_its_reason() -> None:
     page = document([reproduction(GOOD, BAD)], commit="abc", figures={"one": "images/one.svg"})
     for line in (
         "| `one` | A title | not reproduced: 1 of 2 checks failed |",
-        "| large | 1 | ≥ 2 | failed |",
-        "- A defect.",
+        "**Not reproduced: 1 of 2 checks failed.** A reading.",
         "![A title: published values beside ours](images/one.svg)",
-        "| a value | 2 s | 2.1 s | +5.0% |",
-        "| a value | - | 1 s | - |",
+        "| large | 1 | ≥ 2 |",
+        "Values: [one.csv](reproduction/one.csv).",
     ):
         assert line in page.splitlines()
+
+
+def test_tables_have_every_check_and_value() -> None:
+    assert tables([reproduction(GOOD, BAD)]) == {
+        "checks.csv": "result,check,measured,is,bound,verdict\n"
+        "one,small,1,at most,2,passed\none,large,1,at least,2,failed\n",
+        "one.csv": "value,unit,published,ours,difference\na value,s,2,2.1,+5.0%\na value,s,,1,\n",
+    }

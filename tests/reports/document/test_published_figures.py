@@ -13,7 +13,9 @@ def row(x: str, ours: float, published: float | None = None, *, series: str = "a
 
 
 def reproduction(*rows: Row) -> Reproduction:
-    return Reproduction(id="one", title="One", source="a source", method="a method", rows=rows, criteria=())
+    return Reproduction(
+        id="one", title="One", source="a source", method="a method", rows=rows, criteria=(), reading=""
+    )
 
 
 def test_a_value_without_a_published_counterpart_is_drawn_alone() -> None:
