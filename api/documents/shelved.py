@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 """Files outside docs that documents link to, by their name in docs."""
 
-FILES = ("images", "reproduction")
+FILES = ("images", "reproduction", "zoo")
 """Folders of docs with the documents' images and tables."""
 
 

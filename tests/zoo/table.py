@@ -1,21 +1,24 @@
-"""The zoo's table in docs/zoo.md: `python -m tests.zoo.table` writes it from
-the result of the last test run.
+"""The zoo's table, docs/zoo/cases.csv, and its totals in docs/zoo.md: `python -m tests.zoo.table` writes
+both from the result of the last test run.
 
-It has no value that differs between runs.
+No value in them differs between runs.
 """
 
+import csv
+import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.zoo.case import PROTOCOLS
+from tests.zoo.case import PROTOCOLS, Case
 from tests.zoo.comparing import Visited
 from tests.zoo.pages import PAGES
 
 ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "build" / "zoo.json"
 PAGE = ROOT / "docs" / "zoo.md"
+TABLE = ROOT / "docs" / "zoo" / "cases.csv"
 BEGIN, END = "<!-- zoo: begin -->\n", "<!-- zoo: end -->\n"
 
 TITLES = {"h1": "HTTP/1.1, clear", "h1tls": "HTTP/1.1, TLS", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -39,24 +42,31 @@ def result(visits: Iterable[Visited]) -> Result:
     return found
 
 
-def markdown(found: Result) -> str:
-    """Return the table and its notes."""
-    head = ["case", *(TITLES[name] for name in PROTOCOLS)]
-    rows = [head, ["---"] * len(head)]
-    cases = [case for page in PAGES for case in page.cases]
-    rows += [[case.id, *(_cell(found.get(case.id, {}).get(name)) for name in PROTOCOLS)] for case in cases]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines += ["", f"In all: {', '.join(_total(found, name) for name in PROTOCOLS)}.", ""]
-    lines += ["`≤`: at most what was sent, because", ""]
-    lines += [f"- {case.id}: {case.bounded}" for case in cases if case.bounded]
-    lines += ["", "Exact, but for the end of the connection:", ""]
-    lines += [f"- {case.id}: {case.unread_end}" for case in cases if case.unread_end]
-    lines += ["", "`-`: does not apply, because", ""]
-    for case in cases:
-        for reason in dict.fromkeys(case.apart.values()):
-            where = ", ".join(TITLES[name] for name, why in case.apart.items() if why == reason)
-            lines.append(f"- {case.id} over {where}: {reason}")
-    return "\n".join(lines) + "\n"
+def table(found: Result) -> str:
+    """Return the table as CSV: a row for each case, with its cells and what is to be said of them."""
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\n")
+    rows.writerow(["case", *(TITLES[name] for name in PROTOCOLS), "note"])
+    for page in PAGES:
+        for case in page.cases:
+            cells = (_cell(found.get(case.id, {}).get(name)) for name in PROTOCOLS)
+            rows.writerow([case.id, *cells, _note(case)])
+    return written.getvalue()
+
+
+def _note(case: Case) -> str:
+    """Why a cell is a bound, why the connection's end is unread, and why a protocol does not apply."""
+    notes = [f"at most what was sent: {case.bounded}"] if case.bounded else []
+    notes += [f"exact, but for the end of the connection: {case.unread_end}"] if case.unread_end else []
+    for reason in dict.fromkeys(case.apart.values()):
+        where = ", ".join(TITLES[name] for name, why in case.apart.items() if why == reason)
+        notes.append(f"not over {where}: {reason}")
+    return "; ".join(notes)
+
+
+def totals(found: Result) -> str:
+    """Return the numbers of all responses by protocol, in a line of Markdown."""
+    return f"In all: {', '.join(_total(found, name) for name in PROTOCOLS)}.\n"
 
 
 def _cell(cell: dict[str, Any] | None) -> str:
@@ -80,12 +90,14 @@ def save(found: Result) -> None:
 
 
 def main() -> None:
-    """Write the table."""
+    """Write the table and the totals."""
     if not RESULT.exists():
         raise SystemExit(f"no {RESULT.relative_to(ROOT)}: run pytest tests/crawler/visit/test_zoo.py first")
     before, begin, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(before + begin + markdown(json.loads(RESULT.read_text())) + END + after)
+    found = json.loads(RESULT.read_text())
+    PAGE.write_text(before + begin + totals(found) + END + after)
+    TABLE.write_text(table(found))
 
 
 if __name__ == "__main__":
