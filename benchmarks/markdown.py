@@ -5,13 +5,11 @@ from typing import Any
 
 
 def measured(facts: dict[str, Any]) -> str:
-    """A line with commit, machine and date."""
+    """A line with date, commit and number of cores."""
     machine = facts["machine"]
     return (
         f"Measured on {facts['measured_at'][:10]} at commit `{facts['commit'][:12]}`"
-        f"{' with changes' if facts['commit'].endswith('-dirty') else ''}, "
-        f"{machine['cpus']} cores of {machine['cpu']}, Linux {machine['kernel']}; "
-        f"load before it began {machine['load_before']:.1f}.\n"
+        f"{' with changes' if facts['commit'].endswith('-dirty') else ''}, on {machine['cpus']} cores.\n"
     )
 
 

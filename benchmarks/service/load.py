@@ -173,15 +173,9 @@ def missed(facts: dict[str, Any]) -> list[str]:
     return [said for said, is_so in wrong.items() if is_so] + over_a_year.missed(facts)
 
 
-def verdict(facts: dict[str, Any]) -> str:
-    """A paragraph that says which bounds are missed."""
-    wrong = "; ".join(missed(facts))
-    return f"Missed: {wrong}.\n" if wrong else "All bounds are met.\n"
-
-
 def later_sections(facts: dict[str, Any]) -> str:
-    """The parts of the document about streams, the year and the bounds, from service.json."""
-    return "\n".join([streams_of_rows.section(facts), over_a_year.section(facts), verdict(facts)])
+    """The parts of the document about streams and the year, from service.json."""
+    return "\n".join([streams_of_rows.section(facts), over_a_year.section(facts)])
 
 
 def main() -> int:

@@ -44,7 +44,7 @@ KNEE_REST = 0.1
 """Share of the total gain that windows above the knee may add."""
 
 TABLE_3 = json.loads((ORACLES / "ietf77.json").read_text(encoding="utf-8"))["search_ms"]
-"""Table 3 by data center, as a slide of the talk prints it too."""
+"""Table 3 by data centre, as a slide of the talk prints it too."""
 
 SPEARMAN = 0.8
 CONGESTION_CONTROL = "cubic"
@@ -179,7 +179,7 @@ def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> st
         f"the paper prints that gain six times: Table 3 has {before - after} ms, and the buckets of Fig 5's "
         f"RTT, bandwidth and BDP and of Fig 7, by their shares, {implied}. Fig 2 begins at "
         f"{second['3']:.0f} ms at IW 3 and Table 3 at {before}, so Fig 2 is of other clients, whom the "
-        "paper does not describe. The clients here follow the curves of Table 3's data center; of Fig 2 "
+        "paper does not describe. The clients here follow the curves of Table 3's data centre; of Fig 2 "
         "only the knee is compared."
     )
 

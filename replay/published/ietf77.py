@@ -67,7 +67,7 @@ READING = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """The outcome of an application at one data center and window."""
+    """The outcome of an application at one data centre and window."""
 
     milliseconds: tuple[float, ...]
     """Latency by client; the clients are the same at every window."""
@@ -76,7 +76,7 @@ class Measured:
 
 
 Results: TypeAlias = "dict[tuple[str, str, int], Measured]"
-"""Outcomes by data center, application and window."""
+"""Outcomes by data centre, application and window."""
 
 
 def run(lab: Lab) -> Reproduction:
@@ -90,7 +90,7 @@ def run(lab: Lab) -> Reproduction:
         id="ietf77",
         title="Latency quantiles, retransmissions and concurrency at IW 3 and 10",
         source=ORACLE["source"],
-        method=f"{CLIENTS} clients a data center drawn from the 2010 paper's Fig 3 (copula), each a network "
+        method=f"{CLIENTS} clients a data centre drawn from the 2010 paper's Fig 3 (copula), each a network "
         "of its own with a queue of 64 kB and other people's flows at 5 % of its rate; search is one "
         f"response of Fig 1's sizes, Maps {TILES} tiles of {TILE_BYTES:,} B over {HOSTS} x {CONNECTIONS} "
         f"connections. {CONGESTION_CONTROL}; losses are the queue's alone.",

@@ -30,7 +30,7 @@ from tests.factories.made_up_release import make_release
 
 pytestmark = pytest.mark.process
 
-README = PAGE.parents[1] / "README.md"
+GUIDE = PAGE.parent / "guide.md"
 STATEMENT = re.compile(r"^    (SELECT .*?;)$", re.DOTALL | re.MULTILINE)
 RAW = "DuckDB, raw rows by any filter"
 SECRET = re.compile(r"`(CREATE SECRET \(.*\))`")
@@ -59,10 +59,10 @@ def test_duckdb_reads_one_release_by_its_address(service: Served, duckdb_rows: A
     assert duckdb_rows(service.placed(code)) == [[pytest.approx(service.share(NOVEMBER), rel=1e-12)]]
 
 
-def test_the_statement_in_the_readme_reads_a_release_by_its_address(
+def test_the_statement_in_the_guide_reads_a_release_by_its_address(
     service: Served, duckdb_rows: Any
 ) -> None:
-    (statement,) = STATEMENT.findall(README.read_text(encoding="utf-8"))
+    (statement,) = STATEMENT.findall(GUIDE.read_text(encoding="utf-8"))
     shares = dict(duckdb_rows(service.placed(statement)))
     assert shares["responses"] == pytest.approx(service.share(NOVEMBER), rel=1e-12)
 
