@@ -7,11 +7,16 @@ from api.axes import decades
 from api.routes.charts import drawn_band
 from api.routes.distributions import share_band
 from api.stored.held import HeldCdf, HeldSample
+from releases.formatting import grouped, stated
+from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import MEASURES
 
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
+
+TAIL = 0.005
+"""Share of items at either end for which no axis is made longer."""
 
 Subject = HeldSample | str
 """What a curve is drawn of: a sample, or the sentence that says why it is not known."""
@@ -92,14 +97,23 @@ class Comparison:
     """The values that all items have, in words; empty for every item of home pages."""
 
     @property
+    def source(self) -> str:
+        """What a copy of the figure says of itself."""
+        has_bands = any(curve.band for panel in self.panels for curve in panel.curves)
+        return f"firstflight, CC BY 4.0. IW: initial window, in segments of {grouped(self.mss)} bytes." + (
+            f" Bands: intervals of {stated(100 * CONFIDENCE, '%')} over sites." if has_bands else ""
+        )
+
+    @property
     def decades(self) -> tuple[int, int]:
-        """Exponents of the powers of ten that enclose every size and window, at least one apart."""
+        """Exponents of the powers of ten that enclose every window, and all sizes but the smallest and the
+        largest half per cent of each curve, at least one apart."""
         ends = [
-            curve.steps[end][0]
+            next(size for size, share in curve.steps if share >= least)
             for panel in self.panels
             for curve in panel.curves
             if curve.steps
-            for end in (0, -1)
+            for least in (TAIL, 1 - TAIL)
         ]
         return decades([*ends, *(size for _, size in self.windows)])
 

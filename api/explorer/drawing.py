@@ -6,12 +6,12 @@ The template figure.svg only writes them.
 import dataclasses
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from api.axes import WINDOW_ROW, Mark, in_rows
 from api.explorer.comparison import Comparison, Curve, Panel
 from api.routes.charts import outline
-from releases.formatting import size, stated
+from releases.formatting import quantity, size, stated
 
 NARROW, WIDE = 360, 960
 """Widths of figures in CSS pixels: for phones, and for everything wider."""
@@ -19,17 +19,30 @@ NARROW, WIDE = 360, 960
 PANEL_WIDTH = 300
 """Least width of a panel beside another one."""
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 24, 64, 34
+LEFT, RIGHT, TOP, BOTTOM = 44, 24, 50, 50
 """Margins of a panel, in CSS pixels: for shares, for the end of the axis,
-for title and two rows of windows, and for sizes."""
+for their title and a row of windows, and for sizes with their title."""
+
+PANEL_TITLE = 18
+"""Height of the title of a panel beside others."""
 
 PLOT_HEIGHT = 230
-LARGE_PLOT_HEIGHT = 340
+LARGE_PLOT_HEIGHT = 320
 """Height of a plot that has a wide figure for itself."""
 
 LEGEND_LINE = 20
+SOURCE_LINE = 16
 LETTER_WIDTH = 6.5
 """Width of a letter in CSS pixels, about."""
+
+TITLE_SCALE = 1.4
+"""Width of the letters of the title, bold and larger, to that of others."""
+
+MANY_WINDOWS = 5
+"""Number of windows from which their labels are numbers alone."""
+
+LEAST_APART = 15
+"""Distance of the shares beside a curve below which one of two is left out, in CSS pixels."""
 
 LABEL_WIDTH = 46
 """Width that a label of the size axis needs."""
@@ -47,6 +60,15 @@ and for colour-blind readers. Hues of Okabe and Ito, with a contrast of at least
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class PlacedShare:
+    """The share that fits into a window, beside its curve."""
+
+    x: float
+    y: float
+    label: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Drawn:
     """A panel at its place."""
 
@@ -58,31 +80,39 @@ class Drawn:
     bands: tuple[tuple[int, str], ...]
     """Number of the curve's style and the outline of its confidence intervals,
     for each curve that has them."""
+    shares: tuple[PlacedShare, ...]
+    """The share at each window, where there is one curve."""
     said: tuple[str, ...]
     """Lines that say why there is no curve; empty if there is one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Drawing:
-    """A whole figure; coordinates within a panel count from its upper left corner."""
+    """A whole figure; coordinates within a panel count from the upper left corner of its plot."""
 
     width: int
     height: int
     panels: tuple[Drawn, ...]
     heading: tuple[str, ...]
-    """Lines that name the stratum; empty for every item."""
+    """Lines of the title, then of the stratum."""
+    title_lines: int
     legend: tuple[str, ...]
-    legend_height: int
+    source: tuple[str, ...]
+    """Lines at the bottom."""
+    decades: tuple[int, int]
+    """Exponents of the powers of ten at the ends of the axis of sizes."""
     plot_width: float
     plot_height: int
     x_marks: tuple[Mark, ...]
     y_marks: tuple[Mark, ...]
     windows: tuple[Mark, ...]
+    sizes: tuple[int, ...]
+    """Size of each window, in bytes."""
     top: int
     left: int = LEFT
 
 
-def draw(comparison: Comparison, *, width: int) -> Drawing:
+def draw(comparison: Comparison, *, width: int, title: str) -> Drawing:
     """The figure of a comparison, `width` CSS pixels wide."""
     rows = math.ceil(len(comparison.panels) / max(1, width // PANEL_WIDTH))
     columns = math.ceil(len(comparison.panels) / rows)
@@ -92,35 +122,42 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
     low, high = comparison.decades
 
     def x(size_bytes: int) -> float:
-        return round((math.log10(max(size_bytes, 1)) - low) / (high - low) * plot_width, 1)
+        place = (math.log10(max(size_bytes, 1)) - low) / (high - low)
+        return round(min(1.0, max(0.0, place)) * plot_width, 1)
 
     def y(share: float) -> float:
         return round((1 - share) * plot_height, 1)
 
-    windows = in_rows([Mark(x(size_bytes), str(iw)) for iw, size_bytes in comparison.windows])
-    top = TOP + WINDOW_ROW * max(0, max((mark.row for mark in windows), default=0) - 1)
+    prefix = "IW " if len(comparison.windows) < MANY_WINDOWS else ""
+    windows = in_rows([Mark(x(size_bytes), f"{prefix}{iw}") for iw, size_bytes in comparison.windows])
+    top = TOP + (0 if len(comparison.panels) == 1 else PANEL_TITLE)
+    top += WINDOW_ROW * max(0, max((mark.row for mark in windows), default=0) - 1)
     panel_height = top + plot_height + BOTTOM
-    heading = wrapped(comparison.stratum, width)
-    legend_height = LEGEND_LINE * (len(heading) + len(comparison.releases)) + 8
+    # The letters of the title are larger.
+    titles = wrapped(title, width / TITLE_SCALE)
+    heading = (*titles, *wrapped(comparison.stratum, width))
+    above = LEGEND_LINE * (len(heading) + len(comparison.releases)) + 8
+    source = wrapped(comparison.source, width)
     every = math.ceil(LABEL_WIDTH * (high - low) / plot_width)
     return Drawing(
         width=width,
-        height=legend_height + panel_height * rows,
+        height=above + panel_height * rows + SOURCE_LINE * len(source) + 4,
         panels=tuple(
             Drawn(
                 panel=panel,
-                left=round(place % columns * panel_width, 1),
-                top=legend_height + place // columns * panel_height,
+                left=round(place % columns * panel_width + LEFT, 1),
+                top=above + place // columns * panel_height + top,
                 paths=tuple(
-                    (style, path(curve, x, y, end=plot_width))
+                    (style, path(curve, x, y, most=10**high, end=plot_width))
                     for style, curve in enumerate(panel.curves)
                     if curve.steps
                 ),
                 bands=tuple(
-                    (style, outline(curve.drawn_band, x, y))
+                    (style, outline([one for one in curve.drawn_band if one[0] <= 10**high], x, y))
                     for style, curve in enumerate(panel.curves)
                     if curve.drawn_band
                 ),
+                shares=tuple(_shares(panel.curves[0], windows, y)) if len(panel.curves) == 1 else (),
                 said=()
                 if any(curve.steps for curve in panel.curves)
                 else wrapped("; ".join(panel.without_shares), plot_width),
@@ -128,15 +165,25 @@ def draw(comparison: Comparison, *, width: int) -> Drawing:
             for place, panel in enumerate(comparison.panels)
         ),
         heading=heading,
-        legend=comparison.releases,
-        legend_height=legend_height,
+        title_lines=len(titles),
+        legend=tuple(_legend(comparison)),
+        source=source,
+        decades=(low, high),
         plot_width=round(plot_width, 1),
         plot_height=plot_height,
         x_marks=tuple(Mark(x(10**power), size(10**power)) for power in range(low, high + 1, every)),
         y_marks=tuple(Mark(y(percent / 100), stated(percent, "%")) for percent in (0, 25, 50, 75, 100)),
         windows=windows,
+        sizes=tuple(size_bytes for _, size_bytes in comparison.windows),
         top=top,
     )
+
+
+def _legend(comparison: Comparison) -> Iterator[str]:
+    """Yield the name of each release, and whether it has no curve at all."""
+    for place, release in enumerate(comparison.releases):
+        is_drawn = any(panel.curves[place].steps for panel in comparison.panels)
+        yield release if is_drawn else f"{release}: unknown"
 
 
 def wrapped(text: str, width: float) -> tuple[str, ...]:
@@ -144,7 +191,19 @@ def wrapped(text: str, width: float) -> tuple[str, ...]:
     return tuple(textwrap.wrap(text, max(1, int(width / LETTER_WIDTH))))
 
 
-def path(curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *, end: float) -> str:
-    """The step function of a CDF from the left edge of the plot to `end`, as SVG path data."""
-    steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps)
+def path(
+    curve: Curve, x: Callable[[int], float], y: Callable[[float], float], *, most: int, end: float
+) -> str:
+    """The step function of a CDF from the left edge of the plot to `end`, as SVG path data, without the steps
+    at sizes above `most`."""
+    steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps if size_bytes <= most)
     return f"M0 {y(0)}{steps}H{round(end, 1)}"
+
+
+def _shares(curve: Curve, windows: Sequence[Mark], y: Callable[[float], float]) -> Iterator[PlacedShare]:
+    """Yield the share at each window, but for those that would hide the one before."""
+    last = math.inf
+    for mark, share in zip(windows, curve.shares, strict=True):
+        if share.value is not None and last - y(share.value) >= LEAST_APART:
+            last = y(share.value)
+            yield PlacedShare(x=mark.at, y=last, label=quantity(100 * share.value, "%"))

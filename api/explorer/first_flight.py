@@ -13,12 +13,11 @@ from api.explorer.comparison import Comparison, compare
 from api.explorer.files import as_csv, png
 from api.explorer.routes import FIGURE_POLICY, figure_svg
 from api.explorer.strata import in_words
-from api.formats.negotiation import FIRST_FLIGHT, PNG, SVG, VEGA_LITE, choose
+from api.formats.negotiation import FIRST_FLIGHT, PNG, SVG, choose
 from api.formats.offered import CSV, JSON, Format, not_offered
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance
-from api.routes.pages import label
 from api.routes.parameters import DEFAULT_WINDOWS, MssQuery, OneMeasureQuery, OneWindowQuery
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Remembered
@@ -108,8 +107,8 @@ async def by_header(request: Request, found: FoundDep) -> FirstFlightAnswer | Re
     with its confidence interval over sites.
 
     In JSON, unless the Accept header prefers the figure (`image/svg+xml`, `image/png`) or its data
-    (`text/csv`). The same address with `.json`, `.csv`, `.svg`, `.png` or `.vl.json` (Vega-Lite) after
-    `first-flight` is in that format. What is not offered has status 406.
+    (`text/csv`). The same address with `.json`, `.csv`, `.svg` or `.png` after `first-flight` is in
+    that format. What is not offered has status 406.
     """
     drawn = FIGURES.get(choose(request.scope) or JSON)
     if drawn is None:
@@ -183,20 +182,6 @@ def as_svg(comparison: ComparedDep) -> Response:
 def as_png(comparison: ComparedDep) -> Response:
     """The CDF and the window as PNG."""
     return Response(png(figure_svg(comparison, WIDTH)), media_type="image/png")
-
-
-@router.get(
-    "/first-flight.vl.json",
-    name="first_flight_vega",
-    response_class=Response,
-    responses=_content(VEGA_LITE),
-)
-def as_vega_lite(comparison: ComparedDep) -> Response:
-    """The CDF and the window as Vega-Lite."""
-    from api.explorer.interactive import vega_lite  # Altair takes a second to import
-
-    labels = {measure: label(measure) for measure in MEASURES}
-    return Response(vega_lite(comparison, labels=labels, width=WIDTH), media_type="application/json")
 
 
 FIGURES: dict[Format, Callable[[Comparison], Response]] = {CSV: as_table, SVG: as_svg, PNG: as_png}

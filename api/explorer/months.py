@@ -1,6 +1,7 @@
 """The share that fits into each window over the months of crawls, beside each other on the same axes."""
 
 import dataclasses
+import itertools
 from urllib.parse import urlencode
 
 from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
@@ -22,6 +23,15 @@ class OverMonths:
     def rows(self) -> list[tuple[SeriesPoint, ...]]:
         """The points of each month, one for each window."""
         return list(zip(*(one.points for one in self.series), strict=True))
+
+    @property
+    def folded(self) -> list[tuple[tuple[SeriesPoint, ...], ...]]:
+        """The rows, with neighbouring months of which nothing is known for the same reason as one."""
+        groups = itertools.groupby(
+            enumerate(self.rows),
+            key=lambda row: row[1][0].value_unknown or row[0],
+        )
+        return [tuple(points for _, points in group) for _, group in groups]
 
     @property
     def addresses(self) -> list[tuple[int, str]]:

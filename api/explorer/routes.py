@@ -21,6 +21,7 @@ from api.explorer.files import as_csv, png
 from api.explorer.months import OverMonths, SideBySide
 from api.explorer.months_drawing import draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
+from api.explorer.takeaways import citations_of, program, rows_of
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
@@ -55,6 +56,9 @@ POLICY = (
 
 FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Content-Security-Policy of an SVG, whose styles are within it; other sites may show it."""
+
+SHOWN = 800
+"""Width of the page's figure on a desktop, in CSS pixels."""
 
 MOST_RELEASES = len(STYLES)
 """Releases in one figure: as many as can be told apart."""
@@ -106,7 +110,8 @@ async def choice(
     mss: MssQuery = MSS_FIG1,
 ) -> Choice:
     """What the parameters choose; the newest release where they name none."""
-    chosen = releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
+    named = [name for name in crawl if name]  # the search box of the form may be empty
+    chosen = releases(shelf, named) if named else await run_in_threadpool(_newest, request, shelf)
     found = Choice(
         releases=chosen,
         measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen, stratum),
@@ -197,11 +202,18 @@ OverMonthsDep = Annotated[SideBySide | None, Depends(over_months)]
 @router.get("/explore", name="explorer")
 def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverMonthsDep) -> Response:
     """The page: the form, the figure, its numbers and its files."""
+    what = (chosen.releases, chosen.measures)
+    comparison = _compared(request, chosen) if chosen.releases else None
     answer = page(
         request,
         "explore.html",
         chosen=chosen,
-        comparison=_compared(request, chosen) if chosen.releases else None,
+        comparison=comparison,
+        heading=comparison and heading(comparison),
+        rows=list(rows_of(*what, chosen.stratum)),
+        citations=list(citations_of(request, *what)),
+        program=program(request, *what, chosen.windows, chosen.mss, chosen.stratum),
+        address=f"{link(request, 'explorer')}?{chosen.query()}",
         crawls=[one for one in map(shelf.newest, shelf.crawls) if one.is_sound],
         beside=[
             (what, one, chosen.among(*chosen.releases, one)) for what, one in beside(shelf, chosen.releases)
@@ -212,6 +224,7 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         fields=FIELDS,
         stratum=chosen.stratum.stratum,
         narrow=NARROW,
+        shown=SHOWN,
         confidence=CONFIDENCE,
         months=months,
     )
@@ -257,30 +270,18 @@ def as_table(request: Request, chosen: ChoiceDep) -> Response:
     return Response(as_csv(_compared(request, chosen)), media_type=MEDIA_TYPES[".csv"])
 
 
-@router.get("/explore.vl.json", name="explorer_vega", response_class=Response)
-def as_vega_lite(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
-    """The figure as Vega-Lite."""
-    from api.explorer.interactive import vega_lite  # Altair takes a second to import
-
-    labels = {measure: label(measure) for measure in MEASURES}
-    drawn = vega_lite(_compared(request, chosen), labels=labels, width=width)
-    return Response(drawn, media_type=MEDIA_TYPES[".json"])
-
-
-@router.get("/explore/vega.js", name="vega", response_class=Response)
-def vega(request: Request) -> Response:
-    """The library that shows Vega-Lite in a browser."""
-    from api.explorer.interactive import library  # Altair takes a second to import
-
-    relate(request, "license", "https://spdx.org/licenses/BSD-3-Clause.html")
-    return Response(library(), media_type=MEDIA_TYPES[".js"])
-
-
 def figure_svg(comparison: Comparison, width: int) -> str:
     """The figure of a comparison as SVG, `width` CSS pixels wide."""
     return TEMPLATES.get_template("figure.svg").render(
-        drawing=draw(comparison, width=width), styles=STYLES, title=title(comparison)
+        drawing=draw(comparison, width=width, title=heading(comparison)),
+        styles=STYLES,
+        title=title(comparison),
     )
+
+
+def heading(comparison: Comparison) -> str:
+    """Title of the figure."""
+    return f"Sizes of {_listed([label(panel.measure) for panel in comparison.panels])}"
 
 
 def title(comparison: Comparison) -> str:

@@ -9,12 +9,8 @@ from api.http.problems import Problem
 
 SVG = Format(suffix="svg", media_type="image/svg+xml", is_bulk=False, means="the figure")
 PNG = Format(suffix="png", media_type="image/png", is_bulk=False, means="the figure in pixels")
-VEGA_LITE = Format(
-    suffix="vl.json", media_type=JSON.media_type, is_bulk=False, means="the figure for Vega-Lite"
-)
-FIRST_FLIGHT = {one.suffix: one for one in (JSON, CSV, SVG, PNG, VEGA_LITE)}
-"""Formats of a first flight by suffix, the preferred first:
-JSON by its media type is the answer in numbers."""
+FIRST_FLIGHT = {one.suffix: one for one in (JSON, CSV, SVG, PNG)}
+"""Formats of a first flight by suffix, the preferred first."""
 SERIES = {one.suffix: one for one in (JSON, CSV)}
 JSON_ALONE = {JSON.suffix: JSON}
 

@@ -1,52 +1,185 @@
-// Shows the explorer's figure with Vega where the reader asks for it; without this script the figure is a drawing.
-const figure = document.getElementById("figure");
-const button = document.getElementById("interactive");
-const state = document.getElementById("state");
+// Makes the explorer's figure answer to pointer, finger and arrow keys, and its form show at once what is chosen.
+// Without this script the figure is a drawing, and the form has a button.
 
-function load(address) {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.onload = resolve;
-    script.onerror = () => reject(new Error("the library did not load"));
-    document.head.append(script);
-  });
+const SNAP = 7; // pixels within which the cross-hair goes to a window
+const STEP = 6; // pixels of an arrow key
+
+const percent = share =>
+  (share === 0 || share === 1 ? `${100 * share}` : share > 0.999 ? ">99.9" : share < 0.001 ? "<0.1" : (100 * share).toFixed(1)) + "\u202f%";
+
+function bytes(size) {
+  const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(size) / 3 + 1e-9)));
+  return `${Number((size / 1000 ** unit).toPrecision(3))}\u202f${["B", "kB", "MB", "GB"][unit]}`;
 }
 
-async function show() {
-  const hadFocus = document.activeElement === button;
-  button.disabled = true;
-  state.textContent = "Loading 0.9 MB …";
-  try {
-    const width = Math.max(360, Math.round(figure.clientWidth) - 20);
-    const [answer] = await Promise.all([fetch(`${figure.dataset.spec}&width=${width}`), load(figure.dataset.library)]);
-    if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
-    const place = document.createElement("div");
-    place.className = "interactive";
-    place.tabIndex = 0;
-    figure.prepend(place);
-    // `ast`: expressions are interpreted, since the page's policy allows no code that is made from text.
-    await globalThis.vegaEmbed(place, await answer.json(), {
-      ast: true,
-      actions: false,
-      defaultStyle: false,
-      renderer: "svg",
-      tooltip: { disableDefaultStyle: true },
+async function text(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+  return answer.text();
+}
+
+// The curves of each measure: a release and its steps, each a size, a share and the ends of its interval.
+function curvesOf(csv) {
+  const measures = {};
+  for (const line of csv.trim().split("\r\n").slice(1)) {
+    const [release, measure, size, cdf, , lower, upper] =
+      [...line.matchAll(/(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+    ((measures[measure] ??= {})[release] ??= []).push([+size, +cdf, lower, upper]);
+  }
+  return measures;
+}
+
+function at(steps, size) {
+  let low = 0, high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (steps[middle][0] <= size) low = middle + 1; else high = middle;
+  }
+  return low ? steps[low - 1] : [0, 0, "", ""];
+}
+
+function element(name, attributes, parent) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  parent.append(made);
+  return made;
+}
+
+async function enliven(figure) {
+  const [svg, csv] = await Promise.all([
+    text(`${figure.dataset.svg}&width=${Math.max(360, Math.round(figure.clientWidth))}`),
+    text(figure.dataset.csv),
+  ]);
+  // The page's style sheet has the colours, and its policy allows no other.
+  const plain = svg.replace(/<style>[^]*?<\/style>/, "");
+  const drawing = document.importNode(new DOMParser().parseFromString(plain, "image/svg+xml").documentElement, true);
+  drawing.setAttribute("role", "img");
+  drawing.setAttribute("aria-label", drawing.querySelector("title").textContent);
+  drawing.querySelector("title").remove(); // a browser would show it beside the readout
+  const curves = curvesOf(csv);
+  const [low, high] = drawing.dataset.decades.split(" ").map(Number);
+  const names = [...drawing.querySelector("svg").querySelectorAll("text")].map(one => one.textContent);
+  const readout = document.createElement("div");
+  readout.className = "readout";
+  readout.setAttribute("role", "status");
+  readout.hidden = true;
+  const panels = [...drawing.querySelectorAll("g[data-measure]")].map(g => {
+    const grid = [...g.querySelectorAll(".grid")];
+    const [width, height] = [+grid[0].getAttribute("x2"), Math.max(...grid.map(line => +line.getAttribute("y1")))];
+    const windows = [...g.querySelectorAll("line.mark")].map(line => ({ x: +line.getAttribute("x1"), size: +line.dataset.size }));
+    const hair = element("g", { class: "hair", visibility: "hidden" }, g);
+    element("line", { y2: height }, hair);
+    element("rect", { width, height, fill: "transparent" }, g);
+    const own = Object.entries(curves[g.dataset.measure] ?? {})
+      .map(([release, steps]) => ({ release, steps, style: names.findIndex(name => release.replace(/^'/, "") === name) }));
+    for (const one of own) one.dot = element("circle", { r: 4, class: `b${one.style}` }, hair);
+    return { g, width, height, windows, hair, own };
+  });
+
+  function show(panel, x) {
+    const near = panel.windows.find(window => Math.abs(window.x - x) < SNAP);
+    panel.at = x = near?.x ?? Math.max(0, Math.min(panel.width, x));
+    const size = near?.size ?? 10 ** (low + (x / panel.width) * (high - low));
+    for (const { hair, own, height } of panels) {
+      hair.setAttribute("visibility", "visible");
+      hair.querySelector("line").setAttribute("transform", `translate(${x} 0)`);
+      for (const { dot, steps } of own) {
+        dot.setAttribute("cx", x);
+        dot.setAttribute("cy", (1 - at(steps, size)[1]) * height);
+      }
+    }
+    const label = near ? panel.g.querySelectorAll("text.window")[panel.windows.indexOf(near)].textContent : "";
+    const rows = panel.own.map(({ release, steps, style }) => {
+      const [, share, lower, upper] = at(steps, size);
+      const row = document.createElement("p");
+      const mark = document.createElement("i");
+      mark.className = `key-${style}`;
+      const value = document.createElement("b");
+      value.textContent = percent(share);
+      const ends = lower === "" ? "" : ` (${percent(+lower)} to ${percent(+upper)})`;
+      row.append(mark, value, ends, names.length > 1 ? ` ${names[style]}` : "");
+      return row;
     });
-    figure.querySelector("picture").hidden = true;
-    button.remove();
-    // Else the keyboard would begin at the top of the page again.
-    if (hadFocus) place.focus({ preventScroll: true });
-    state.textContent = "Point at a curve for its numbers; turn the wheel or pinch to enlarge, drag to move.";
+    const head = document.createElement("p");
+    head.textContent = `up to ${bytes(size)}${label && `, IW ${label.replace("IW ", "")}`}`;
+    readout.replaceChildren(head, ...rows);
+    readout.hidden = false;
+    const frame = figure.getBoundingClientRect();
+    const point = new DOMPoint(x, 0).matrixTransform(panel.g.getScreenCTM());
+    // A CDF leaves room at the lower right and at the upper left.
+    const left = point.x - frame.left + 14;
+    const isLeft = left + readout.offsetWidth > frame.width;
+    readout.style.left = `${Math.max(0, isLeft ? left - readout.offsetWidth - 28 : left)}px`;
+    readout.style.top = `${point.y - frame.top + (isLeft ? 8 : panel.height - readout.offsetHeight - 8)}px`;
+  }
+
+  function hide() {
+    readout.hidden = true;
+    for (const { hair } of panels) hair.setAttribute("visibility", "hidden");
+  }
+
+  for (const panel of panels) {
+    panel.g.addEventListener("pointermove", event => {
+      show(panel, new DOMPoint(event.clientX, event.clientY).matrixTransform(panel.g.getScreenCTM().inverse()).x);
+    });
+    panel.g.addEventListener("pointerdown", event => panel.g.dispatchEvent(new PointerEvent("pointermove", event)));
+  }
+  figure.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide());
+  figure.addEventListener("keydown", event => {
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Escape") hide();
+    if (!way) return;
+    event.preventDefault();
+    const panel = panels[0];
+    const from = panel.at ?? panel.width / 2;
+    // Past a window by more than what would draw it back.
+    show(panel, from + way * (panel.windows.some(window => window.x === from) ? SNAP + 1 : STEP));
+  });
+  figure.tabIndex = 0;
+  figure.setAttribute("role", "group");
+  figure.setAttribute("aria-label", "Figure; arrow keys move along the sizes");
+  figure.querySelector("picture, svg").replaceWith(drawing);
+  figure.querySelector(".readout")?.remove();
+  figure.append(readout);
+}
+
+const form = document.querySelector("form.choice");
+const state = document.getElementById("state");
+
+async function begin() {
+  const figure = document.getElementById("figure");
+  if (!figure) return;
+  try {
+    await enliven(figure);
   } catch (error) {
-    figure.querySelector(".interactive")?.remove();
-    button.disabled = false;
-    if (hadFocus) button.focus({ preventScroll: true });
-    state.textContent = `The figure stays as it is: ${error.message}.`;
+    state.textContent = `The figure stays a drawing: ${error.message}.`;
   }
 }
 
-if (button) {
-  button.hidden = false;
-  button.addEventListener("click", show);
+// Only the newest choice is shown.
+let asked = 0;
+
+async function follow() {
+  const mine = ++asked;
+  const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+  state.textContent = "…";
+  const answer = await fetch(`${form.action}?${chosen}`, { headers: { Accept: "text/html" } });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (mine !== asked) return;
+  state.textContent = answer.ok ? "" : page.querySelector("main").textContent.trim();
+  if (!answer.ok) return;
+  for (const id of ["shown", "chosen", "details"]) document.getElementById(id).replaceWith(page.getElementById(id));
+  document.title = page.title;
+  history.pushState(null, "", answer.url);
+  await begin();
+}
+
+if (form) {
+  form.addEventListener("change", follow);
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    follow();
+  });
+  addEventListener("popstate", () => location.reload());
+  begin();
 }

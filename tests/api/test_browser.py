@@ -88,10 +88,8 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
     for size, scheme in ways if ALL else ways[:2]:
         with opened(browser, f"{address}/", size=size, scheme=scheme) as page:
             assert page.get_by_role("heading", name="How much of the web fits").is_visible()
-            cells = (
-                page.get_by_role("row").filter(has_text="+2 unknown").get_by_role("cell").all_inner_texts()
-            )
-            assert cells[:2] == [f"25.0{NARROW}%", f"50.0{NARROW}%"]
+            shares = page.locator(".tiles dd").all_inner_texts()
+            assert shares[:2] == [f"25.0{NARROW}%", f"50.0{NARROW}%"]
             assert page.get_by_role("link", name="2026", exact=True).is_visible()
             assert contrast(page) > 7
             bar = page.get_by_role("progressbar")
@@ -124,23 +122,57 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             assert contrast(page) > 7
 
 
-def test_the_explorers_figure_becomes_interactive_where_the_reader_asks_for_it(
+def test_the_explorers_figure_answers_to_the_pointer_and_to_arrow_keys(
     browser: Browser, address: str
 ) -> None:
-    query = f"crawl={CRAWL}&measure=responses&measure=pages"
+    query = f"crawl={CRAWL}&measure=responses&measure=pages&iw=3,10"
     for size, scheme in [("desk", "light"), ("phone", "dark")]:
         with opened(browser, f"{address}/explore?{query}", size=size, scheme=scheme) as page:
-            description = "CDFs of sizes; the table below has the numbers"
-            drawing = page.get_by_role("img", name=description)
-            assert drawing.evaluate("image => image.naturalWidth") == {"desk": 960, "phone": 360}[size]
-            page.get_by_role("button", name="Make this figure interactive").press("Enter")
-            page.get_by_text("Point at a curve").wait_for(timeout=120_000)
-            assert page.locator("#figure .mark-line path").count() == 2
-            assert page.locator("#figure .interactive").get_attribute("aria-label") == description
-            assert not page.locator("#figure picture").is_visible()
-            assert page.locator("#figure .interactive").evaluate(
-                "figure => figure === document.activeElement"
-            )
+            figure = page.get_by_role("group", name="Figure")
+            panel = figure.locator("g[data-measure=responses]")
+            window = panel.locator("line.mark").nth(1)
+            box = window.bounding_box()
+            assert box is not None
+            page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
+            readout = figure.get_by_role("status")
+            assert "IW 10" in readout.inner_text()
+            assert f"50.0{NARROW}%" in readout.inner_text()
+            assert figure.locator(".hair[visibility=visible]").count() == 2
+            edges = readout.bounding_box()
+            assert edges is not None
+            assert edges["x"] >= 0
+            assert edges["x"] + edges["width"] <= SIZES[size]["width"]
+            figure.focus()
+            for _ in range(3):
+                figure.press("ArrowLeft")
+            assert "IW 10" not in readout.inner_text()
+            figure.press("Escape")
+            assert readout.is_hidden()
+
+
+def test_the_explorer_shows_a_choice_at_once_and_keeps_its_address(browser: Browser, address: str) -> None:
+    path = f"/explore?crawl={CRAWL}&measure=pages"
+    with opened(browser, f"{address}{path}", size="desk", scheme="light") as page:
+        page.get_by_role("checkbox", name="responses", exact=True).check()
+        page.get_by_role("heading", name="responses", exact=True).wait_for()
+        assert page.url.endswith("measure=responses&measure=pages&page_kind=home&iw=3%2C+10%2C+16&mss=1430")
+        page.get_by_role("combobox", name="Add a release").fill("2026-11.mobile.local.tcp.web")
+        page.get_by_role("combobox", name="Add a release").press("Enter")
+        page.get_by_role("checkbox", name="2026-11.mobile").wait_for()
+        page.locator("g[data-measure=responses] path.c1").wait_for()
+        page.go_back(wait_until="load")
+        assert page.get_by_role("checkbox", name="2026-11.mobile").count() == 0
+
+
+def test_the_explorer_says_what_is_wrong_with_a_choice_and_keeps_the_figure(
+    browser: Browser, address: str
+) -> None:
+    with contextlib.closing(browser.new_page()) as page:
+        page.goto(f"{address}/explore?crawl={CRAWL}&measure=pages")
+        page.get_by_role("textbox", name="Segments").fill("ten")
+        page.get_by_role("textbox", name="Segments").press("Enter")
+        page.get_by_text("'ten' is no window").wait_for()
+        assert page.locator("g[data-measure=pages]").is_visible()
 
 
 def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
@@ -150,11 +182,11 @@ def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
     page = context.new_page()
     page.goto(f"{address}/explore?crawl={CRAWL}&measure=pages")
     page.get_by_role("checkbox", name="responses", exact=True).press("Space")
-    page.get_by_role("textbox", name="Windows").fill("4, 40")
-    page.get_by_role("textbox", name="Windows").press("Enter")
+    page.get_by_role("textbox", name="Segments").fill("4, 40")
+    page.get_by_role("textbox", name="Segments").press("Enter")
     page.wait_for_url("**iw=4*")
-    assert page.get_by_role("columnheader", name="IW 40").count() == 3  # of two measures, and of the months
-    assert page.get_by_role("button", name="Make this figure interactive").count() == 0
+    assert page.get_by_role("columnheader", name="IW 40").count() == 2  # of two measures
+    assert page.get_by_role("img", name="CDFs of sizes").is_visible()
     context.close()
 
 
@@ -163,5 +195,5 @@ def test_links_lead_from_the_home_page_to_the_numbers_of_a_distribution(
 ) -> None:
     with opened(browser, f"{address}/releases/{CRAWL}", size="desk", scheme="light") as page:
         page.get_by_role("link", name="firstflight").click()
-        page.get_by_role("link", name="/v1/distributions").click()
+        page.get_by_role("link", name="JSON").click()
         assert page.evaluate("JSON.parse(document.body.innerText).distributions.length") == len(MEASURES)

@@ -38,7 +38,7 @@ def test_without_a_choice_it_shows_the_newest_observed_release(client: TestClien
     page = client.get("/explore")
     assert page.status_code == 200
     assert f'value="{MOBILE}" checked' in page.text
-    assert f'value="{DESKTOP}">' in page.text
+    assert f'<option value="{DESKTOP}">' in page.text
     assert f"/explore?crawl={MOBILE.replace('/', '%2F')}%2Fv1&" in page.headers["link"]
 
 
@@ -87,8 +87,8 @@ def test_labels_of_windows_that_lie_close_stand_in_rows_above_each_other(client:
     for label in labels:
         rows.setdefault(label.get("y", ""), []).append(float(label.get("x", 0)))
     assert all(after - before >= 16 for row in rows.values() for before, after in pairwise(row))
-    (heading,) = panel.findall("svg:text[@font-weight='bold'][@font-size='13']", SVG)
-    assert float(heading.get("y", 0)) < min(map(float, rows)) - 12
+    (title,) = [one for one in panel.findall("svg:text", SVG) if one.text == "↑ share up to this size"]
+    assert float(title.get("y", 0)) < min(map(float, rows)) - 12
 
 
 def test_a_measure_without_a_known_size_has_no_curve_and_says_so(client: TestClient) -> None:
@@ -114,22 +114,32 @@ def test_the_segment_size_moves_the_windows(client: TestClient) -> None:
     assert [(row["size_bytes"], row["cdf"]) for row in found if row["iw"]] == [("14600", "0.625")]
 
 
-def test_the_vega_lite_has_the_data_of_the_figure_within_it(client: TestClient) -> None:
-    answer = client.get(f"/explore.vl.json?{BOTH}")
-    assert answer.headers["content-type"] == "application/json"
-    spec = answer.json()
-    assert spec["$schema"].rpartition("/")[2].startswith("v6.")
-    (values,) = spec["datasets"].values()
-    assert {row["release"] for row in values if "release" in row} == {f"{DESKTOP}/v2", f"{MOBILE}/v1"}
-    assert {"measure": "responses", "window_bytes": 4290, "window": "IW 3"} in values
-    assert "url" not in spec["data"]
-
-
 def test_the_png_is_a_picture_of_twice_the_width(client: TestClient) -> None:
     answer = client.get(f"/explore.png?{BOTH}")
     assert answer.headers["content-type"] == "image/png"
     assert answer.content.startswith(b"\x89PNG\r\n")
     assert int.from_bytes(answer.content[16:20], "big") == 2 * 960
+
+
+def test_an_empty_search_box_adds_no_release(client: TestClient) -> None:
+    page = client.get(f"/explore?crawl={DESKTOP}&crawl=").text
+    assert re.findall(r'name="crawl" value="([^"]*)" checked', page) == [DESKTOP]
+
+
+def test_the_figure_has_titles_its_source_and_the_share_at_each_window(client: TestClient) -> None:
+    figure = drawn(client, f"crawl={DESKTOP}&measure=responses&iw=3,10")
+    texts = [text.text or "" for text in figure.iter(f"{{{SVG['svg']}}}text")]
+    assert {"Sizes of responses", "↑ share up to this size", "size, logarithmic →", "IW 3", "IW 10"} <= {
+        *texts
+    }
+    assert {f"25.0{NARROW}%", f"50.0{NARROW}%"} <= {*texts}
+    assert any(text.startswith("firstflight, CC BY 4.0") for text in texts)
+    two = drawn(client, f"crawl={DESKTOP}&crawl={MOBILE}&measure=hosts&measure=responses")
+    assert two.find(".//svg:circle", SVG) is None
+
+
+def test_the_axis_ends_where_nearly_every_item_fits(client: TestClient) -> None:
+    assert drawn(client, f"crawl={DESKTOP}&measure=responses").get("data-decades") == "2 6"
 
 
 def test_a_release_is_pinned_by_its_version(client: TestClient) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -51,7 +50,6 @@ def test_the_figure_and_its_data_are_at_the_same_address_with_a_suffix(client: T
     assert svg.text.lstrip().startswith("<svg")
     png = client.get(f"/v1/first-flight.png?{QUERY}")
     assert png.content.startswith(b"\x89PNG")
-    assert "$schema" in json.loads(client.get(f"/v1/first-flight.vl.json?{QUERY}").text)
     rows = list(csv.DictReader(io.StringIO(client.get(f"/v1/first-flight.csv?{QUERY}").text)))
     (window,) = [row for row in rows if row["iw"] == "13"]
     assert [float(window[name]) for name in ("cdf", "lower", "upper")] == [
@@ -103,7 +101,7 @@ def test_a_format_that_is_not_offered_is_a_problem_that_lists_those_that_are(cli
     ):
         answer = client.get(f"{path}?{QUERY}", headers=headers)
         problem = assert_problem(answer, "not-acceptable", 406)
-        assert [one["suffix"] for one in problem["offered"]] == [".json", ".csv", ".svg", ".png", ".vl.json"]
+        assert [one["suffix"] for one in problem["offered"]] == [".json", ".csv", ".svg", ".png"]
 
 
 def test_a_release_that_lacks_the_stratum_says_why_and_draws_nothing(client: TestClient) -> None:

@@ -57,11 +57,3 @@ def test_a_release_of_few_sites_has_no_band_and_says_why(client_of_items: TestCl
     assert f"{ONE}/v1 without intervals: fewer than 20 sites" in client_of_items.get(f"/explore?{query}").text
     bare = [row for row in rows(client_of_items, query) if row["release"].startswith(ONE)]
     assert {(row["lower"], row["upper"]) for row in bare} == {("", "")}
-
-
-def test_the_vega_lite_has_the_bands(client_of_items: TestClient) -> None:
-    spec = client_of_items.get(f"/explore.vl.json?crawl={MANY}&measure=responses").json()
-    (values,) = spec["datasets"].values()
-    band = [row for row in values if "band_bytes" in row]
-    assert all(row["lower"] <= row["upper"] for row in band)
-    assert "area" in [layer["mark"]["type"] for layer in spec["spec"]["layer"]]

@@ -75,19 +75,30 @@ def test_a_flag_stands_before_the_month_that_changed_and_is_said_below(year: Tes
     assert {number for number, *_ in breaks} <= {flag.text for flag in flags}
 
 
-def test_the_table_has_the_shares_of_the_api_and_an_unknown_month_says_why(year: TestClient) -> None:
+def test_the_table_has_the_shares_of_the_api_the_newest_first(year: TestClient) -> None:
     page = year.get(f"/explore?crawl={LAST}&measure=responses&iw=3").text
     points = year.get("/v1/series?kind=web&measure=responses&iw=3&mss=1430").json()["points"]
     shown = [row[:2] for row in cells(page)]
     assert shown == [
         [point["month"], "\u2013" if point["value"] is None else f"{100 * point['value']:.1f}{NARROW}%"]
-        for point in points
+        for point in reversed(points)
     ]
     assert cells(page)[2][2] == "there is no release of this month"
 
 
+def test_neighbouring_months_without_a_release_are_one_row(tmp_path: Path) -> None:
+    for month in ("2026-01", "2026-06", "2026-07"):
+        write_release(tmp_path, CrawlName(month=month), version=1)
+    with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
+        page = client.get("/explore?crawl=2026-07&measure=responses").text
+    july, june, unknown, january = cells(page)
+    assert unknown[0] == "2026-02 to 2026-05"
+    assert unknown[-1] == "there is no release of this month (4 months)"
+    assert [row[0] for row in (july, june, january)] == ["2026-07", "2026-06", "2026-01"]
+
+
 def test_a_stratum_is_named_over_the_months(year: TestClient) -> None:
-    october, november, *_ = cells(year.get(f"/explore?crawl={LAST}&measure=responses&iw=3&protocol=h2").text)
+    *_, november, october = cells(year.get(f"/explore?crawl={LAST}&measure=responses&iw=3&protocol=h2").text)
     assert october[1].endswith("%")
     assert november[1].endswith("%")
     figure = year.get(f"/explore/months.svg?crawl={LAST}&measure=responses&iw=3&protocol=h2").text
