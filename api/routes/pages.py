@@ -1,4 +1,4 @@
-"""The web pages: an overview, and each release with its distributions.
+"""The web pages: the home page, and each release with its distributions.
 
 They run no script and load nothing external.
 """
@@ -8,9 +8,10 @@ import functools
 import importlib.resources
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 import markupsafe
@@ -22,6 +23,7 @@ from api.http.links import relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
+from api.plane import draw_plane
 from api.routes.charts import chart
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES, file_answers
@@ -36,6 +38,7 @@ from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
 from api.stored.held import HeldItems
 from api.stored.shelf import Report, Version
+from recordings.pages.recording import SETS
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
 from releases.formatting import (
@@ -211,48 +214,81 @@ def shown(request: Request, version: Version, *, has_bands: bool = False) -> lis
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=120, has_bands=has_bands)
 
 
+LEADING = ("first_flights", "responses")
+"""Measures of which the home page shows the first that is known."""
+
+
 def best_first(versions: Sequence[Version]) -> list[Version]:
     """Versions by their quality: observed releases come first, illustrative ones last."""
     order = ("observed", "recorded", "illustrative")
     return sorted(versions, key=lambda one: order.index(quality(one.crawl)))
 
 
-def headline(request: Request, versions: Sequence[Version]) -> tuple[Version | None, list[Distribution]]:
-    """The readable version of the best quality, and its distributions."""
+def headline(
+    request: Request, versions: Sequence[Version], windows: Sequence[int]
+) -> tuple[Version | None, Distribution | None]:
+    """The readable version of the best quality, and its distribution of first flights, or of responses
+    where no first flight is known."""
+    items: HeldItems = request.app.state.items
     for version in best_first(versions):
         with contextlib.suppress(Problem):
-            return version, shown(request, version)
-    return None, []
+            samples = {measure: items.of(version, measure, WHOLE) for measure in LEADING}
+            found = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
+            return version, next((one for one in found if one.is_stated), None)
+    return None, None
 
 
-def answer_of(report: Report) -> Mapping[str, Any] | None:
-    """What a report recommends; None if it is damaged, withdrawn, or of another form."""
+def answer_of(report: Report) -> dict[str, Any] | None:
+    """What a report answers, with its verdict; None if it is damaged, withdrawn, or of another form."""
     if report.damage or report.withdrawal:
         return None
     try:
-        answer = json.loads((report.path / "report.json").read_bytes())["answer"]
+        content = json.loads((report.path / "report.json").read_bytes())
+        answer = content["answer"]
         told = {name: answer[name] for name in ("headline", "sentence", "first_line", "limits")}
-        return {**told, "confidence": answer["confidence"]["level"]}
+        verdict = content.get("verdict")
+        # The headline stands above it, and whom the answer does not suit in smaller letters below.
+        sentence = answer["sentence"].removeprefix(f"{answer['headline']}: ")
+        return {
+            **told,
+            "sentences": [
+                one[:1].upper() + one[1:] for one in re.split(" (?=Over lines)", sentence, maxsplit=1)
+            ],
+            "confidence": answer["confidence"]["level"],
+            "rival": verdict and verdict["rival"],
+            "planes": [draw_plane(verdict, is_wide=is_wide) for is_wide in (True, False)] if verdict else (),
+        }
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
+def _is_of_another_year(version: Version) -> bool:
+    return version.is_sound and version.readable.manifest.list_id in SETS
+
+
 @router.get("/", name="home")
 def home(request: Request, shelf: ShelfDep) -> Response:
-    """The home page: the newest report's answer, shares of the newest release, and lists of both."""
+    """The home page: the newest report's answer, the CDF of the newest release, and the way to all others."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
     reports = [shelf.report(year) for year in shelf.years]
-    told = ((one, answer) for one in reports if (answer := answer_of(one)))
-    first, found = headline(request, [one for one in newest if one.is_sound])
+    report, answer = next(((one, told) for one in reports if (told := answer_of(one))), (None, None))
+    rival = re.match("[0-9]+", str(answer["rival"])) if answer else None
+    windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
+    first, found = headline(request, [one for one in newest if one.is_sound], windows)
     return page(
         request,
         "home.html",
         newest=newest,
         reports=reports,
-        told=next(told, None),
+        report=report,
+        answer=answer,
         under_way=shelf.under_way,
+        has_years=sum(_is_of_another_year(one) for one in newest) > 1,
         headline=first,
-        distributions=found,
+        distribution=found,
+        chosen=urlencode({"crawl": first.name, "measure": found.measure, "iw": ",".join(map(str, windows))})
+        if first and found
+        else "",
         mss=MSS_FIG1,
     )
 

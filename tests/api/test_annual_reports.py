@@ -303,10 +303,13 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
     )
     with TestClient(create_app(tmp_path / "releases", reports)) as client:
         page = html.unescape(client.get("/").text)
-    for part in ("2026: Open between IW 10 and IW 16 paced", said["sentence"], said["limits"]):
+    sentence = said["sentence"].removeprefix(f"{said['headline']}: ")[1:]
+    headline = said["headline"].replace("IW ", "IW\u00a0")
+    for part in ("The answer of 2026", headline, sentence, said["limits"]):
         assert part in page
     withdraw(find_version(reports, 2026, 1), reason="wrong", date="2027-04-01")
     with TestClient(create_app(tmp_path / "releases", reports)) as client:
         page = html.unescape(client.get("/").text)
-    assert "2025: IW 10 stays" in page
-    assert said["sentence"] not in page
+    assert "The answer of 2025" in page
+    assert "IW\u00a010 stays" in page
+    assert sentence not in page

@@ -82,3 +82,8 @@ def test_sizes_along_the_axes_have_their_unit_and_shares_are_in_percent(client: 
     # Every chart has the same axis of time.
     years = [re.findall(r'text-anchor="(?:middle|end)">(20\d\d)</text>', one) for one in figures]
     assert years[0] == years[1] == years[2]
+
+
+def test_the_picture_of_the_years_is_refused_where_no_other_year_is_recorded(client: TestClient) -> None:
+    assert_problem(client.get("/over-the-years.svg"), "no-such-crawl", 404)
+    assert "/over-the-years.svg" not in client.get("/").text
