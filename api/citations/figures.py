@@ -28,7 +28,7 @@ ROWS = 12
 INDEX = "forms/index.json"
 """File of a report that says of each figure how it is computed again."""
 
-SUFFIXES = (".csv", "-bands.csv", ".svg", "-narrow.svg", ".png", ".vl.json", "-monochrome.svg", ".txt")
+SUFFIXES = (".csv", "-bands.csv", ".svg", ".png", ".vl.json")
 """Ends of the names of a figure's files."""
 
 

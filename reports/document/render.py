@@ -20,10 +20,9 @@ from releases.formatting import (
 from reports.document.illustrative import marks
 from reports.document.theme import recolouring
 from reports.forms.brief import Brief
-from reports.forms.printed import bounds_near, cell
+from reports.forms.cells import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
 from reports.forms.typesetting import unbroken
-from reports.forms.write import draft_path
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -59,7 +58,6 @@ def standing(content: Mapping[str, Any]) -> dict[str, Any]:
         "recorded_pages": None,
         **content,
         "marks": marks(content),
-        "draft": draft_path(content["year"]),
         "provenance": provenance(content),
         "parameters": parameters(content),
     }

@@ -26,7 +26,7 @@ from reports.document.report_content import FORMAT_VERSION, canonical, content_d
 from reports.document.size_figures import cdf_figure
 from reports.document.theme import LIGHT, bare, for_both_schemes, png, svg, vega_lite
 from reports.forms.brief import brief_of
-from reports.forms.figure_files import Coloured
+from reports.forms.figure_files import Drawn
 from reports.forms.pdf import brief_pdf
 from reports.forms.summary_text import summary_text
 from reports.forms.write import FOLDER as FORMS
@@ -134,21 +134,13 @@ def write_report(
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
         page = render_html(content, figures=figures, narrow=narrow)
         (stage / PAGE).write_text(page, encoding="utf-8")
-        in_colour = {
-            name: Coloured(
-                svg=figures[name],
-                png=png(chart),
-                texts={
-                    ".vl.json": chart,
-                    ".svg": for_both_schemes(figures[name]),
-                    **({"-narrow.svg": for_both_schemes(narrow[name])} if name in narrow else {}),
-                },
-            )
+        drawn = {
+            name: Drawn(svg=for_both_schemes(figures[name]), png=png(chart), vega_lite=chart)
             for name, chart in charts.items()
         }
-        report = write_forms(stage / FORMS, content, marks=marks(content), charts=in_colour)
+        write_forms(stage / FORMS, content, marks=marks(content), charts=drawn)
         _write_brief(stage / FORMS, content)
-        (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
+        (stage / "summary.txt").write_text(summary_text(content, marks=marks(content)), encoding="utf-8")
         carry_loads(stage, inputs.replay, inputs.back_cast.content)
         seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
         if signer is not None:

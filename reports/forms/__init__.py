@@ -1,2 +1,1 @@
-"""The report's other forms: plain text, Markdown, PDF, blocks for an Internet-Draft,
-and the data of each figure and table."""
+"""The report's other forms: the brief, Markdown, an Internet-Draft, and the data of each figure and table."""

@@ -17,7 +17,7 @@ from releases.formatting import (
     significant,
 )
 from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
-from reports.forms.printed import visible_content
+from reports.forms.cells import visible_content
 
 Data = Mapping[str, Any]
 

@@ -4,28 +4,22 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.forms.ascii_figure import ascii_figure
-from reports.forms.monochrome import svg_text
-from reports.forms.printed import Printed, Table
-from reports.forms.summary_text import wrapped
+from reports.forms.cells import figures_of, recompute_command, tables_of, visible_content
 
 Data = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Coloured:
-    """A figure in colour."""
+class Drawn:
+    """The drawings of a figure."""
 
     svg: str
-    """The drawing on white ground, as the PDF has it."""
     png: bytes
-    texts: Mapping[str, str]
-    """Its files of text by the end of their names: `.svg`,
-    `-narrow.svg` for phones if it is a wide one, `.vl.json`."""
+    vega_lite: str
 
 
 def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
@@ -63,22 +57,18 @@ def _values(column: Data, value: Any) -> list[Any]:  # noqa: ANN401  # a cell ha
     return [known, None, None]
 
 
-def write_figures(folder: Path, report: Printed, *, charts: Mapping[str, Coloured]) -> None:
-    """Write the files of every figure. `charts` are those that are drawn in colour, by id."""
+def write_figures(folder: Path, content: Data, *, charts: Mapping[str, Drawn]) -> None:
+    """Write the files of every figure. `charts` are their drawings by id; a figure without data has none."""
     folder.mkdir()
-    for figure in report.figures:
-        base = folder / figure.id
-        _write(base, ".csv", csv_text(figure.facts["columns"], figure.facts["rows"]))
-        if figure.facts.get("bands"):
-            _write(base, "-bands.csv", csv_text(band_columns(figure.facts), figure.facts["bands"]))
-        _write(base, "-monochrome.svg", svg_text(figure))
-        _write(base, ".txt", "\n".join([*wrapped(figure.title), "", *ascii_figure(figure), ""]))
-        if figure.id in charts:
-            for suffix, text in charts[figure.id].texts.items():
-                _write(base, suffix, text)
-            base.with_name(f"{base.name}.png").write_bytes(charts[figure.id].png)
-        else:
-            _write(base, ".svg", svg_text(figure))
+    for figure in figures_of(content):
+        base = folder / figure["id"]
+        _write(base, ".csv", csv_text(figure["columns"], figure["rows"]))
+        if figure["bands"]:
+            _write(base, "-bands.csv", csv_text(band_columns(figure), figure["bands"]))
+        if drawn := charts.get(figure["id"]):
+            _write(base, ".svg", drawn.svg)
+            _write(base, ".vl.json", drawn.vega_lite)
+            base.with_name(f"{base.name}.png").write_bytes(drawn.png)
 
 
 def band_columns(figure: Data) -> list[Data]:
@@ -86,10 +76,10 @@ def band_columns(figure: Data) -> list[Data]:
     return [{**one, "kind": "interval"} if one["id"] == figure["y"] else one for one in figure["columns"]]
 
 
-def write_tables(folder: Path, tables: Sequence[Data]) -> None:
+def write_tables(folder: Path, content: Data) -> None:
     """Write the data of every table as CSV."""
     folder.mkdir()
-    for table in tables:
+    for table in tables_of(content):
         _write(folder / table["id"], ".csv", csv_text(table["columns"], table["rows"]))
 
 
@@ -97,20 +87,19 @@ def _write(base: Path, suffix: str, text: str) -> None:
     base.with_name(f"{base.name}{suffix}").write_text(text, encoding="utf-8", newline="")
 
 
-def index_text(report: Printed) -> str:
+def index_text(content: Data) -> str:
     """What each figure and table is, where it stands in the page, and how its data are computed again."""
-    listed = [*_entries("figures", (one.table for one in report.figures)), *_entries("tables", report.tables)]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
-
-
-def _entries(folder: str, tables: Iterator[Table]) -> Iterator[Data]:
-    for one in tables:
-        yield {
-            "id": one.id,
-            "title": one.title,
-            "page": f"../index.html#{one.id}",
-            "data": f"{folder}/{one.id}.csv",
-            "source": one.source,
-            "query": one.query,
-            "recompute": one.command,
+    listed = [
+        {
+            "id": one["id"],
+            "title": one["title"],
+            "page": f"../index.html#{one['id']}",
+            "data": f"{folder}/{one['id']}.csv",
+            "source": one["source"],
+            "query": one["query"],
+            "recompute": recompute_command(content, one["id"]),
         }
+        for folder, items in (("figures", figures_of(content)), ("tables", tables_of(content)))
+        for one in items
+    ]
+    return json.dumps(visible_content(listed), indent=2, ensure_ascii=False) + "\n"

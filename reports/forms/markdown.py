@@ -1,9 +1,20 @@
-"""The report and its summary as Markdown (CommonMark with tables)."""
+"""The report as Markdown (CommonMark with tables), from the content of report.json."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from reports.forms.printed import Figure, Figured, Printed, Section, Table
+from reports.forms.cells import (
+    headings,
+    key_number,
+    left_out,
+    recompute_command,
+    text_rows,
+    visible_content,
+)
+from reports.forms.provenance import parameters, provenance
+
+Data = Mapping[str, Any]
 
 PLAIN_SPACES = re.compile(r"[ \t\n]+")
 """White space that may become one space: no-break spaces stay."""
@@ -12,20 +23,13 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 """Characters that Markdown could take for markup."""
 
 
-def summary_markdown(report: Printed) -> str:
-    """The answer, the numbers that matter, and how to cite the report."""
-    return _joined([*_opening(report), *_closing(report)])
+def report_markdown(content: Data, *, marks: str) -> str:
+    """Write the whole report; figures are links to the drawings in the folder `figures`.
 
-
-def report_markdown(report: Printed) -> str:
-    """The whole report; figures are links to the drawings in the folder `figures`."""
-    return _joined(
-        [
-            *_opening(report),
-            *(block for section in report.sections for block in _section(section)),
-            *_closing(report),
-        ]
-    )
+    `marks` are the words that mark its numbers.
+    """
+    content = visible_content(content)
+    return "\n\n".join(block for block in _blocks(content, marks) if block) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -37,78 +41,74 @@ def escaped(text: str) -> str:
     return SPECIAL.sub(r"\\\1", " ".join(PLAIN_SPACES.split(text.strip())))
 
 
-def table_markdown(table: Table) -> str:
-    """The rows of a table, numbers to the right."""
-    rule = ("---:" if right else ":---" for right in table.is_number)
-    heads = (escaped(heading) for heading in table.headings)
-    rows = ((escaped(text) for text in row) for row in table.rows)
-    return "\n".join(_row(cells) for cells in (heads, rule, *rows))
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _joined(blocks: Sequence[str]) -> str:
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _opening(report: Printed) -> Iterator[str]:
-    yield f"# {escaped(report.title)}"
-    published = f", {report.date}" if report.date else ""
-    yield f"Version {report.version}{published}."
-    if report.marks:
-        yield f"**Every number is {escaped(report.marks)}.**"
-    if report.warning:
-        yield f"> {escaped(report.warning)}"
-    yield f"## {escaped(report.headline)}"
-    yield from map(escaped, (report.sentence, report.limits, report.confidence))
-    if report.deciding:
-        yield escaped(report.deciding)
-        yield f"```\n{report.deciding_command}\n```"
-    yield "\n".join(f"- {escaped(reason)}" for reason in report.reasons)
-    if report.numbers:
-        yield _numbers(report.numbers)
-
-
-def _numbers(numbers: Sequence[Figured]) -> str:
-    rows = [
-        (escaped(one.label), escaped(one.value), escaped(one.note), f"`{one.command}`") for one in numbers
-    ]
-    heads = ("number", "value", "note", "command that computes it again")
-    return "\n".join(_row(cells) for cells in (heads, (":---",) * 4, *rows))
-
-
-def _closing(report: Printed) -> Iterator[str]:
+def _blocks(content: Data, marks: str) -> Iterator[str]:
+    answer, publication = content["answer"], content["publication"]
+    yield f"# First flights in {content['year']}"
+    published = f", {publication['date']}" if publication["date"] else ""
+    yield f"Version {publication['version']}{published}."
+    if marks:
+        yield f"**Every number is {escaped(marks)}.**"
+    if answer["first_line"]:
+        yield f"> {escaped(answer['first_line'])}"
+    yield f"## {escaped(answer['headline'])}"
+    confidence = f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}"
+    yield from map(escaped, (answer["sentence"], answer["limits"] or "", confidence))
+    if answer["deciding"]:
+        yield escaped(answer["deciding"]["what"])
+        yield _commands([answer["deciding"]["command"]])
+    yield _listed(answer["reasons"])
+    yield _table(
+        ("number", "value", "note"),
+        [(one["label"], key_number(one), one["note"]) for one in answer["numbers"]],
+        [False] * 3,
+    )
+    for section in content["sections"]:
+        yield from _section(content, section)
+    yield "## Provenance"
+    yield _listed(f"{term}: {text}" for term, text in (*provenance(content), *parameters(content)))
+    yield "## Limits"
+    yield _listed(content["limits"])
+    yield "## Rebuild this report"
+    yield _commands(content["redo"])
+    yield "## Glossary"
+    yield _listed(f"{word}: {meaning}" for word, meaning in content["glossary"].items())
     yield "## Cite"
-    yield escaped(report.citation)
-    yield f"Release `sha256:{report.sha256}`"
+    yield escaped(content["citation"]["line"])
 
 
-def _section(section: Section) -> Iterator[str]:
-    yield f"## {escaped(section.title)}"
-    yield from map(escaped, section.paragraphs)
-    yield "\n".join(f"- {escaped(item)}" for item in section.items)
-    for figure in section.figures:
-        yield from _figure(figure)
-    for table in section.tables:
-        yield from _table(table)
-    if section.commands:
-        yield "\n".join(("```", *section.commands, "```"))
+def _section(content: Data, section: Data) -> Iterator[str]:
+    yield f"## {escaped(section['title'])}"
+    yield from map(escaped, filter(None, (section["lead"], section.get("missing"), *section["notes"])))
+    for figure in section["figures"]:
+        if figure["rows"]:
+            name, title = figure["id"], escaped(figure["title"])
+            yield f"![{title}](figures/{name}.svg)"
+            yield f"**{title}** {escaped(figure['caption'])}"
+            yield f"Data: [CSV](figures/{name}.csv). {_origin(content, figure)}"
+    for table in section["tables"]:
+        yield f"### {escaped(table['title'])}"
+        yield _table(headings(table), text_rows(table), [one["kind"] != "text" for one in table["columns"]])
+        yield from map(escaped, (left_out(table), *table["notes"]))
+        yield _origin(content, table)
 
 
-def _figure(figure: Figure) -> Iterator[str]:
-    yield f"![{escaped(figure.title)}](figures/{figure.id}.svg)"
-    yield f"**{escaped(figure.title)}** {escaped(figure.caption)}"
-    yield f"Data: [CSV](figures/{figure.id}.csv). {_origin(figure.table)}"
+def _origin(content: Data, item: Data) -> str:
+    return f"Source: {escaped(item['source'])}. Again by `{recompute_command(content, item['id'])}`"
 
 
-def _table(table: Table) -> Iterator[str]:
-    yield f"### {escaped(table.title)}"
-    yield table_markdown(table)
-    yield from map(escaped, table.notes)
-    yield _origin(table)
+def _listed(items: Iterable[str]) -> str:
+    return "\n".join(f"- {escaped(item)}" for item in items)
 
 
-def _origin(table: Table) -> str:
-    return f"Source: {escaped(table.source)}. Again by `{table.command}`"
+def _commands(commands: Sequence[str]) -> str:
+    return "\n".join(("```", *commands, "```"))
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool]) -> str:
+    """A table, numbers to the right; empty without rows."""
+    if not rows:
+        return ""
+    rule = ["---:" if right else ":---" for right in is_number]
+    cells = ([escaped(text) for text in row] for row in (heads, *rows))
+    head, *body = (f"| {' | '.join(row)} |" for row in cells)
+    return "\n".join((head, f"| {' | '.join(rule)} |", *body))

@@ -84,12 +84,3 @@ def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[
         tied_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
     return [line.replace(TIE, " ") for line in made]
-
-
-def widest_word(text: str) -> int:
-    """Characters of the longest part of a text that stays on one line.
-
-    >>> widest_word(f"about 12{NARROW}345 loads")
-    6
-    """
-    return max(map(len, tied_ascii(text).split()), default=0)

@@ -12,8 +12,8 @@ from typing import Any
 
 from reports.document.report import compose
 from reports.document.report_content import FORMAT_VERSION
+from reports.forms.cells import figures_of, tables_of
 from reports.forms.figure_files import band_columns, csv_text
-from reports.forms.printed import tables_of
 from reports.inputs.carried import read_carried
 from reports.inputs.errors import ReportError
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
@@ -164,8 +164,7 @@ def _items(content: Data) -> Iterator[tuple[str, str]]:
     for number in content["answer"]["numbers"]:
         written = json.dumps(number, indent=2, sort_keys=True, ensure_ascii=False)
         yield f"number-{number['id']}", f"{written}\n"
-    figures = (one for section in content["sections"] for one in section["figures"])
-    for one in (*figures, *tables_of(content)):
+    for one in (*figures_of(content), *tables_of(content)):
         yield one["id"], csv_text(one["columns"], one["rows"])
         if one.get("bands"):
             yield f"{one['id']}-bands", csv_text(band_columns(one), one["bands"])

@@ -149,7 +149,7 @@ def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, d
     assert manifest["replay"]["kernel"]["recipe"] == "cd" * 32
     assert manifest["replay"]["parameters"]["windows"] == [3, 10, 16, 30]
     assert manifest["last_years_report"] is None
-    assert {"index.html", "report.json", "summary.txt", "forms/report.pdf"} <= manifest["files"].keys()
+    assert {"index.html", "report.json", "summary.txt", "forms/brief.pdf"} <= manifest["files"].keys()
     assert broken_sums(folder) == []
 
 

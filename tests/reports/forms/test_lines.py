@@ -3,7 +3,6 @@
 import pytest
 
 from releases.formatting import MINUS, NARROW, grouped, quantity
-from reports.forms.ascii_table import ascii_table
 from reports.forms.typesetting import lines_of
 
 WHOLE = ("1 234 567", "52 411", "62.1 %", "-2.45 pp", "(2.20-2.71)", "14.3 kB")
@@ -14,25 +13,12 @@ TEXT = (
 WIDTHS = range(max(map(len, WHOLE)), 100)
 
 
-def told(lines: list[str]) -> str:
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_sentence_keeps_its_numbers_whole_and_all_its_words(width: int) -> None:
     lines = lines_of(TEXT, width)
     assert max(map(len, lines)) <= width
-    assert all(whole in told(lines) for whole in WHOLE)
+    assert all(whole in "\n".join(lines) for whole in WHOLE)
     assert " ".join(lines) == TEXT.replace(NARROW, " ").replace(MINUS, "-").replace("\u2013", "-")
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_table_keeps_the_numbers_of_its_cells_and_headings_whole(width: int) -> None:
-    headings = ("what", f"of {grouped(1_234_567)} sites", "loads")
-    rows = [("responses", TEXT, grouped(52_411)), ("a", "b", "c")]
-    lines = ascii_table(headings, (False, False, True), rows, width=width + len("    "))
-    assert max(map(len, lines)) <= width + len("    ")
-    assert all(whole in told(lines) for whole in WHOLE)
 
 
 def test_a_number_wider_than_the_line_is_broken_rather_than_the_line() -> None:
