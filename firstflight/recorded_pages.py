@@ -8,6 +8,7 @@ from recordings.pages.rows import METHOD, content_of
 from releases.build import Built
 from releases.catalogue import Release, find_release, releases
 from releases.imported import write_imported
+from schema.authors import Author
 from schema.recorded import is_recorded
 
 
@@ -19,7 +20,8 @@ def import_pages(
     reason: str | None = None,
 ) -> Built:
     """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
-    found = content_of(read_recording(folder))
+    recording = read_recording(folder)
+    found, recorder = content_of(recording), recording.source.recorder
     return write_imported(
         found.tables,
         found.recording,
@@ -28,6 +30,7 @@ def import_pages(
         version=version,
         reason=reason,
         authors=settings.authors,
+        recorded_by=(Author(name=recorder),) if recorder else (),
         signer=settings.signer,
     )
 

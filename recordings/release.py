@@ -57,6 +57,8 @@ class Source:
     """What the recording cannot tell, a sentence each."""
     list_name: str = ""
     """The list that the pages are of, in a few words."""
+    recorder: str = ""
+    """Who recorded the pages, as citations name them; empty if it is not known."""
     types: tuple[str, ...] = ()
     """Types of responses that alone have a size in the recording; none if all may have one."""
 

@@ -13,6 +13,7 @@ A withdrawn version holds only tombstone.json.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,11 +75,24 @@ class Manifest:
     """Version of the Public Suffix List by which items are of first or third parties."""
     authors: tuple[Author, ...] = ()
     """Authors that the operator named; empty if these are the maintainers of firstflight."""
+    recorded_by: tuple[Author, ...] = ()
+    """Who recorded the pages, where somebody else did, and then is the release's author."""
 
     @property
     def edition(self) -> Edition:
         """When and why this version was made."""
         return self.history[-1]
+
+    @property
+    def data_checksum(self) -> str:
+        """SHA-256 over the lines of SHA256SUMS for the tables of data, which citations have.
+
+        Documents are not in it, nor the table `crawl`, which says by which code the data were made: the same
+        data have the same checksum, whoever makes them again.
+        """
+        tables = sorted(name for name in self.files if name.endswith(".parquet") and name != "crawl.parquet")
+        lines = "".join(f"{self.files[name]}  {name}\n" for name in tables)
+        return hashlib.sha256(lines.encode()).hexdigest()
 
     def to_json(self) -> str:
         """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
@@ -95,9 +109,19 @@ class Manifest:
         try:
             facts: dict[str, Any] = json.loads(text)
             history = tuple(Edition(**one) for one in facts["history"])
-            authors = tuple(Author(**one) for one in facts["authors"])
+            authors, recorded_by = (
+                tuple(Author(**one) for one in facts.get(name, ())) for name in ("authors", "recorded_by")
+            )
             crawl = CrawlName(**facts["crawl"])
-            found = cls(**{**facts, "crawl": crawl, "history": history, "authors": authors})
+            found = cls(
+                **{
+                    **facts,
+                    "crawl": crawl,
+                    "history": history,
+                    "authors": authors,
+                    "recorded_by": recorded_by,
+                }
+            )
             if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets)):
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"

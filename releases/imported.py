@@ -41,6 +41,7 @@ def write_imported(
     version: int | None = None,
     reason: str | None = None,
     authors: tuple[Author, ...] = (),
+    recorded_by: tuple[Author, ...] = (),
     signer: Signer | None = None,
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
@@ -48,7 +49,8 @@ def write_imported(
     `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum`
     is that of the imported data, and `notes` say what its columns mean. `version` is by default the newest
     existing version, or 1; an existing version is compared and never rewritten, and a new one after the first
-    needs a `reason`. Raises ReleaseError, after which nothing is left behind.
+    needs a `reason`. `authors` derived the release from what `recorded_by` recorded. Raises ReleaseError,
+    after which nothing is left behind.
     """
     (crawl,) = tables["crawl"]
     name = name_in(crawl)
@@ -79,6 +81,7 @@ def write_imported(
             history=history,
             public_suffix_list=list_version(),
             authors=authors,
+            recorded_by=recorded_by,
         )
         return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
 

@@ -38,7 +38,7 @@ def signed(signature: Signature) -> str:
 
 def citation(version: Version) -> str:
     """A citation in one line; the checksum identifies the release permanently."""
-    return of_release(version.readable.manifest, checksum=version.checksum).line
+    return of_release(version.readable.manifest).line
 
 
 def signer(volume: Volume) -> str | None:

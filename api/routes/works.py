@@ -71,7 +71,6 @@ def release_work(request: Request, version: Version, measure: str | None = None)
     )
     return of_release(
         version.readable.manifest,
-        checksum=version.checksum,
         url=public(request, page),
         measure=measure,
         observed=observed(request.app.state.library, version),

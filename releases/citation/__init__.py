@@ -1,2 +1,1 @@
-"""Citations of releases, measures, reports and figures in the forms that reference managers,
-archives and drafts read."""
+"""Citations of releases, measures, reports and figures in the forms that reference managers read."""

@@ -1,5 +1,4 @@
-"""The forms of a citation: BibTeX, CSL-JSON, RIS, CITATION.cff, DataCite JSON,
-and references of Internet-Drafts."""
+"""The forms of a citation: BibTeX, CSL-JSON and CITATION.cff."""
 
 import dataclasses
 import json
@@ -8,8 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from releases.citation.kinds import TYPES
-from releases.citation.licences import licence_page
-from releases.citation.reference import Reference, reference_block, reference_element, written
 from releases.citation.work import PUBLISHER, NotCitable, Work
 from schema.authors import Author
 
@@ -18,10 +15,8 @@ TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciici
 }
 """How characters that TeX takes for markup are written."""
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+"""Months as BibTeX abbreviates them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ def bibtex(work: Work) -> str:
         "author": " and ".join(_in_bibtex(one) for one in work.authors),
         "title": f"{{{in_tex(work.title)}}}",
         "year": f"{work.year}",
-        **({"month": MONTHS[int(work.date[5:7]) - 1][:3].lower()} if work.date else {}),
+        **({"month": MONTHS[int(work.date[5:7]) - 1]} if work.date else {}),
         TYPES[work.kind].publisher: PUBLISHER,
         "version": f"{work.version}",
         "note": in_tex(f"Version {work.version}; {work.data}; {work.licence}"),
@@ -111,25 +106,6 @@ def _in_csl(author: Author) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def ris(work: Work) -> str:
-    """RIS, as EndNote, Mendeley and Zotero read it."""
-    fields = [
-        ("TY", TYPES[work.kind].ris),
-        ("ID", work.key),
-        *(("AU", one.inverted) for one in work.authors),
-        ("TI", work.title),
-        ("PY", f"{work.year}"),
-        *([("DA", work.date.replace("-", "/"))] if work.date else []),
-        ("PB", PUBLISHER),
-        ("ET", f"{work.version}"),
-        ("AB", work.abstract),
-        ("N1", f"{work.data}; {work.licence}"),
-        *([("UR", work.url)] if work.url else []),
-        ("ER", ""),
-    ]
-    return "".join(f"{tag}  - {' '.join(value.split())}\r\n" for tag, value in fields)
-
-
 def cff(work: Work) -> str:
     """CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
     facts: dict[str, Any] = {
@@ -166,7 +142,9 @@ def cff(work: Work) -> str:
 
 def _summed(work: Work) -> str:
     """What the checksum of a work is of."""
-    return "SHA-256 of the text" if work.kind == "method" else "SHA-256 of SHA256SUMS"
+    if work.kind == "method":
+        return "SHA-256 of the text"
+    return "SHA-256 of the lines of SHA256SUMS for the tables of data"
 
 
 def _in_cff(author: Author) -> dict[str, str]:
@@ -185,73 +163,6 @@ def _in_cff(author: Author) -> dict[str, str]:
     return {name: value for name, value in {**names, "orcid": author.orcid}.items() if value}
 
 
-def datacite(work: Work) -> str:
-    """DataCite JSON of schema 4, as Zenodo and DataCite take it; the archive adds the DOI."""
-    kind = TYPES[work.kind].datacite
-    dates = {"Issued": work.date, "Collected": work.observed}
-    return _json(
-        {
-            "schemaVersion": "http://datacite.org/schema/kernel-4",
-            "types": {"resourceType": kind, "resourceTypeGeneral": kind},
-            "creators": [_in_datacite(one) for one in work.authors],
-            "titles": [{"title": work.title}],
-            "publisher": {"name": PUBLISHER},
-            "publicationYear": f"{work.year}",
-            "version": f"{work.version}",
-            "dates": [{"date": day, "dateType": name} for name, day in dates.items() if day],
-            "language": "en",
-            "rightsList": [
-                {
-                    "rights": work.licence,
-                    "rightsUri": licence_page(work.licence),
-                    "rightsIdentifier": work.licence,
-                    "rightsIdentifierScheme": "SPDX",
-                    "schemeUri": "https://spdx.org/licenses/",
-                }
-            ],
-            "descriptions": [
-                {"description": work.abstract, "descriptionType": "Abstract"},
-                {"description": work.data, "descriptionType": "TechnicalInfo"},
-            ],
-            **({"url": work.url} if work.url else {}),
-        }
-    )
-
-
-def _in_datacite(author: Author) -> dict[str, Any]:
-    """An author as a creator of DataCite's schema."""
-    found: dict[str, Any] = {
-        "name": author.inverted,
-        "nameType": "Personal" if author.given else "Organizational",
-    }
-    if author.given:
-        found |= {"givenName": author.given, "familyName": author.family}
-    if author.orcid:
-        record = {
-            "nameIdentifier": author.orcid,
-            "nameIdentifierScheme": "ORCID",
-            "schemeUri": "https://orcid.org",
-        }
-        found["nameIdentifiers"] = [record]
-    if author.affiliation:
-        found["affiliation"] = [{"name": author.affiliation}]
-    return found
-
-
-def reference(work: Work) -> Reference:
-    """A reference for an Internet-Draft, whose lines are too short for whole checksums."""
-    data = re.sub(r"(sha256:[0-9a-f]{16})[0-9a-f]+", r"\1...", work.data)
-    return Reference(
-        anchor=work.key.upper(),
-        title=work.title,
-        authors=tuple((one.initials, one.family) for one in work.authors),
-        year=work.year,
-        month=MONTHS[int(work.date[5:7]) - 1] if work.date else "",
-        target=work.url or "",
-        content=f"Version {work.version}; {data}",
-    )
-
-
 def _json(value: list[dict[str, Any]] | dict[str, Any]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
@@ -259,10 +170,6 @@ def _json(value: list[dict[str, Any]] | dict[str, Any]) -> str:
 FORMS: Mapping[str, Form] = {
     "bib": Form("application/x-bibtex; charset=utf-8", "BibTeX", bibtex),
     "csl.json": Form("application/vnd.citationstyles.csl+json", "CSL-JSON", csl),
-    "ris": Form("application/x-research-info-systems; charset=utf-8", "RIS", ris),
     "cff": Form("application/yaml", "CITATION.cff", cff),
-    "datacite.json": Form("application/vnd.datacite.datacite+json", "DataCite JSON", datacite),
-    "xml": Form("application/xml", "RFCXML", lambda work: written(reference_element(reference(work)))),
-    "yaml": Form("application/yaml", "kramdown-rfc", lambda work: reference_block(reference(work)) + "\n"),
 }
 """Forms by the suffix of their address."""

@@ -15,8 +15,6 @@ class Types:
     publisher: str
     """Field of BibTeX with the publisher."""
     csl: str
-    ris: str
-    datacite: str
     cff: str
     """Type of CITATION.cff, which knows data and software alone."""
     preferred: str = ""
@@ -24,15 +22,11 @@ class Types:
 
 
 TYPES: Mapping[Kind, Types] = {
-    "dataset": Types(
-        bibtex="misc", publisher="publisher", csl="dataset", ris="DATA", datacite="Dataset", cff="dataset"
-    ),
+    "dataset": Types(bibtex="misc", publisher="publisher", csl="dataset", cff="dataset"),
     "report": Types(
         bibtex="techreport",
         publisher="institution",
         csl="report",
-        ris="RPRT",
-        datacite="Report",
         cff="dataset",
         preferred="report",
     ),
@@ -40,8 +34,6 @@ TYPES: Mapping[Kind, Types] = {
         bibtex="manual",
         publisher="organization",
         csl="document",
-        ris="GEN",
-        datacite="Text",
         cff="software",
         preferred="manual",
     ),

@@ -75,15 +75,16 @@ def _key(name: str) -> str:
 def of_release(
     manifest: Manifest,
     *,
-    checksum: str | None = None,
     url: str | None = None,
     measure: str | None = None,
     observed: str | None = None,
 ) -> Work:
-    """A release, or one of its measures; `checksum` is that of SHA256SUMS, which a file within cannot state.
+    """A release, or one of its measures, whose authors are those who recorded it.
 
     `observed` are the days of its visits; without them the crawl's month stands for them.
     """
+    ours = manifest.authors or (MAINTAINERS,)
+    derived = f"derived by {'; '.join(one.inverted for one in ours)}, " if manifest.recorded_by else ""
     crawl, date = manifest.crawl, manifest.edition.date
     is_illustrative = crawl.kind != "web" and not is_recorded(crawl.kind)
     marks = (
@@ -103,12 +104,12 @@ def of_release(
         year=int((date or crawl.month)[:4]),
         date=date,
         observed=observed or crawl.month,
-        data=f"method {manifest.method_version}, commit {manifest.commit}"
-        + (f", sha256:{checksum}" if checksum else ""),
+        data=f"{derived}method {manifest.method_version}, commit {manifest.commit}, "
+        f"sha256:{manifest.data_checksum}",
         licence=manifest.licence,
         abstract=f"{DEFINED}. Browser: {manifest.browser}. List of sites: {manifest.list_id}.",
         url=url,
-        authors=manifest.authors or (MAINTAINERS,),
+        authors=manifest.recorded_by or ours,
         refusal=f"Crawl {crawl} is illustrative: it is made from the bundled local web, is no evidence "
         "about the web, and is not to be cited."
         if is_illustrative

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from recordings.pages.recording import SETS, read_source
 from releases.catalogue import Release
 from releases.citation.forms import cite
 from releases.citation.work import AUTHOR, NotCitable, of_report
@@ -18,7 +19,9 @@ def citation(
     manifest = release.manifest
     title = f"First flights in {year}: how much of the web fits into the initial window"
     qualified = f"{title} ({marks})" if marks else title
-    data = f"release {manifest.crawl}, version {manifest.version}, sha256:{release.checksum}"
+    recorder = recorder_of(release)
+    recorded = f"recorded by {recorder}, " if recorder else ""
+    data = f"release {manifest.crawl}, version {manifest.version}, {recorded}sha256:{manifest.data_checksum}"
     work = of_report(
         title=qualified,
         year=year,
@@ -43,3 +46,14 @@ def citation(
         "line": work.line,
         "bibtex": bibtex,
     }
+
+
+def recorder_of(release: Release) -> str:
+    """Who recorded a release's pages; empty if we did, or nobody is named.
+
+    A release that was made before releases named them is of a set that comes with the code, which does.
+    """
+    manifest = release.manifest
+    if manifest.recorded_by or manifest.list_id not in SETS:
+        return "; ".join(one.inverted for one in manifest.recorded_by)
+    return read_source(SETS[manifest.list_id], {}).recorder

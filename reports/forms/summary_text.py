@@ -47,6 +47,6 @@ def _lines(content: Data, marks: str) -> Iterator[str]:
         note = f"; {one['note']}" if one["note"] else ""
         yield from _wrapped(f"{key_number(one)} {one['label']}{note}", indent="- ", hang="  ")
     # The checksum has a line of its own: it would not fit beside a word.
-    sha256 = content["release"]["sha256"]
-    citation = content["citation"]["line"].replace(f", sha256:{sha256}", "")
-    yield from ["", *_wrapped(citation, hang="  "), "SHA-256 of the release's SHA256SUMS:", f"  {sha256}"]
+    sha256 = content["citation"]["data"].rpartition("sha256:")[2]
+    line = content["citation"]["line"].replace(f", sha256:{sha256}", "")
+    yield from ["", *_wrapped(line, hang="  "), "SHA-256 of the release's data:", f"  {sha256}"]

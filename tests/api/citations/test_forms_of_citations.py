@@ -93,7 +93,7 @@ def test_a_measure_and_a_figure_are_named_in_the_title(public: TestClient) -> No
 
 def test_a_document_is_cited_with_the_checksum_of_its_text(public: TestClient) -> None:
     text = (Path(__file__).parents[3] / "docs" / "glossary.md").read_bytes()
-    assert f"sha256:{hashlib.sha256(text).hexdigest()}" in public.get("/documents/glossary/cite.ris").text
+    assert f"sha256:{hashlib.sha256(text).hexdigest()}" in public.get("/documents/glossary/cite.bib").text
 
 
 def test_illustrative_data_are_refused_in_a_sentence(client: TestClient) -> None:

@@ -130,8 +130,6 @@ def test_a_release_was_observed_on_the_days_on_which_its_visits_began(client: Te
         assert rows_of(client.get(path).text)["Observed"] == "2026-10-03 to 2026-10-07"
         assert rows_of(client.get(path).text)["Authors"] == "Lovelace, Ada"
         assert 'href="https://orcid.org/0000-0002-1825-0097"' in client.get(path).text
-    cited = client.get(f"{PAGE}/cite.datacite.json?measure=responses").json()
-    assert {"date": "2026-10-03/2026-10-07", "dateType": "Collected"} in cited["dates"]
 
 
 def test_a_release_without_visits_was_observed_in_its_month_and_a_damaged_one_is_a_problem(
