@@ -59,9 +59,7 @@ def test_duckdb_reads_one_release_by_its_address(service: Served, duckdb_rows: A
     assert duckdb_rows(service.placed(code)) == [[pytest.approx(service.share(NOVEMBER), rel=1e-12)]]
 
 
-def test_the_statement_in_the_guide_reads_a_release_by_its_address(
-    service: Served, duckdb_rows: Any
-) -> None:
+def test_the_statement_in_the_guide_reads_a_release_by_its_address(service: Served, duckdb_rows: Any) -> None:
     (statement,) = STATEMENT.findall(GUIDE.read_text(encoding="utf-8"))
     shares = dict(duckdb_rows(service.placed(statement)))
     assert shares["responses"] == pytest.approx(service.share(NOVEMBER), rel=1e-12)

@@ -1,0 +1,87 @@
+"""`firstflight report draft`: an Internet-Draft of a published report."""
+
+import json
+from pathlib import Path
+
+import click
+
+from firstflight.commands.report_versions import YEAR
+from firstflight.errors import one_line
+from firstflight.settings import Settings
+from reports.document.illustrative import marks
+from reports.forms.cells import tables_of
+from reports.forms.draft import draft_xml, table_blocks
+from reports.inputs.errors import ReportError
+from storage.report_versions import (
+    CONTENT,
+    ReportVersion,
+    ReportVersionError,
+    find_version,
+    newest_version,
+    report_versions,
+)
+from storage.signatures import faults
+
+VERSION = click.option(
+    "--version", type=click.IntRange(1, 9999), help="Version of the report.  [default: the newest]"
+)
+
+
+def sound_version(settings: Settings, year: int, number: int | None) -> ReportVersion:
+    """A version of a year's report, by default the newest.
+
+    ReportVersionError if it is withdrawn or damaged.
+    """
+    newest = newest_version(report_versions(settings.reports / str(year)))
+    found = find_version(settings.reports, year, number or (newest.number if newest else 1))
+    if found.withdrawal is not None:
+        raise ReportVersionError(f"the report {found} is withdrawn: {found.withdrawal.reason}")
+    if broken := faults(found.folder, settings.allowed_signers):
+        raise ReportVersionError(
+            f"the report {found.folder} is damaged ({', '.join(broken)}); restore it from a copy"
+        )
+    return found
+
+
+@click.command()
+@YEAR
+@VERSION
+@click.option("--items", metavar="ID,ID", help="Only these tables, as blocks for a draft of one's own.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write.  [default: standard output]",
+)
+@click.pass_obj
+def draft(
+    settings: Settings, *, year: int, version: int | None, items: str | None, output: Path | None
+) -> None:
+    """Write an Internet-Draft of a published report in RFCXML (version 3): at most 3,000 words, with the
+    tables that a draft carries.
+
+    Its references are complete, so that xml2rfc asks no network. Put your name in the place of "Your Name"
+    and of `you`, and write the argument; the sections have the evidence. Ids of tables are in
+    forms/index.json beside the report.
+
+    \b
+    Example:
+      firstflight report draft --year 2026 --output draft-you-tcpm-iw-evidence-2026-00.xml
+      xml2rfc --text --html draft-you-tcpm-iw-evidence-2026-00.xml
+      firstflight report draft --year 2026 --items shares,verdicts
+    """
+    with one_line(ReportError, ReportVersionError, OSError):
+        found = sound_version(settings, year, version)
+        content = json.loads((found.folder / CONTENT).read_text(encoding="utf-8"))
+        if items is None:
+            text = draft_xml(content, marks=marks(content))
+        else:
+            wanted, there = items.split(","), {table["id"] for table in tables_of(content)}
+            if unknown := [item for item in wanted if item not in there]:
+                raise ReportError(
+                    f"the report has no table {unknown[0]!r}; it has: {', '.join(sorted(there))}"
+                )
+            text = table_blocks(content, wanted)
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            output.write_text(text, encoding="utf-8")

@@ -1,0 +1,329 @@
+"""An Internet-Draft to begin with, in RFCXML version 3 (RFC 7991), and single tables for another draft."""
+
+import dataclasses
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from releases.citation.work import AUTHOR as PUBLISHED_BY
+from releases.formatting import in_ascii
+from reports.forms.cells import (
+    headings,
+    key_number,
+    left_out,
+    recompute_command,
+    tables_of,
+    text_rows,
+    visible_content,
+)
+from reports.forms.typesetting import tied_ascii
+
+Data = Mapping[str, Any]
+
+MOST_WORDS = 3_000
+"""Words of a draft that a working group reads."""
+
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "shares": ("unknown", "iw6"),
+    "verdicts": ("milliseconds", "benefit", "pairs"),
+    "groups": ("price",),
+    "backcast-choices": (),
+}
+"""Tables of the draft, in their order, and the columns that it leaves out."""
+
+WIDTH, BORDER = 66, 3
+"""Columns of a table with its indentation, and of a border with the spaces beside a cell."""
+
+HEADER = '<?xml version="1.0" encoding="utf-8"?>\n'
+
+TIE = "\u00a0"
+"""Keeps a number and its unit on one line."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """An entry of the list of references, complete, so that nothing is fetched."""
+
+    anchor: str
+    title: str
+    authors: tuple[tuple[str, str], ...]
+    """Initials and surnames; a body has no initials."""
+    date: Mapping[str, str]
+    target: str = ""
+    series: tuple[tuple[str, str], ...] = ()
+    content: str = ""
+
+
+REFERENCES = (
+    Reference(
+        anchor="RFC6928",
+        title="Increasing TCP's Initial Window",
+        authors=(("J.", "Chu"), ("N.", "Dukkipati"), ("Y.", "Cheng"), ("M.", "Mathis")),
+        date={"month": "April", "year": "2013"},
+        target="https://www.rfc-editor.org/info/rfc6928",
+        series=(("RFC", "6928"), ("DOI", "10.17487/RFC6928")),
+    ),
+    Reference(
+        anchor="IW10-2010",
+        title="An Argument for Increasing TCP's Initial Congestion Window",
+        authors=(("N.", "Dukkipati"), ("T.", "Refice"), ("Y.", "Cheng"), ("J.", "Chu"), ("T.", "Herbert"), ("A.", "Agarwal"), ("A.", "Jain"), ("N.", "Sutin")),  # noqa: E501
+        date={"month": "July", "year": "2010"},
+        series=(("DOI", "10.1145/1823844.1823848"),),
+        content="ACM SIGCOMM Computer Communication Review, vol. 40, no. 3",
+    ),
+)  # fmt: skip
+"""References of every draft besides the report itself."""
+
+
+def draft_name(year: int) -> str:
+    """Name of the draft, in which `you` stands for the author's name."""
+    return f"draft-you-tcpm-iw-evidence-{year}-00"
+
+
+def draft_xml(content: Data, *, marks: str) -> str:
+    """The draft of the content of report.json; `marks` are the words that mark its numbers."""
+    content = visible_content(content)
+    year = content["year"]
+    root = ET.Element(
+        "rfc",
+        {
+            "version": "3",
+            "ipr": "trust200902",
+            "docName": draft_name(year),
+            "submissionType": "IETF",
+            "category": "info",
+            "consensus": "true",
+            "xml:lang": "en",
+            "tocInclude": "true",
+            "symRefs": "true",
+            "sortRefs": "true",
+        },
+    )
+    root.append(_front(content))
+    ET.SubElement(root, "middle").extend(_sections(content, marks))
+    listed = ET.SubElement(ET.SubElement(root, "back"), "references")
+    _text(listed, "name", "Informative References")
+    listed.extend(_reference(one) for one in (_itself(content), *REFERENCES))
+    return HEADER + _written(root)
+
+
+def table_blocks(content: Data, items: Sequence[str]) -> str:
+    """Tables of the content of report.json as blocks, by their ids; KeyError names one that is not there."""
+    tables = {one["id"]: one for one in tables_of(visible_content(content))}
+    return "\n".join(_written(block) for item in items for block in _table(tables[item]))
+
+
+def _front(content: Data) -> ET.Element:
+    front, year = ET.Element("front"), content["year"]
+    _text(front, "title", f"Evidence on TCP's Initial Window in {year}").set("abbrev", f"IW Evidence {year}")
+    ET.SubElement(front, "seriesInfo", {"name": "Internet-Draft", "value": draft_name(year)})
+    names = {"fullname": "Your Name", "initials": "Y.", "surname": "Name"}
+    author = ET.SubElement(front, "author", names)
+    _text(author, "organization", "Your Organization")
+    _text(ET.SubElement(author, "address"), "email", "you@example.org")
+    ET.SubElement(front, "date")  # the day on which the draft is made
+    _text(front, "area", "WIT")
+    _text(front, "workgroup", "tcpm")
+    _text(
+        ET.SubElement(front, "abstract"),
+        "t",
+        f"This document gives measured evidence on the initial window of TCP in {year}: how much of the web "
+        "fits into it, what larger windows save, and what they cost. "
+        f"{content['answer']['headline'].rstrip('.')}.",
+    )
+    return front
+
+
+def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
+    answer, deciding = content["answer"], content["answer"]["deciding"]
+    introduction = _section(
+        "introduction",
+        "Introduction",
+        f"Every number is {marks}." if marks else "",
+        answer["first_line"],
+        answer["limits"],
+    )
+    cited = ET.Element("t")
+    cited.text = "An initial window of 3 segments was raised to 10 in 2013 "
+    for name, tail in (
+        ("RFC6928", ", on the evidence of 2010 "),
+        ("IW10-2010", f". The sections below give the evidence of {content['year']}, from the report "),
+        (_itself(content).anchor, ", which has the whole of it. The command after each table computes the "
+         "table again from the report's data, and tells whether it is equal."),
+    ):  # fmt: skip
+        ET.SubElement(cited, "xref", {"target": name}).tail = tail
+    introduction.insert(1, cited)
+    yield introduction
+    confidence = (
+        f"Confidence: {answer['confidence']['level']}. {answer['confidence']['because'].rstrip('.')}."
+    )
+    numbers = {
+        "id": "numbers",
+        "title": "The numbers that matter",
+        "notes": (),
+        "columns": [{"title": name, "unit": "", "kind": "text", "id": name} for name in ("what", "value")],
+        "rows": [{"what": one["label"], "value": key_number(one)} for one in answer["numbers"]],
+    }
+    first = _section(
+        "answer", "The Answer", answer["sentence"], confidence, deciding["what"] if deciding else ""
+    )
+    first.extend(_table(numbers))
+    yield first
+    yield from _evidence(content)
+    limits = _section("limits", "Limits of the Evidence")
+    _items(limits, "li", content["limits"])
+    yield limits
+    redo = _section("redo", "Computing It Again", "These commands make the report again from its release.")
+    ET.SubElement(redo, "sourcecode", {"type": "shell"}).text = in_ascii("\n".join(_folded(content["redo"])))
+    yield redo
+    yield _section(
+        "security",
+        "Security Considerations",
+        "A larger initial window lets a server send more before the client has shown that it can be reached "
+        "at its address. With TCP the handshake shows that first; no amplification is added.",
+    )
+    yield _section("iana", "IANA Considerations", "This document has no IANA actions.")
+
+
+def _evidence(content: Data) -> Iterator[ET.Element]:
+    """The sections of the report that have a table of TABLES, with these tables."""
+    places = {table["id"]: section for section in content["sections"] for table in section["tables"]}
+    tables = {table["id"]: table for table in tables_of(content)}
+    there = [name for name in TABLES if name in tables]
+    for section_id in dict.fromkeys(places[name]["id"] for name in there):
+        own = [name for name in there if places[name]["id"] == section_id]
+        section = places[own[0]]
+        made = _section(f"about-{section_id}", section["title"], section["lead"])
+        for name in own:
+            columns = [one for one in tables[name]["columns"] if one["id"] not in TABLES[name]]
+            made.extend(_table({**tables[name], "columns": columns}))
+            again = ET.SubElement(made, "t")
+            again.text = "The table is computed again by "
+            _text(again, "tt", recompute_command(content, name)).tail = "."
+        yield made
+
+
+def _section(name: str, title: str, *paragraphs: str | None) -> ET.Element:
+    made = ET.Element("section", {"anchor": _anchor(name)})
+    _text(made, "name", title)
+    for paragraph in filter(None, paragraphs):
+        _text(made, "t", paragraph)
+    return made
+
+
+def _items(parent: ET.Element, name: str, texts: Iterable[str]) -> None:
+    items = ET.SubElement(parent, "ul")
+    for text in texts:
+        _text(items, name, text)
+
+
+def _table(table: Data) -> Iterator[ET.Element]:
+    """Blocks of a table, in as many parts as fit beside its first column, and its notes."""
+    heads, rows = headings(table), text_rows(table)
+    parts = _parts([heads, *rows])
+    for at, columns in enumerate(parts, start=1):
+        named = {"anchor": _anchor(table["id"] if at == 1 else f"{table['id']}-{at}")}
+        made = ET.Element("table", named)
+        _text(made, "name", table["title"] + (f" ({at} of {len(parts)})" if len(parts) > 1 else ""))
+        for part, lines, cell in (("thead", [heads], "th"), ("tbody", rows, "td")):
+            within = ET.SubElement(made, part)
+            for line in lines:
+                row = ET.SubElement(within, "tr")
+                for column in columns:
+                    is_text = table["columns"][column]["kind"] == "text"
+                    _text(row, cell, line[column]).set("align", "left" if is_text else "right")
+        yield made
+    for note in filter(None, (left_out(table), *table["notes"])):
+        made = ET.Element("t")
+        made.text = tied_ascii(note, tie=TIE)
+        yield made
+
+
+def _parts(rows: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Columns by part: the first column in each, then as many of the others as fit by their widest word.
+
+    >>> _parts([["window", "saved", "sent again"], ["IW 16", "1" * 30, "2" * 40]])
+    [[0, 1], [0, 2]]
+    """
+    need = [
+        max(len(word) for text in column for word in tied_ascii(text).split() or [""]) + BORDER
+        for column in zip(*rows, strict=True)
+    ]
+    parts, room = [[0]], WIDTH - need[0]
+    for column in range(1, len(need)):
+        if need[column] > room and len(parts[-1]) > 1:
+            parts.append([0])
+            room = WIDTH - need[0]
+        parts[-1].append(column)
+        room -= need[column]
+    return parts
+
+
+def _folded(commands: Iterable[str]) -> Iterator[str]:
+    """Commands for a shell in the lines of a draft: a long one goes on after a backslash.
+
+    >>> list(_folded(["firstflight release verify --crawl " + 40 * "x"]))[0]
+    'firstflight release verify --crawl \\\\'
+    """
+    for command in commands:
+        line = ""
+        for word in command.split():
+            if line and len(line) + len(word) > WIDTH - 2:
+                yield f"{line} \\"
+                line = f"    {word}"
+            else:
+                line = f"{line} {word}" if line else word
+        yield line
+
+
+def _itself(content: Data) -> Reference:
+    """The report as a reference."""
+    citation, publication = content["citation"], content["publication"]
+    return Reference(
+        anchor=f"FIRSTFLIGHT{content['year']}",
+        title=citation["title"],
+        authors=(("", PUBLISHED_BY),),
+        date={"year": str(publication["date"] or content["year"])[:4]},
+        content=f"Version {publication['version']}",
+    )
+
+
+def _reference(one: Reference) -> ET.Element:
+    made = ET.Element("reference", {"anchor": one.anchor, **({"target": one.target} if one.target else {})})
+    front = ET.SubElement(made, "front")
+    _text(front, "title", one.title)
+    for initials, surname in one.authors:
+        if initials:
+            names = {"fullname": f"{initials} {surname}", "initials": initials, "surname": surname}
+            ET.SubElement(front, "author", names)
+        else:
+            _text(ET.SubElement(front, "author"), "organization", surname)
+    ET.SubElement(front, "date", dict(one.date))
+    for name, value in one.series:
+        ET.SubElement(made, "seriesInfo", {"name": name, "value": value})
+    if one.content:
+        _text(made, "refcontent", one.content)
+    return made
+
+
+def _anchor(name: str) -> str:
+    """A name as an XML anchor; the prefix keeps it apart from names that xml2rfc reserves, as `table-`.
+
+    >>> _anchor("page_time:avgdc 2010")
+    'iw-page_time-avgdc-2010'
+    """
+    return f"iw-{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}"
+
+
+def _text(parent: ET.Element, name: str, text: str) -> ET.Element:
+    """Add a child that holds text in ASCII, but for the no-break spaces within numbers and before units."""
+    made = ET.SubElement(parent, name)
+    made.text = tied_ascii(text, tie=TIE)
+    return made
+
+
+def _written(element: ET.Element) -> str:
+    """An element as indented text."""
+    ET.indent(element)
+    return ET.tostring(element, encoding="unicode") + "\n"
