@@ -192,6 +192,9 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     app.add_middleware(PlainRequests, hosts)
     app.add_middleware(Overload)
     if metrics is not None:
-        from api.http.metrics import Metered  # its library takes 3 MB, and few services are metered
+        # Their library takes 3 MB, and few services are metered.
+        from api.http.metrics import Metered
+        from api.stored.metrics import Damaged
 
-        app.add_middleware(Metered, metrics, app.state.library)
+        metrics.register(Damaged(app.state.library))
+        app.add_middleware(Metered, metrics)

@@ -6,17 +6,10 @@ import time
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from prometheus_client import CollectorRegistry
-    from prometheus_client.core import Metric
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from api.stored.library import Library
 
 ELSEWHERE = "none"
 """Route label of requests that match no route."""
@@ -25,10 +18,9 @@ ELSEWHERE = "none"
 class Metered:
     """Counts answers and measures their time until the last byte was passed on."""
 
-    def __init__(self, app: ASGIApp, registry: CollectorRegistry, library: Library) -> None:
-        """Wrap `app`; the registry also gets what the library knows to be damaged."""
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+        """Wrap `app`."""
         self.app = app
-        registry.register(Damaged(library))
         self._answers = Counter(
             "firstflight_api_answers", "Answers by route and status.", ["route", "status"], registry=registry
         )
@@ -56,24 +48,3 @@ class Metered:
             route = scope.get("answered_by") or getattr(scope.get("route"), "path", ELSEWHERE)
             self._answers.labels(route, status).inc()
             self._seconds.labels(route).observe(time.monotonic() - began)
-
-
-class Damaged(Collector):
-    """Counts releases, reports and errata that differ from their checksums."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-
-    def collect(self) -> Iterable[Metric]:
-        """Count what the present scan of the folders found; large folders take several scans."""
-        shelf = self._library.shelf()
-        family = GaugeMetricFamily(
-            "firstflight_api_damaged", "Folders that differ from their checksums.", labels=["kind"]
-        )
-        for kind, found in (
-            ("release", shelf.versions),
-            ("report", shelf.reports),
-            ("erratum", shelf.errata),
-        ):
-            family.add_metric([kind], sum(bool(volume.damage) for volume in found))
-        yield family
