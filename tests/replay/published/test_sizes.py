@@ -35,7 +35,7 @@ def outcomes(count: int, ratio: float, noise: float) -> fld.Outcomes:
 def test_the_interval_of_the_ratio_holds_it_and_five_runs_tell_less_than_twenty() -> None:
     found = fld.interval({count: outcomes(count, 1.6, 0.5) for count in fld.COUNTS})
     assert found.few_low < found.low < 1.6 < found.high < found.few_high
-    assert "20 runs settle on which side" in found.sentence(1.6)
+    assert "over 20 runs, which settle on which side" in found.sentence(1.6)
     near = fld.interval({count: outcomes(count, 1.5, 0.5) for count in fld.COUNTS})
     assert near.low < fld.LEAST_RATIO < near.high
     assert 0.2 < near.few_below < 0.8
@@ -75,7 +75,7 @@ def test_the_buckets_of_bdp_and_segments_add_up_to_table_3_and_fig_2_does_not() 
     assert means["Fig 5, BDP, bytes"] == pytest.approx(68, abs=0.5)
     assert means["Fig 7, segments"] == pytest.approx(68, abs=0.5)
     said = dukkipati.why_figure_2_differs(figures, dukkipati.mean_rows(figures, 80.0))
-    assert "Why we gain 80 ms where Fig 2 gains 22" in said
+    assert "The mean gain is 80 ms where Fig 2 has 22" in said
 
 
 def test_table_3_is_compared_by_the_gain_of_each_quantile() -> None:
