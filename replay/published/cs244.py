@@ -49,7 +49,7 @@ PANELS = {
 READING = (
     "The kernel in virtual time repeats a run on real machines within 2 % in the median. Mininet's HTB "
     "lets about two packets pass unshaped (a cburst of 1,600 B beside its burst of 15 kB), so short files "
-    "at low rates are too fast in it; netem's own rate does not. Over 500 and 1,000 ms files above 130 kB "
+    "at low rates are too fast in it, and not with netem's own rate. Over 500 and 1,000 ms files above 130 kB "
     "took a fifth longer in the rerun at IW 3 only: its times show that slow start ended after flights of "
     "3, 6, 12 and 24 segments, where HyStart of its kernel (4.10) may end it and ours (6.12) does not. "
     "Arithmetic with that end comes within 1 %; it accounts for about half of the 42 and 50 % that IW 10 "
