@@ -49,9 +49,9 @@ PANELS = {
 READING = (
     "The kernel in virtual time repeats a run on real machines within 2 % in the median. Mininet's HTB "
     "lets about two packets pass unshaped (a cburst of 1,600 B beside its burst of 15 kB), so short files "
-    "at low rates are too fast in it, and not with netem's own rate. Over 500 and 1,000 ms files above 130 kB "
-    "took a fifth longer in the rerun at IW 3 only: its times show that slow start ended after flights of "
-    "3, 6, 12 and 24 segments, where HyStart of its kernel (4.10) may end it and ours (6.12) does not. "
+    "at low rates are too fast in it, and not with netem's own rate. Over 500 and 1,000 ms files above 130 "
+    "kB took a fifth longer in the rerun at IW 3 only: its times show that slow start ended after flights "
+    "of 3, 6, 12 and 24 segments, where HyStart of its kernel (4.10) may end it and ours (6.12) does not. "
     "Arithmetic with that end comes within 1 %; it accounts for about half of the 42 and 50 % that IW 10 "
     "gains there, and ours gains 22 and 28 %. A real-time kernel adds some 5 ms a round trip, which "
     "virtual time does not have. A gain is a ratio of two times and may be off by 3 points or by 15 %: "
