@@ -25,7 +25,6 @@ from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.lab import routes as lab_routes
 from api.lab.queue import Queue
-from api.outside import picture
 from api.outside import routes as outside_routes
 from api.reference import routes as reference
 from api.routes import (
@@ -64,7 +63,6 @@ ROUTERS = (
     first_flight.router,
     citations.router,
     outside_routes.router,
-    picture.router,
     files.router,
     measures.router,
     figures.router,
@@ -194,7 +192,7 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     if metrics is not None:
         # Their library takes 3 MB, and few services are metered.
         from api.http.metrics import Metered
-        from api.stored.metrics import Damaged
+        from api.stored.damaged import Damaged
 
-        metrics.register(Damaged(app.state.library))
         app.add_middleware(Metered, metrics)
+        metrics.register(Damaged(app.state.library))

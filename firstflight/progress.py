@@ -99,10 +99,11 @@ def write_gated(
 def write_sealed(connection: Connection, crawl: Crawl, folder: Path) -> None:
     """Write the last progress of a sealed crawl, with what the gate said before."""
     progress = measure_progress(connection, crawl, folder)
-    before = [one for one in read_progress(folder) if one.crawl == progress.crawl and one.gated]
+    for before in read_progress(folder):
+        if before.crawl == progress.crawl and before.gated is not None:
+            progress = dataclasses.replace(progress, gated=before.gated, bounds=before.bounds)
     with contextlib.suppress(OSError):
-        kept = {"gated": before[0].gated, "bounds": before[0].bounds} if before else {}
-        write_progress(folder, dataclasses.replace(progress, **kept))
+        write_progress(folder, progress)
 
 
 def database_bytes(connection: Connection) -> int:

@@ -1,6 +1,7 @@
 """The interval at which a running crawl writes its progress, on a simulated clock, and what it writes."""
 
 import asyncio
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,8 @@ def test_what_is_written_has_hours_lanes_failures_and_bounds_and_names_no_site(
         claim = claims.claim(database_18, crawl, owner="host/4711/ab12cd34/1")
         assert claim is not None
         seen = observation(outcome)
-        if outcome == "dns":
-            seen.visit["error"] = f"net::ERR_NAME_NOT_RESOLVED at https://{claim.host}/"
+        error = None if outcome == "ok" else f"net::ERR_NAME_NOT_RESOLVED at https://{claim.host}/"
+        seen = dataclasses.replace(seen, visit={**seen.visit, "error": error})
         claims.store_visit(database_18, crawl, claim, seen)
     with database_18.connect() as connection:
         progress = measure_progress(connection, crawl, tmp_path / "progress")
@@ -83,7 +84,7 @@ def test_what_is_written_has_hours_lanes_failures_and_bounds_and_names_no_site(
     assert written.gated.failures == ("too few",)
     assert written.bounds[0].limit == 0.1
     (file,) = tmp_path.glob("*.json")
-    assert claim.host not in file.read_text()
+    assert "s2.test" not in file.read_text()
 
 
 def test_the_last_progress_of_a_sealed_crawl_stays_with_what_the_gate_said(

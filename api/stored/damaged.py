@@ -1,4 +1,4 @@
-"""Prometheus metric of releases, reports and errata that are damaged."""
+"""Prometheus metric of what the service holds back because it is damaged."""
 
 from collections.abc import Iterable
 
@@ -12,6 +12,7 @@ class Damaged(Collector):
     """Counts releases, reports and errata that differ from their checksums."""
 
     def __init__(self, library: Library) -> None:
+        """Count what `library` finds."""
         self._library = library
 
     def collect(self) -> Iterable[Metric]:
@@ -20,10 +21,7 @@ class Damaged(Collector):
         family = GaugeMetricFamily(
             "firstflight_api_damaged", "Folders that differ from their checksums.", labels=["kind"]
         )
-        for kind, found in (
-            ("release", shelf.versions),
-            ("report", shelf.reports),
-            ("erratum", shelf.errata),
-        ):
+        kinds = {"release": shelf.versions, "report": shelf.reports, "erratum": shelf.errata}
+        for kind, found in kinds.items():
             family.add_metric([kind], sum(bool(volume.damage) for volume in found))
         yield family
