@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from firstflight.commands.report_extracts import draft
+from firstflight.commands.report_extracts import draft, edition
 from firstflight.commands.report_recompute import places_of, recompute
 from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
 from firstflight.commit import code_commit
@@ -42,6 +42,7 @@ def command() -> None:
       firstflight report verify --year 2026
       firstflight report recompute 2026 v1 number-fits
       firstflight report draft --year 2026
+      firstflight report edition editions/2026 --year 2026
       firstflight report withdraw --year 2026 --version 1 --reason "the replay had a wrong kernel"
     """
 
@@ -222,5 +223,5 @@ def tell(published: Published, *, as_json: bool) -> None:
     click.echo(found, nl=False)
 
 
-for one in (versions, withdraw_, verify_, recompute, draft):
+for one in (versions, withdraw_, verify_, recompute, draft, edition):
     command.add_command(one)

@@ -1,4 +1,4 @@
-"""`firstflight report draft`: an Internet-Draft of a published report."""
+"""`firstflight report draft` and `edition`: what is taken from a published report."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,7 @@ from reports.document.illustrative import marks
 from reports.forms.cells import tables_of
 from reports.forms.draft import draft_xml, table_blocks
 from reports.inputs.errors import ReportError
+from reports.publishing.edition import write_edition
 from storage.report_versions import (
     CONTENT,
     ReportVersion,
@@ -85,3 +86,24 @@ def draft(
             click.echo(text, nl=False)
         else:
             output.write_text(text, encoding="utf-8")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@YEAR
+@VERSION
+@click.pass_obj
+def edition(settings: Settings, *, folder: Path, year: int, version: int | None) -> None:
+    """Write into FOLDER what a repository keeps of a published report, in place of an earlier edition: a
+    README, the brief, the slide, the page, every number, the data of the figures and the loads.
+
+    The paths are those of the version, so that `firstflight report recompute` reads a copy of FOLDER as one.
+    At most 60 files of 2 MB. `scripts/edition` runs this at its end.
+
+    \b
+    Example:
+      firstflight report edition editions/2026 --year 2026
+    """
+    with one_line(ReportError, ReportVersionError, OSError):
+        files = write_edition(sound_version(settings, year, version), folder.resolve())
+    click.echo(f"{folder}: {len(files)} files")

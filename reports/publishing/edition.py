@@ -1,0 +1,164 @@
+"""The edition: what a repository keeps of a published report, in one folder with its data.
+
+README.md                                what GitHub shows: the answer, the picture, how to cite and redo
+index.html report.json summary.txt       the page, every number, and the summary
+forms/brief.pdf .html, slide.svg .png    the brief and the slide
+forms/figures/*.csv, forms/index.json    the data of the figures, and how each is computed again
+loads/                                   the loads that the verdict follows from
+CITATION.cff citation.bib citation.csl.json
+
+Paths are those of the version, so that `firstflight report recompute` reads it as one.
+"""
+
+import json
+import posixpath
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from releases.citation.forms import FORMS, cite
+from releases.citation.work import NotCitable, of_report
+from reports.document.illustrative import marks
+from reports.forms.brief import brief_of
+from reports.forms.markdown import escaped
+from reports.inputs.errors import ReportError
+from storage.report_versions import CONTENT, PAGE, ReportVersion
+from storage.staging import put_in_place
+from storage.sums import manifest_of, seal
+
+KEPT = (
+    PAGE,
+    CONTENT,
+    "summary.txt",
+    "forms/brief.*",
+    "forms/slide.*",
+    "forms/index.json",
+    "forms/figures/*.csv",
+    "loads/*",
+)
+"""Files of the version, as patterns."""
+
+PAGES = (PAGE, "forms/brief.html")
+
+MOST_BYTES, MOST_FILES = 2_000_000, 60
+"""What a repository keeps of an edition at most."""
+
+LINK = re.compile(r'<a href="(?P<target>[^"#:]+)(?P<anchor>#[^"]*)?">(?P<text>.*?)</a>', re.DOTALL)
+"""A link to a file of the report."""
+
+
+def write_edition(version: ReportVersion, folder: Path) -> list[str]:
+    """Write the edition of a sound version into `folder`, in place of an earlier one; returns its files.
+
+    Raises ReportError if the report must not be cited, or is too large.
+    """
+    if folder.exists() and not (folder / CONTENT).is_file():
+        raise ReportError(f"{folder} is there, and holds no edition")
+    content = json.loads((version.folder / CONTENT).read_text(encoding="utf-8"))
+    names = sorted(
+        str(path.relative_to(version.folder)) for pattern in KEPT for path in version.folder.glob(pattern)
+    )
+    with put_in_place(folder) as stage:
+        for name in names:
+            (stage / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(version.folder / name, stage / name)
+        for page in PAGES:
+            written = _without_dead_links(page, (stage / page).read_text(encoding="utf-8"), names)
+            (stage / page).write_text(written, encoding="utf-8")
+        for name, text in _citations(content).items():
+            (stage / name).write_text(text, encoding="utf-8")
+        readme = _readme(
+            content,
+            place=f"{folder.parent.name}/{folder.name}",
+            has_loads=any(name.startswith("loads/") for name in names),
+        )
+        (stage / "README.md").write_text(readme, encoding="utf-8")
+        seal(stage, {name: one for name, one in manifest_of(version.folder).items() if name != "files"})
+        return _checked(stage)
+
+
+def _checked(folder: Path) -> list[str]:
+    """The files of an edition; ReportError if they are too many or too large."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in files)
+    if len(files) > MOST_FILES or size > MOST_BYTES:
+        raise ReportError(
+            f"the edition has {len(files)} files of {size} bytes, and may have {MOST_FILES} of {MOST_BYTES}"
+        )
+    return [str(path.relative_to(folder)) for path in files]
+
+
+def _without_dead_links(page: str, text: str, names: Sequence[str]) -> str:
+    """The page with plain text in place of its links to files that are not kept.
+
+    >>> _without_dead_links("forms/brief.html", '<a href="../index.html#a">a</a> <a href="x.md">b</a>', ["index.html"])
+    '<a href="../index.html#a">a</a> b'
+    """  # noqa: E501
+
+    def kept(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(page), link["target"]))
+        return link[0] if target in names else link["text"]
+
+    return LINK.sub(kept, text)
+
+
+def _citations(content: Mapping[str, Any]) -> dict[str, str]:
+    """The citation of the report in every form, by the name of its file."""
+    cited, publication = content["citation"], content["publication"]
+    work = of_report(
+        title=cited["title"],
+        year=content["year"],
+        version=publication["version"],
+        date=publication["date"],
+        data=cited["data"],
+        licence=cited["licence"],
+        is_illustrative=content["is_illustrative"],
+        observed=content["crawl"]["month"],
+    )
+    try:
+        return {"CITATION.cff" if form == "cff" else f"citation.{form}": cite(work, form) for form in FORMS}
+    except NotCitable as exc:
+        raise ReportError(str(exc)) from exc
+
+
+def _readme(content: Mapping[str, Any], *, place: str, has_loads: bool) -> str:
+    return "\n\n".join(_blocks(content, place, has_loads=has_loads)) + "\n"
+
+
+def _blocks(content: Mapping[str, Any], place: str, *, has_loads: bool) -> Iterator[str]:
+    brief, number = brief_of(content, marks=marks(content)), content["publication"]["version"]
+    year = content["year"]
+    yield f"# {escaped(brief.title)}"
+    yield f"**{escaped(brief.headline)}.** {escaped(brief.sentence)} {escaped(brief.how_sure)}"
+    yield f"![{escaped(brief.finding)}](forms/slide.png)"
+    yield (
+        "[The brief on two pages](forms/brief.pdf) · [the page](index.html) · [the slide](forms/slide.svg) · "
+        "[every number](report.json) · [the data of the figures](forms/figures/)"
+    )
+    if content["answer"]["limits"]:
+        yield escaped(content["answer"]["limits"])
+    yield "## Cite"
+    yield escaped(brief.citation)
+    yield "[CITATION.cff](CITATION.cff) · [BibTeX](citation.bib) · [CSL-JSON](citation.csl.json)"
+    yield (
+        "The checksum is over the lines of the release's SHA256SUMS for its tables of data: "
+        "`grep parquet SHA256SUMS | grep -v crawl | sha256sum`."
+    )
+    yield "## Redo"
+    yield "\n".join(("```", *content["redo"], "```"))
+    if has_loads:
+        yield (
+            "The verdict is computed again from the loads in `loads/`, and every share from the recorded "
+            "pages, without a load, in the data folder `$FIRSTFLIGHT_DATA_DIR`:"
+        )
+        where = f'"$FIRSTFLIGHT_DATA_DIR"/reports/{year}'
+        imported = [one for one in content["redo"] if one.startswith("firstflight import")]
+        commands = (
+            *imported,
+            f"mkdir -p {where}",
+            f"cp -r {place} {where}/v{number}",
+            f"firstflight report recompute {year} v{number} all",
+        )
+        yield "\n".join(("```", *commands, "```"))

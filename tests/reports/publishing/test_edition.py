@@ -1,0 +1,159 @@
+"""The edition of 2026 that the repository keeps: whole, small, and computed again from its files."""
+
+import html.parser
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from firstflight.main import main
+from reports.document.report_content import rounded
+from reports.forms.cells import figures_of
+from reports.forms.draft import MOST_WORDS, draft_xml
+from reports.forms.figure_files import band_columns, csv_text
+from reports.inputs.carried import read_carried
+from reports.publishing.edition import MOST_BYTES, MOST_FILES
+from storage.report_versions import Publication, find_version, withdraw
+from storage.sums import broken_sums, manifest_of
+from tests.circles import thorough
+from tests.factories.published_report import write_version
+from verdict import stored
+from verdict.calibration import standing_of
+
+pytestmark = pytest.mark.process
+
+EDITION = Path(__file__).parents[3] / "editions" / "2026"
+
+
+def run(data_dir: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, env={"FIRSTFLIGHT_DATA_DIR": str(data_dir)})
+
+
+@pytest.fixture(scope="module")
+def content() -> Any:
+    return json.loads((EDITION / "report.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def rebuilt(content: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A data folder that was empty, and the report of sizes that the report's own commands make in it."""
+    data_dir = tmp_path_factory.mktemp("empty")
+    assert run(data_dir, *content["redo"][0].split()[1:]).exit_code == 0
+    date = content["publication"]["date"]
+    call = ("report", "build", "--year", "2026", "--crawl", "2025-08", "--without-replay", "--date", date)
+    built = run(data_dir, *call, "--json")
+    assert built.exit_code == 0, built.output
+    return data_dir, json.loads(built.stdout)
+
+
+def files_of(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+class Links(html.parser.HTMLParser):
+    """Collects the files that a page names."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = (value for name, value in attrs if name in ("href", "src") and value)
+        self.found += [value.partition("#")[0] for value in named if not re.match("[a-z]+:|#", value)]
+
+
+def targets(path: Path) -> Iterator[Path]:
+    text = path.read_text(encoding="utf-8")
+    names = re.findall(r"\]\(([^)]*)\)", text) if path.suffix == ".md" else Links(text).found
+    return (path.parent / name for name in names)
+
+
+def test_it_is_whole_small_and_every_link_leads_to_a_file_of_it() -> None:
+    assert broken_sums(EDITION) == []
+    files = files_of(EDITION)
+    assert len(files) <= MOST_FILES
+    assert sum(path.stat().st_size for path in files) <= MOST_BYTES
+    for name in ("README.md", "index.html", "forms/brief.html"):
+        linked = list(targets(EDITION / name))
+        assert linked
+        assert [path for path in linked if not path.exists()] == []
+
+
+def test_its_readme_has_the_answer_the_picture_the_citation_and_every_command(content: Any) -> None:
+    text = (EDITION / "README.md").read_text(encoding="utf-8").replace("\\", "")
+    for said in (content["answer"]["headline"], content["citation"]["line"], *content["redo"]):
+        assert said in text
+    assert "](forms/slide.png)" in text
+
+
+def test_the_data_of_its_figures_are_those_of_its_report_json(content: Any) -> None:
+    figures = list(figures_of(content))
+    assert figures
+    for figure in figures:
+        place = EDITION / "forms" / "figures" / f"{figure['id']}.csv"
+        with place.open(encoding="utf-8", newline="") as file:
+            assert file.read() == csv_text(figure["columns"], figure["rows"])
+        if figure["bands"]:
+            with place.with_name(f"{figure['id']}-bands.csv").open(encoding="utf-8", newline="") as file:
+                assert file.read() == csv_text(band_columns(figure), figure["bands"])
+
+
+def test_its_shares_and_the_checksum_of_its_citation_follow_from_the_recorded_pages_in_an_empty_folder(
+    content: Any, rebuilt: tuple[Path, Any]
+) -> None:
+    again = rebuilt[1]
+    assert again["sizes"] == content["sizes"]
+    assert again["citation"] == content["citation"]
+    assert re.search(r"recorded by \w.*sha256:[0-9a-f]{64}", content["citation"]["line"])
+
+
+def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> None:
+    manifest = manifest_of(EDITION)
+    carried = read_carried(EDITION, checksum=manifest["replay"]["checksum"], name=manifest["replay"]["name"])
+    assert carried is not None
+    replay, backcast = carried
+    standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
+    again = rounded(stored.rounded(replay.replayed.verdict(standing, broken=[])))
+    assert json.loads(json.dumps(again)) == content["verdict"]
+    assert sum(map(len, replay.loads)) == content["replay"]["loads"] > 1000
+
+
+@pytest.mark.parametrize("item", thorough("all"))
+def test_every_item_of_it_is_equal_when_it_is_computed_again(rebuilt: tuple[Path, Any], item: str) -> None:
+    data_dir, _ = rebuilt
+    folder = data_dir / "reports" / "2026" / "v1"
+    shutil.rmtree(folder)
+    shutil.copytree(EDITION, folder)
+    again = run(data_dir, "report", "recompute", "2026", "v1", item)
+    assert again.exit_code == 0, again.output
+    assert all(line.startswith("equal ") for line in again.stdout.splitlines())
+
+
+def test_a_draft_of_it_is_short(content: Any) -> None:
+    text = re.sub("<[^>]*>", " ", draft_xml(content, marks="recorded"))
+    assert len(text.split()) <= MOST_WORDS
+
+
+def test_an_illustrative_withdrawn_or_missing_report_has_no_edition(
+    made_up_report: Path, tmp_path: Path
+) -> None:
+    def refusal(data_dir: Path, folder: Path) -> str:
+        result = run(data_dir, "report", "edition", str(folder), "--year", "2026")
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+        assert not folder.exists() or [*folder.iterdir()] == [folder / "mine"]
+        return result.stderr
+
+    place = tmp_path / "edition"
+    assert "is illustrative" in refusal(made_up_report, place)
+    write_version(tmp_path / "data" / "reports" / "2026", Publication(date="2027-01-15"))
+    withdraw(find_version(tmp_path / "data" / "reports", 2026, 1), reason="wrong", date="2027-02-01")
+    assert "is withdrawn: wrong" in refusal(tmp_path / "data", place)
+    place.mkdir()
+    (place / "mine").write_text("")
+    assert f"{place} is there, and holds no edition" in refusal(made_up_report, place)
