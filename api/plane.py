@@ -89,7 +89,7 @@ def steps_of_2010() -> Iterator[tuple[str, float, float]]:
 
 def draw_plane(verdict: Mapping[str, Any], *, is_wide: bool) -> Plane:
     """The plane of the verdict in report.json, in a width for desktops or for phones."""
-    width, height, left = (640, 440, 52) if is_wide else (360, 380, 48)
+    width, height, left = (640, 440, 52) if is_wide else (360, 350, 48)
     right, top, bottom = width - 12, 34, height - 44
     price, least = verdict["rule"]["price_pp"], verdict["rule"]["worthwhile_percent"]
 
@@ -103,27 +103,31 @@ def draw_plane(verdict: Mapping[str, Any], *, is_wide: bool) -> Plane:
     region = "".join(f"L{x(gain)} {y(price * gain)}" for gain in ray)
     known = [one for one in verdict["candidates"] if None not in (*_ends(one, "gain"), *_ends(one, "resent"))]
     drawn = [one for one in known if _ends(one, "gain")[0] > LEAST_GAIN]
-    places = [(x(_ends(one, "gain")[0]), y(_ends(one, "resent")[0])) for one in drawn]
     steps = [(name, x(gain), y(cost)) for name, gain, cost in steps_of_2010()]
+    gains = [(x(at), x(low), x(high)) for at, low, high in (_ends(one, "gain") for one in drawn)]
+    costs = [(y(at), y(low), y(high)) for at, low, high in (_ends(one, "resent") for one in drawn)]
     texts = [f"IW {one['window']}" for one in drawn]
-    texts += [f"2010, {name}" if not is_wide else f"2010: 3 to 10, {name}" for name, *_ in steps]
-    names = _named(texts, [*places, *(step[1:] for step in steps)], (left, top, width, bottom))
-    windows = []
-    for one, (at, height_at), name in zip(drawn, places, names, strict=False):
-        (_, *gain), (_, *cost) = _ends(one, "gain"), _ends(one, "resent")
-        windows.append(
-            Window(
-                name=name,
-                x=at,
-                y=height_at,
-                gain=(x(gain[0]), x(gain[1])),
-                cost=(y(cost[0]), y(cost[1])),
-                style={"open": "open", "not worth it": "not"}.get(one["verdict"], "worth"),
-                is_paced=str(one["window"]).endswith("paced"),
-                said=f"{name.text}, {one['verdict']}: saves {range_text(gain[0], gain[1], '%')}, "
-                f"sends {range_text(cost[0], cost[1], 'pp')} more again",
-            )
+    texts += [f"2010: 3 to 10, {name}" if is_wide else f"2010, {name}" for name, *_ in steps]
+    lines = [(low, cost, high, cost) for (_, low, high), (cost, *_) in zip(gains, costs, strict=True)]
+    lines += [(gain, low, gain, high) for (gain, *_), (_, low, high) in zip(gains, costs, strict=True)]
+    lines += [(left, bottom, at, height_at) for _, at, height_at in steps]
+    places = [(gain[0], cost[0]) for gain, cost in zip(gains, costs, strict=True)]
+    places += [step[1:] for step in steps]
+    names = _named(texts, places, lines, (left, top, width, bottom))
+    windows = [
+        Window(
+            name=name,
+            x=gain[0],
+            y=cost[0],
+            gain=gain[1:],
+            cost=cost[1:],
+            style={"open": "open", "not worth it": "not"}.get(one["verdict"], "worth"),
+            is_paced=str(one["window"]).endswith("paced"),
+            said=f"{name.text}, {one['verdict']}: saves {range_text(*_interval(one, 'gain'), '%')}, "
+            f"sends {range_text(*_interval(one, 'resent'), 'pp')} more again",
         )
+        for one, gain, cost, name in zip(drawn, gains, costs, names, strict=False)
+    ]
     return Plane(
         style="for-desktops" if is_wide else "for-phones",
         width=width,
@@ -137,7 +141,7 @@ def draw_plane(verdict: Mapping[str, Any], *, is_wide: bool) -> Plane:
         y_marks=tuple(Mark(y(cost), stated(cost, "pp")) for cost in (0, 0.1, 0.3, 1, 2, 3)),
         windows=tuple(windows),
         steps=tuple((name, *step[1:]) for name, step in zip(names[len(drawn) :], steps, strict=True)),
-        left_out=tuple(f"IW {one['window']}" for one in known if one not in drawn),
+        left_out=tuple(f"IW\u00a0{one['window']}" for one in known if one not in drawn),
     )
 
 
@@ -149,9 +153,21 @@ def _ends(one: Mapping[str, Any], what: str) -> tuple[float, float, float]:
     return (estimate, *ends)
 
 
-def _named(texts: Sequence[str], places: Sequence[tuple[float, float]], frame: Box) -> list[Name]:
-    """Names beside their points, each where it hides least of the points and of the names before it."""
+def _interval(one: Mapping[str, Any], what: str) -> tuple[float, float]:
+    _, lower, upper = _ends(one, what)
+    return lower, upper
+
+
+def _named(
+    texts: Sequence[str], places: Sequence[tuple[float, float]], lines: Sequence[Box], frame: Box
+) -> list[Name]:
+    """Names beside their points, each where it hides least of points, lines and the names before it."""
     taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in places]
+    for x, y, to_x, to_y in lines:
+        parts = max(1, round((abs(to_x - x) + abs(to_y - y)) / 6))
+        for part in range(parts + 1):
+            at, height_at = x + (to_x - x) * part / parts, y + (to_y - y) * part / parts
+            taken.append((at - 2, height_at - 2, at + 2, height_at + 2))
     names = []
     for text, (x, y) in zip(texts, places, strict=True):
         wide = LETTER * len(text)

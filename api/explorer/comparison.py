@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from api.axes import decades
-from api.routes.charts import drawn_band
 from api.routes.distributions import share_band
 from api.stored.held import HeldCdf, HeldSample
 from releases.formatting import grouped, stated
@@ -20,6 +19,10 @@ TAIL = 0.005
 
 Subject = HeldSample | str
 """What a curve is drawn of: a sample, or the sentence that says why it is not known."""
+
+
+Band = Sequence[tuple[int, float, float]]
+"""Sizes in bytes, each with the ends of the interval of the share up to it."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,10 +47,12 @@ class Curve:
     """Confidence interval of the share at each of `steps`; empty if the intervals are unknown."""
 
     @property
-    def drawn_band(self) -> list[tuple[int, float, float]]:
+    def drawn_band(self) -> Band:
         """Sizes with the ends of the share's interval, up to the smallest size that every item fits;
         what is beyond is certain."""
-        return drawn_band(self.steps, self.band)
+        last = next((place for place, (_, share) in enumerate(self.steps) if share == 1), 0)
+        band = [(size, *ends) for (size, _), ends in zip(self.steps, self.band, strict=False)][:last]
+        return [*band, (self.steps[last][0], *band[-1][1:])] if band else []
 
     @property
     def unknown_because(self) -> str | None:

@@ -4,13 +4,13 @@ The template figure.svg only writes them.
 """
 
 import dataclasses
+import itertools
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from api.axes import WINDOW_ROW, Mark, in_rows
-from api.explorer.comparison import Comparison, Curve, Panel
-from api.routes.charts import outline
+from api.explorer.comparison import Band, Comparison, Curve, Panel
 from releases.formatting import quantity, size, stated
 
 NARROW, WIDE = 360, 960
@@ -198,6 +198,15 @@ def path(
     at sizes above `most`."""
     steps = "".join(f"H{x(size_bytes)}V{y(share)}" for size_bytes, share in curve.steps if size_bytes <= most)
     return f"M0 {y(0)}{steps}H{round(end, 1)}"
+
+
+def outline(band: Band, x: Callable[[int], float], y: Callable[[float], float]) -> str:
+    """The outline of confidence intervals, as SVG path data."""
+    placed = [(x(size_bytes), y(lower), y(upper)) for size_bytes, lower, upper in band]
+    pairs = list(itertools.pairwise(placed))
+    there = "".join(f"V{upper}H{end}" for (_, _, upper), (end, _, _) in pairs)
+    back = "".join(f"V{lower}H{begin}" for (begin, lower, _), _ in reversed(pairs))
+    return f"M{placed[0][0]} {placed[0][2]}{there}{back}Z"
 
 
 def _shares(curve: Curve, windows: Sequence[Mark], y: Callable[[float], float]) -> Iterator[PlacedShare]:

@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False, route_class=Remembered)
 WINDOWS = {3: ("#a8437c", "#e08bb9"), 10: ("#0066a4", "#56b4e9"), 30: ("#b34f00", "#f0a030")}
 """Windows of the picture, with their colours on light and on dark ground."""
 
-HEIGHTS = {True: 340, False: 480}
+HEIGHTS = {True: 310, False: 480}
 """Height of the picture for phones and of any other, in CSS pixels."""
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 52, 38, 58

@@ -30,8 +30,6 @@ class Distribution:
     """Of the share of each of `fits`; empty if they are unknown."""
     quantile_intervals: tuple[tuple[int, int], ...] = ()
     """In bytes, of each of `quantiles`; empty if they are unknown."""
-    band: tuple[tuple[float, float], ...] = ()
-    """Intervals of the share at each of `points`; empty if they are unknown or were not asked for."""
     interval_unknown: str | None
     """Why the intervals are unknown; None if they are known."""
 
@@ -52,15 +50,10 @@ def distributions(
     windows: Sequence[int],
     mss: int,
     points: int,
-    has_bands: bool = False,
 ) -> list[Distribution]:
-    """The samples of a release's measures compared with `windows` of full segments, with intervals.
-
-    `has_bands` asks for the intervals of the thinned CDF's points too.
-    """
+    """The samples of a release's measures compared with `windows` of full segments, with intervals."""
     return [
-        _distribution(name, one, windows=windows, mss=mss, points=points, has_bands=has_bands)
-        for name, one in samples.items()
+        _distribution(name, one, windows=windows, mss=mss, points=points) for name, one in samples.items()
     ]
 
 
@@ -70,7 +63,7 @@ def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float
 
 
 def _distribution(
-    measure: str, found: HeldSample, *, windows: Sequence[int], mss: int, points: int, has_bands: bool
+    measure: str, found: HeldSample, *, windows: Sequence[int], mss: int, points: int
 ) -> Distribution:
     sample, cdf, thinned = found.sample, found.held.cdf, found.held.points(points)
     fits = tuple(cdf.fit(iw, mss=mss) for iw in windows)
@@ -92,5 +85,4 @@ def _distribution(
         without,
         fit_intervals=tuple(sample.share_intervals([fit.count for fit in fits])),
         quantile_intervals=tuple(sample.quantile_intervals(list(percents))),
-        band=share_band(sample, [size for size, _ in thinned.steps]) if has_bands else (),
     )

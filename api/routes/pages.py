@@ -18,13 +18,11 @@ import markupsafe
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.axes import WINDOW_ROW
 from api.http.links import relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
 from api.plane import draw_plane
-from api.routes.charts import chart
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES, file_answers
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
@@ -172,9 +170,7 @@ def _environment() -> jinja2.Environment:
         visible=visible_text,
         with_code=with_code,
     )
-    environment.globals.update(
-        QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, WINDOW_ROW=WINDOW_ROW, chart=chart, lab_is_on=False
-    )
+    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, lab_is_on=False)
     return environment
 
 
@@ -207,11 +203,11 @@ def problem_page(request: Request, problem: Problem) -> str:
     )
 
 
-def shown(request: Request, version: Version, *, has_bands: bool = False) -> list[Distribution]:
+def shown(request: Request, version: Version) -> list[Distribution]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
     items: HeldItems = request.app.state.items
     samples = {measure: items.of(version, measure, WHOLE) for measure in MEASURES}
-    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=120, has_bands=has_bands)
+    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=2)
 
 
 LEADING = ("first_flights", "responses")
@@ -315,7 +311,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         metadata=release_metadata(request, found),
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
-        distributions=shown(request, found, has_bands=True),
+        distributions=shown(request, found),
         files=file_answers(request, found),
         mss=MSS_FIG1,
     )

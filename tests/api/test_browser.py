@@ -101,7 +101,8 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             box = figure.bounding_box()
             assert box is not None
             assert box["width"] > 250
-            assert figure.locator("path.cdf").evaluate("line => line.getTotalLength()") > 300
+            figure.scroll_into_view_if_needed()
+            page.wait_for_function("image => image.naturalWidth === 360", arg=figure.element_handle())
             assert page.get_by_role("link", name="distribution.parquet").is_visible()
         with opened(browser, f"{address}/reports/2026", size=size, scheme=scheme) as page:
             assert page.url == f"{address}/reports/2026/v1/"
