@@ -18,6 +18,7 @@ from api.crawls import routes as crawls
 from api.documents import routes as documents
 from api.explorer import first_flight
 from api.explorer import routes as explorer
+from api.finding import routes as finding
 from api.http.hosts import Hosts, PlainRequests, trusted_names
 from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
 from api.http.overload import Overload
@@ -34,14 +35,15 @@ from api.routes import (
     files,
     pages,
     rows,
-    sites,
     v1,
     visits,
 )
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
 from api.rows.reader import RowReader, SiteReader
+from api.site_pages import history, listing
 from api.site_pages import routes as site_pages
+from api.site_pages.table import SiteTables
 from api.statistics import changes, series
 from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
@@ -56,7 +58,9 @@ ROUTERS = (
     v1.router,
     errata.router,
     rows.router,
-    sites.router,
+    finding.router,
+    listing.router,
+    history.router,
     visits.router,
     series.router,
     changes.router,
@@ -103,6 +107,7 @@ def _read_from(library: Library, app: FastAPI, prepared: Prepared | None) -> Non
     app.state.items = HeldItems(library, prepared)
     app.state.rows = RowReader(library)
     app.state.sites = SiteReader(library, app.state.rows, prepared)
+    app.state.site_tables = SiteTables(library)
 
 
 @contextlib.asynccontextmanager

@@ -330,10 +330,11 @@ def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
     """
     if len(set(given)) > MOST_RELEASES:
         raise Problem("bad-parameter", f"crawl: a figure has at most {MOST_RELEASES} releases")
-    return [_release(shelf, name) for name in dict.fromkeys(given)]
+    return [release(shelf, name) for name in dict.fromkeys(given)]
 
 
-def _release(shelf: Shelf, name: str) -> Version:
+def release(shelf: Shelf, name: str) -> Version:
+    """The release that a form or a link names, by crawl or by crawl and version."""
     return shelf.named(name) if NAMED.fullmatch(name) else shelf.newest(name)
 
 

@@ -4,7 +4,7 @@ Accept header (RFC 9110 §12.5.1)."""
 from collections.abc import Mapping
 from typing import Any
 
-from api.formats.offered import CSV, JSON, Format, by_accept
+from api.formats.offered import CSV, FORMATS, JSON, Format, by_accept
 from api.http.problems import Problem
 
 SVG = Format(suffix="svg", media_type="image/svg+xml", is_bulk=False, means="the figure")
@@ -14,7 +14,7 @@ FIRST_FLIGHT = {one.suffix: one for one in (JSON, CSV, SVG, PNG)}
 SERIES = {one.suffix: one for one in (JSON, CSV)}
 JSON_ALONE = {JSON.suffix: JSON}
 
-OFFERED = {"/v1/first-flight": FIRST_FLIGHT} | dict.fromkeys(
+OFFERED = {"/v1/first-flight": FIRST_FLIGHT, "/v1/sites": FORMATS} | dict.fromkeys(
     ("/v1/series", "/v1/changes", "/v1/outside-series"), SERIES
 )
 """Formats by path; at other paths of the API answers are JSON alone."""

@@ -6,7 +6,9 @@ superseded or withdrawn; its texts have a notice on top unless it is the newest;
 version answers 410.
 """
 
+import functools
 import hashlib
+import importlib.resources
 import re
 import textwrap
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ from api.http.links import link, link_header, relate
 from api.http.problems import Problem
 from api.http.redirects import redirect
 from api.routes.files import A_FILE, IMMUTABLE, MEDIA_TYPES, stored
-from api.routes.pages import TEMPLATES, page
+from api.routes.pages import TEMPLATES, page, surroundings
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
@@ -236,7 +238,15 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
         path_for=request.app.url_path_for,
     )
     relate_to_report(request, report, name)
-    return HTMLResponse(on_top(path.read_bytes(), line.encode()), headers={"Content-Security-Policy": POLICY})
+    head = TEMPLATES.get_template("report_head.html").render(**surroundings(request), style=header_style())
+    content = on_top(path.read_bytes(), (head + line).encode())
+    return HTMLResponse(content, headers={"Content-Security-Policy": POLICY})
+
+
+@functools.cache
+def header_style() -> str:
+    """The style sheet of the header; a report's page has it inside, since its own policy allows no file."""
+    return importlib.resources.files("api").joinpath("static", "header.css").read_text(encoding="utf-8")
 
 
 def on_top(document: bytes, line: bytes) -> bytes:

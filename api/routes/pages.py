@@ -18,7 +18,7 @@ import markupsafe
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.http.links import relate
+from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
@@ -39,6 +39,7 @@ from api.stored.shelf import Report, Version
 from recordings.pages.recording import SETS
 from releases.cdf import incomplete
 from releases.citation.licences import licence_page
+from releases.citation.work import Work
 from releases.formatting import (
     NARROW,
     apart,
@@ -179,10 +180,48 @@ TEMPLATES = _environment()
 
 def page(request: Request, name: str, **context: Any) -> HTMLResponse:  # noqa: ANN401  # a template's context
     """Render the template `name`; its links are paths, which are valid behind any proxy."""
+    return HTMLResponse(TEMPLATES.get_template(name).render(**surroundings(request), **context))
+
+
+def surroundings(request: Request) -> dict[str, Any]:
+    """What every template needs: for the header, for links, and for previews of the page elsewhere."""
     # Not `request.url_for`: behind a proxy that terminates TLS it would write http.
-    path_for, lab_is_on = request.app.url_path_for, request.app.state.lab is not None
-    template = TEMPLATES.get_template(name)
-    return HTMLResponse(template.render(path_for=path_for, lab_is_on=lab_is_on, **context))
+    path_for, path = request.app.url_path_for, request.scope["path"]
+    shelf = request.scope.get("shelf")
+    picture = str(path_for("explorer_png")) if shelf and any(one.is_sound for one in shelf.versions) else ""
+    if picture and path == path_for("explorer") and request.url.query:
+        picture += f"?{request.url.query}"
+    return {
+        "path_for": path_for,
+        "lab_is_on": request.app.state.lab is not None,
+        "path": path,
+        "base": request.scope.get("base_url", ""),
+        "crumbs": crumbs(path),
+        "picture": picture,
+    }
+
+
+def crumbs(path: str) -> list[tuple[str, str]]:
+    """The pages above the page at a path, the outermost first.
+
+    >>> crumbs("/releases/2026-11.desktop.local.tcp.web/v1/measures/responses")[1]
+    ('2026-11.desktop.local.tcp.web, version 1', '/releases/2026-11.desktop.local.tcp.web/v1')
+    >>> crumbs("/reports/2026/errata"), crumbs("/sites"), crumbs("/")
+    ([('Reports', '/reports'), ('2026', '/reports/2026/')], [], [])
+    """
+    first, *rest = path.strip("/").split("/")
+    if first not in ("releases", "reports", "sites", "documents", "lab") or not rest:
+        return []
+    found = [(first.capitalize(), f"/{first}")]
+    if first in ("releases", "reports") and len(rest) > 1:
+        of, version, *below = rest
+        if below:
+            found.append(
+                (f"{of}, version {version[1:]}", f"/{first}/{of}/{version}{'/' * (first == 'reports')}")
+            )
+        elif first == "reports" and version == "errata":
+            found.append((of, f"/{first}/{of}/"))
+    return found
 
 
 def with_form(answer: HTMLResponse) -> HTMLResponse:
@@ -195,8 +234,7 @@ def with_form(answer: HTMLResponse) -> HTMLResponse:
 def problem_page(request: Request, problem: Problem) -> str:
     """A problem as a page, for people."""
     return TEMPLATES.get_template("problem.html").render(
-        path_for=request.app.url_path_for,
-        lab_is_on=request.app.state.lab is not None,
+        **{**surroundings(request), "picture": "", "crumbs": []},
         kind=problem.kind,
         detail=problem.detail,
         see=problem.members.get("see"),
@@ -303,12 +341,14 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
     """The page of one version of a release: provenance, distributions and files."""
     found = shelf.version(crawl, version)
     relate_to_release(request, found)
+    metadata = release_metadata(request, found)
     answer = page(
         request,
         "release.html",
         version=found,
         manifest=found.readable.manifest,
-        metadata=release_metadata(request, found),
+        metadata=metadata,
+        dataset=dataset(request, found, metadata.work),
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
         distributions=shown(request, found),
@@ -316,6 +356,40 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         mss=MSS_FIG1,
     )
     return with_form(answer)
+
+
+def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
+    """A release as schema.org describes a data set, by which search engines find it.
+
+    Its croissant.json describes every column.
+    """
+    crawl, manifest = str(version.crawl), version.readable.manifest
+    files = [one for one in file_answers(request, version) if one.name.endswith((".parquet", ".json"))]
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": work.title,
+        "description": f"Crawl {crawl}: sizes of responses, connections and pages beside initial windows of "
+        f"TCP; {QUALITY[quality(version.crawl)]}.",
+        "url": link(request, "release_page", crawl=crawl, version=version.version),
+        "version": str(version.version),
+        "license": licence_page(manifest.licence),
+        "isAccessibleForFree": True,
+        "creator": [{"@type": "Person", "name": author.inverted} for author in work.authors],
+        "temporalCoverage": work.observed or version.crawl.month,
+        "identifier": f"sha256:{version.checksum}",
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": one.name,
+                "contentUrl": one.url,
+                "encodingFormat": MEDIA_TYPES[Path(one.name).suffix].partition(";")[0],
+                "contentSize": f"{one.bytes} B",
+                "sha256": one.sha256,
+            }
+            for one in files
+        ],
+    }
 
 
 @router.get("/problems", name="problems")

@@ -1,25 +1,46 @@
-"""The pages of a site: a search by host, the site over the months, and each of its page loads."""
+"""The pages of sites: the table of a release's sites, a site over the months, and its page loads."""
 
 import dataclasses
 from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
-import idna
-from fastapi import APIRouter, Query, Request
+import pyarrow as pa
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
-from pydantic import AfterValidator
 
+from api.explorer.routes import release
+from api.explorer.strata import FIELDS, chosen_stratum, in_words
+from api.http.links import link, relate
 from api.http.redirects import Elsewhere
-from api.routes.pages import page, with_form
-from api.routes.parameters import CrawlPath, PinnedShelfDep, ShelfDep, VersionPath
+from api.routes.pages import best_first, page, with_form
+from api.routes.parameters import (
+    CrawlPath,
+    MssQuery,
+    OneWindowQuery,
+    PinnedShelfDep,
+    ShelfDep,
+    VersionPath,
+)
 from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
-from api.routes.sites import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
+from api.routes.strata import Asked
 from api.routes.visits import VisitPath, page_load
+from api.routes.works import release_work
+from api.site_pages.history import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
+from api.site_pages.listing import (
+    BeforeQuery,
+    CursorQuery,
+    PartQuery,
+    SitesAsked,
+    SortQuery,
+    release_before,
+    spellings,
+)
+from api.site_pages.table import SiteTables
 from api.site_pages.waterfall import PHASES, waterfall
+from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1, segments
-from storage.withdrawal import HOST
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -29,35 +50,102 @@ IW = 10
 WINDOW_BYTES = IW * MSS_FIG1
 
 
-def a_labels(text: str) -> str:
-    """The host name in a text, in lower-case A-label form; ValueError if there is none.
+PAGE_ROWS = 50
+"""Rows of a page of the table."""
 
-    >>> a_labels(" Bücher.Example. ")
-    'xn--bcher-kva.example'
-    """
-    host = text.strip().lower().removesuffix(".")
-    try:
-        host = host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError:
-        host = ""
-    if not HOST.fullmatch(host):
-        raise ValueError("this is no host name; give one such as example.com")
-    return host
-
-
-HostQuery = Annotated[
-    str | None,
-    AfterValidator(lambda text: text and a_labels(text)),
-    Query(max_length=300, description="host name of a site"),
+CrawlQuery = Annotated[
+    str, Query(max_length=200, description="a crawl, with or without a version; the newest if omitted")
 ]
 
 
+async def asked(
+    request: Request,
+    shelf: ShelfDep,
+    stratum: Annotated[Asked, Depends(chosen_stratum)],
+    crawl: CrawlQuery = "",
+    before: BeforeQuery = None,
+    iw: OneWindowQuery = IW,
+    mss: MssQuery = MSS_FIG1,
+    q: PartQuery = "",
+    sort: SortQuery = "rank",
+    cursor: CursorQuery = None,
+) -> SitesAsked | None:
+    """The table that the form or a link asks for; None if no release has one."""
+    there = with_sites(request, shelf)
+    if not crawl and not there:
+        return None
+    version = release(shelf, crawl) if crawl else best_first(there)[0]
+    earlier = shelf.named(before) if before else release_before(request, shelf, version)
+    return SitesAsked(
+        version=version, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
+    )
+
+
+def with_sites(request: Request, shelf: Shelf) -> list[Version]:
+    """The newest version of each crawl whose release has a table of sites."""
+    tables: SiteTables = request.app.state.site_tables
+    return [one for one in map(shelf.newest, shelf.crawls) if tables.has(one)]
+
+
 @router.get("/sites", name="sites")
-def sites(request: Request, host: HostQuery = None) -> Response:
-    """The search; with a host the way to its page."""
-    if host:
-        raise Elsewhere(request.app.url_path_for("site_page", host=host))
-    return with_form(page(request, "sites.html"))
+def sites(request: Request, shelf: ShelfDep, found: Annotated[SitesAsked | None, Depends(asked)]) -> Response:
+    """The sites of a release as a table; a whole host leads to the page of its site."""
+    if found is None:
+        return page(request, "sites.html", asked=None)
+    tables: SiteTables = request.app.state.site_tables
+    there = with_sites(request, shelf)
+    if found.part and (host := tables.find(there, spellings(found.part))):
+        raise Elsewhere(request.app.url_path_for("site_page", host=quote(host, safe="")))
+    relate_to_release(request, found.version)
+    own = {**found.query, "crawl": found.version.name}
+    own.pop("version")
+    permanent = f"{link(request, 'sites')}?{urlencode(own)}"
+    relate(request, "canonical", permanent)
+    rows = found.rows(request)
+    shown, cursor = found.page(rows, PAGE_ROWS)
+
+    def address(**changed: object) -> str:
+        return f"{request.app.url_path_for('sites')}?{urlencode({**own, **changed})}"
+
+    return with_form(
+        page(
+            request,
+            "sites.html",
+            asked=found,
+            releases=there,
+            fields=FIELDS,
+            stratum=found.stratum.stratum,
+            in_words=in_words(found.stratum),
+            unknown=found.stratum.unknown_in(found.version),
+            rows=shown.to_pylist(),
+            count=len(rows),
+            is_named=tables.is_named(found.version),
+            similar=tables.similar(there, found.part) if found.part and not len(rows) else [],
+            columns=[(name, head) for name, head in SORTED if _is_known(rows, name)],
+            address=address,
+            following=cursor and address(cursor=cursor),
+            query=urlencode(found.query),
+            cited=release_work(request, found.version),
+        )
+    )
+
+
+def _is_known(rows: pa.Table, name: str) -> bool:
+    """Return whether a column has a value in any row; of windows a lower bound is one."""
+    names = (name, "window_segments") if name == "most_window_segments" else (name,)
+    return any(rows[one].null_count < len(rows) for one in names)
+
+
+SORTED = (
+    ("share", "fits into the window"),
+    ("share_change", "change"),
+    ("responses", "responses"),
+    ("bytes", "bytes"),
+    ("document_bytes", "first document"),
+    ("first_flight_bytes", "first flight"),
+    ("most_window_segments", "windows of servers"),
+)
+"""Columns of the page's table after the site, with their headings."""
 
 
 @router.get("/sites/{host}", name="site_page")

@@ -158,26 +158,46 @@ def test_hostile_hosts_addresses_and_times_are_shown_as_text(tmp_path: Path) -> 
         assert "<script" not in client.get("/sites/%3Cscript%3E", headers={"Accept": "text/html"}).text
 
 
-def test_the_search_leads_to_the_page_of_the_exact_host(months: Path) -> None:
+@pytest.mark.parametrize(
+    "asked", [" Site1.TEST. ", "https://user@www.site1.test:8443/a?b#c", "//site1.test", "www.site1.test"]
+)
+def test_the_search_leads_to_the_site_that_a_text_names(months: Path, asked: str) -> None:
     with serving(months) as client:
-        found = client.get("/sites", params={"host": " Site1.TEST. "}, follow_redirects=False)
+        found = client.get("/sites", params={"q": asked}, follow_redirects=False)
         assert (found.status_code, found.headers["location"]) == (307, "/sites/site1.test")
         assert found.headers["cache-control"] == "no-store"
-        found = client.get("/sites", params={"host": "bücher.example"}, follow_redirects=False)
-        assert found.headers["location"] == "/sites/xn--bcher-kva.example"
         assert SEARCH in read(client, "/sites/site1.test")
 
 
-@pytest.mark.parametrize("path", ["/sites", f"/releases/{LOCALWEB}/v1"])
-def test_pages_with_the_search_may_send_it_to_the_service_alone(client: TestClient, path: str) -> None:
-    assert SEARCH in read(client, path)
-    assert "form-action 'self';" in client.get(path).headers["content-security-policy"]
-
-
-@pytest.mark.parametrize("host", ["a/b", "//evil.test", "..", "<script>", "\u202e.test", "x" * 301])
-def test_what_is_no_host_is_refused(months: Path, host: str) -> None:
+def test_another_spelling_of_a_host_leads_to_its_site(months: Path) -> None:
     with serving(months) as client:
-        assert_problem(client.get("/sites", params={"host": host}), "bad-parameter", 400, mentions="host")
+        for path in ("/sites/www.site1.test", "/v1/sites/www.site1.test"):
+            found = client.get(path, follow_redirects=False)
+            assert (found.status_code, found.headers["location"]) == (307, path.replace("www.", ""))
+
+
+def test_a_host_that_no_release_has_is_answered_with_similar_ones(months: Path) -> None:
+    with serving(months) as client:
+        answer = client.get("/v1/sites/sites1.test")
+        assert_problem(answer, "no-such-site", 404, mentions="similar are site1.test")
+        assert answer.json()["see"] == "/sites?q=sites1.test"
+        page = read(client, "/sites?q=sites1.test")
+    assert "No site of this release matches" in page
+    assert 'href="/sites/site1.test"' in page
+
+
+@pytest.mark.parametrize("path", ["/sites", f"/releases/{LOCALWEB}/v1"])
+def test_pages_with_the_search_may_send_it_to_the_service_alone(data_dir: Path, path: str) -> None:
+    write_crawl(data_dir / "releases", NAME, made_up())
+    with serving(data_dir / "releases") as client:
+        assert SEARCH in read(client, path)
+        assert "form-action 'self';" in client.get(path).headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("text", ["/a/b", "..", "<script>", "\u202e.test", "x" * 301])
+def test_what_is_no_host_is_refused(months: Path, text: str) -> None:
+    with serving(months) as client:
+        assert_problem(client.get("/sites", params={"q": text}), "bad-parameter", 400, mentions="q")
 
 
 def test_a_withdrawn_site_stays_withdrawn(months: Path) -> None:

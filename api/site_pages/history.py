@@ -2,16 +2,19 @@
 and the windows of its servers."""
 
 import collections
+import contextlib
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Request
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
+from api.http.redirects import Elsewhere
 from api.routes.answers import Provenance, VersionsAside
 from api.routes.parameters import PinnedShelfDep
 from api.routes.provenance import provenance
@@ -21,6 +24,8 @@ from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
 from api.rows.reader import SiteReader
+from api.site_pages.listing import part_of_host, spellings
+from api.site_pages.table import SiteTables
 from api.stored.prepared.site_rows import DOCUMENT, SITE_COLUMNS
 from api.stored.shelf import Version
 
@@ -116,10 +121,29 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
     found = [_site_in(request, one, host) for one in with_rows]
     crawls = [one for one in found if one is not None]
     if not crawls:
-        raise Problem("no-such-site", f"no release has a visit to {host!r}, or the site was withdrawn")
+        raise missing(request, newest, host)
     answer = SiteAnswer(host=host, crawls=crawls, **dict(aside(newest)))
     relate(request, "canonical", own_link(request, release=releases_of(answer)))
     return answer
+
+
+def missing(request: Request, versions: Sequence[Version], host: str) -> Exception:
+    """The redirect to the site of another spelling of a host, or the problem with similar names."""
+    tables: SiteTables = request.app.state.site_tables
+    there = [one for one in versions if tables.has(one)]
+    said = f"no release has a visit to {host!r}, or the site was withdrawn"
+    with contextlib.suppress(ValueError):
+        part = part_of_host(host)
+        other = tables.find(there, spellings(part))
+        if other and other != host:
+            path = request.app.url_path_for(request.scope["route"].name, host=quote(other, safe=""))
+            query = request.scope["query_string"].decode("latin-1")
+            return Elsewhere(f"{path}?{query}" if query else str(path))
+        names = tables.similar(there, part)
+        if names:
+            similar = f"{said}; similar are {', '.join(names)}"
+            return Problem("no-such-site", similar, see=f"/sites?q={quote(part)}", similar=names)
+    return Problem("no-such-site", said)
 
 
 def releases_of(answer: SiteAnswer) -> list[str]:

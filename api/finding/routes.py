@@ -1,0 +1,190 @@
+"""Lists of all releases and reports, the search, and what programs find pages by:
+the site map, the rules for robots, and a feed of what is new."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+from xml.sax.saxutils import escape
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from api.documents import shelved
+from api.finding.search import search_columns, search_documents, search_measures
+from api.http.links import link
+from api.routes.pages import answer_of, best_first, page, static, with_form
+from api.routes.parameters import ShelfDep
+from api.routes.remembered import Remembered
+from api.site_pages.listing import part_of_host, spellings
+from api.site_pages.table import SiteTables
+from api.stored.shelf import Shelf
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+
+MOST_ENTRIES = 50
+"""Entries of the feed, the newest first."""
+
+PAGES = (
+    *("home", "explorer", "sites", "releases_index", "reports_index", "over_the_years", "documents"),
+    *("dictionary", "docs", "errata", "about_the_crawler"),
+)
+"""Routes of pages without parameters that the site map has."""
+
+
+@router.get("/releases", name="releases_index")
+def releases_index(request: Request, shelf: ShelfDep) -> Response:
+    """The list of all releases, the newest month first."""
+    return page(
+        request,
+        "releases.html",
+        newest=[shelf.newest(crawl) for crawl in shelf.crawls],
+        errata={one.name: shelf.errata_of(str(one.crawl), one.version) for one in shelf.versions},
+        under_way=shelf.under_way,
+    )
+
+
+@router.get("/reports", name="reports_index")
+def reports_index(request: Request, shelf: ShelfDep) -> Response:
+    """The list of all reports, the latest year first."""
+    newest = [shelf.report(year) for year in shelf.years]
+    return page(request, "reports.html", reports=[(one, answer_of(one)) for one in newest])
+
+
+@router.get("/search", name="search")
+def search(
+    request: Request, shelf: ShelfDep, q: Annotated[str, Query(max_length=200, description="words")] = ""
+) -> Response:
+    """Sites, measures, columns and documents that have the words."""
+    words = q.lower().split()
+    newest = best_first([one for one in map(shelf.newest, shelf.crawls) if one.is_sound])
+    return with_form(
+        page(
+            request,
+            "search.html",
+            q=q.strip(),
+            sites=_sites(request, shelf, q) if words else [],
+            measures=search_measures(words) if words else [],
+            columns=search_columns(words) if words else [],
+            documents=search_documents(words) if words else [],
+            newest=newest[0] if newest else None,
+        )
+    )
+
+
+def _sites(request: Request, shelf: Shelf, text: str) -> list[str]:
+    """Hosts of sites that a text means, contains or resembles."""
+    tables: SiteTables = request.app.state.site_tables
+    there = [one for one in map(shelf.newest, shelf.crawls) if tables.has(one) and tables.is_named(one)]
+    try:
+        part = part_of_host(text)
+    except ValueError:
+        return []
+    exact = tables.find(there, spellings(part))
+    return list(dict.fromkeys([*([exact] if exact else []), *tables.similar(there, part)]))
+
+
+@router.get("/robots.txt", name="robots", response_class=Response)
+def robots(request: Request) -> Response:
+    """Rules for robots: pages may be read, not every question that can be asked."""
+    lines = (
+        "User-agent: *",
+        "Disallow: /v1/",
+        "Disallow: /explore?",
+        "Disallow: /sites",
+        "Disallow: /search",
+    )
+    text = "\n".join((*lines, f"Sitemap: {link(request, 'sitemap')}", ""))
+    return Response(text, media_type="text/plain; charset=utf-8")
+
+
+@router.get("/sitemap.xml", name="sitemap", response_class=Response)
+def sitemap(request: Request, shelf: ShelfDep) -> Response:
+    """The addresses of the pages that search engines may list; pages of single sites are left out."""
+    urls = "".join(f"<url><loc>{escape(one)}</loc></url>\n" for one in _addresses(request, shelf))
+    text = f'{DECLARATION}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    return Response(text, media_type="application/xml")
+
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+def _addresses(request: Request, shelf: Shelf) -> Iterator[str]:
+    yield from (link(request, name) for name in PAGES)
+    for one in map(shelf.newest, shelf.crawls):
+        if one.is_sound:
+            yield link(request, "release_page", crawl=str(one.crawl), version=one.version)
+    for report in map(shelf.report, shelf.years):
+        if report.withdrawal is None and not report.damage:
+            yield link(request, "report_page", year=report.year, version=report.version)
+            yield link(request, "report_errata", year=report.year)
+    yield from (link(request, "document", name=name) for name in shelved.sources() if name)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """An entry of the feed."""
+
+    url: str
+    title: str
+    summary: str
+    day: str
+    """As 2026-12-03."""
+
+
+@router.get("/feed.xml", name="feed", response_class=Response)
+def feed(request: Request, shelf: ShelfDep) -> Response:
+    """An Atom feed (RFC 4287) of releases, reports and errata."""
+    found = sorted(_entries(request, shelf), key=lambda one: (one.day, one.url), reverse=True)[:MOST_ENTRIES]
+    updated = found[0].day if found else "1970-01-01"
+    entries = "".join(
+        f"<entry><id>{escape(one.url)}</id><title>{escape(one.title)}</title>"
+        f'<link href="{escape(one.url)}"/><updated>{one.day}T00:00:00Z</updated>'
+        f"<summary>{escape(one.summary)}</summary></entry>\n"
+        for one in found
+    )
+    own = escape(link(request, "feed"))
+    text = (
+        f'{DECLARATION}<feed xmlns="http://www.w3.org/2005/Atom">\n<id>{own}</id>\n'
+        "<title>firstflight: releases, reports and errata</title>\n"
+        "<author><name>firstflight</name></author>\n"
+        f'<link rel="self" href="{own}"/>\n<link href="{escape(link(request, "home"))}"/>\n'
+        f"<updated>{updated}T00:00:00Z</updated>\n{entries}</feed>\n"
+    )
+    return Response(text, media_type="application/atom+xml")
+
+
+def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
+    for one in shelf.versions:
+        if one.is_sound:
+            manifest = one.readable.manifest
+            rows = manifest.rows
+            yield Entry(
+                url=link(request, "release_page", crawl=str(one.crawl), version=one.version),
+                title=f"Release {one.crawl}, version {one.version}",
+                summary=manifest.edition.reason
+                or f"{rows.get('visit', 0)} visits, {rows.get('response', 0)} responses.",
+                day=manifest.edition.date or f"{one.crawl.month}-01",
+            )
+    for report in shelf.reports:
+        told = answer_of(report)
+        if told:
+            yield Entry(
+                url=link(request, "report_page", year=report.year, version=report.version),
+                title=f"Report for {report.year}, version {report.version}: {told['headline']}",
+                summary=report.publication.reason or str(told["sentence"]),
+                day=report.publication.date or f"{report.year}-12-31",
+            )
+    for notice in shelf.errata:
+        if erratum := notice.readable:
+            yield Entry(
+                url=f"{link(request, 'errata')}#{erratum.number}",
+                title=f"Erratum {erratum.number} of releases",
+                summary=f"{erratum.wrong.rstrip('. ')}. What to do: {erratum.advice.rstrip('. ')}.",
+                day=erratum.date,
+            )
+
+
+@router.get("/favicon.ico", name="favicon", response_class=Response)
+def favicon(request: Request) -> Response:
+    """The icon, at the address at which browsers look for it by themselves."""
+    return static(request, "icon.svg")

@@ -1,0 +1,286 @@
+"""`/v1/sites`: all sites of a release as a table, to sort, to filter and to take away."""
+
+import dataclasses
+import json
+import re
+from typing import Annotated, Any
+
+import idna
+import pyarrow as pa
+import pyarrow.compute as pc
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import AfterValidator, BaseModel, Field, create_model
+
+from api.explorer.strata import chosen_stratum
+from api.formats.encoding import LINE, encoded
+from api.formats.negotiation import choose
+from api.formats.offered import CSV, FORMATS, JSON, NDJSON, Format, by_suffix
+from api.http.choices import choice
+from api.http.links import own_link, relate, relate_help_with_csv
+from api.routes.answers import Provenance
+from api.routes.parameters import (
+    DEFAULT_WINDOWS,
+    CrawlQuery,
+    MssQuery,
+    OneWindowQuery,
+    ShelfDep,
+    VersionQuery,
+)
+from api.routes.provenance import provenance, relate_to_release
+from api.routes.remembered import Remembered
+from api.routes.strata import Asked
+from api.routes.v1 import with_json
+from api.rows.cursors import LONGEST, cursor_of, key_of
+from api.rows.filters import row_fields
+from api.site_pages.table import SITE_ROW, Question, SiteTables
+from api.stored.months import Variant
+from api.stored.shelf import Shelf, Version
+from releases.slow_start import MSS_FIG1
+
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
+
+PAGE_ROWS = 100
+"""Rows of a page of JSON unless the client says otherwise."""
+
+MOST_ROWS = 10_000
+"""Maximum number of rows of a page."""
+
+PART = re.compile(r"[a-z0-9_.-]*[a-z0-9_][a-z0-9_.-]*")
+"""Part of a host's name, as A-labels."""
+
+
+def part_of_host(text: str) -> str:
+    """The host, or the part of one, in a text such as a URL, in lower case and as A-labels.
+
+    ValueError if there is none.
+
+    >>> part_of_host("https://User@Bücher.Example.:8080/a?b"), part_of_host(" wiki ")
+    ('xn--bcher-kva.example', 'wiki')
+    """
+    without_scheme = re.sub(r"^([a-z][a-z0-9+.-]*:)?//", "", text.strip().lower())
+    host = re.split(r"[/?#]", without_scheme)[0].rpartition("@")[2]
+    host = re.sub(r":[0-9]*$", "", host).removesuffix(".")
+    try:
+        host = host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        host = ""
+    if not PART.fullmatch(host):
+        raise ValueError("this is no host name and no part of one; give one such as example.com")
+    return host
+
+
+def spellings(host: str) -> list[str]:
+    """A host, and the same with `www.` in front or without.
+
+    >>> spellings("a.test"), spellings("www.a.test")
+    (['a.test', 'www.a.test'], ['www.a.test', 'a.test'])
+    """
+    return [host, host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"]
+
+
+PartQuery = Annotated[
+    str,
+    AfterValidator(lambda text: part_of_host(text) if text.strip() else ""),
+    Query(
+        max_length=300,
+        description="part of the names of the sites, or a URL for its host; every site if omitted",
+        examples=["example"],
+    ),
+]
+COLUMNS = SITE_ROW.names
+Sort: Any = choice([*COLUMNS, *(f"-{name}" for name in COLUMNS)])
+SortQuery = Annotated[
+    Sort,
+    Query(description="column to sort by, after a minus from the largest; unknown values come last"),
+]
+CursorQuery = Annotated[str | None, Query(max_length=LONGEST, description="where a page begins, by `next`")]
+BeforeQuery = Annotated[
+    str | None,
+    Query(
+        max_length=200,
+        description="release to compare with, as the crawl's whole name with a version; the month before "
+        "of the same series if omitted",
+        examples=["2026-10.desktop.local.tcp.web/v1"],
+    ),
+]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class SitesAsked:
+    """The table of sites that a request asks for."""
+
+    version: Version
+    before: Version | None
+    stratum: Asked
+    iw: int
+    mss: int
+    part: str
+    sort: str
+    cursor: str | None
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The choice as parameters of an address that later releases do not change; without the cursor."""
+        found = {"crawl": str(self.version.crawl), "version": self.version.version, "iw": self.iw}
+        found |= {"mss": self.mss, "sort": self.sort, **self.stratum.parameters()}
+        found |= {"q": self.part} if self.part else {}
+        return found | ({"before": self.before.name} if self.before else {})
+
+    def rows(self, request: Request) -> pa.Table:
+        """The rows; none where the release cannot know the stratum. Problem if a file is damaged."""
+        self.version.readable  # noqa: B018  # raises the Problem that says why
+        if self.stratum.unknown_in(self.version):
+            return SITE_ROW.empty_table()
+        question = Question(
+            stratum=self.stratum.stratum, window_bytes=self.iw * self.mss, part=self.part, sort=self.sort
+        )
+        tables: SiteTables = request.app.state.site_tables
+        return tables.of(self.version, self.before, question)
+
+    def page(self, rows: pa.Table, limit: int) -> tuple[pa.Table, str | None]:
+        """At most `limit` rows of those behind the cursor, and the cursor of the next page."""
+        begin = 0
+        if self.cursor is not None:
+            (rank,) = key_of(self.cursor, parts=1, bound_to=self._bound_to)
+            begin = pc.index(rows["rank"], rank).as_py() + 1
+        found = rows.slice(begin, limit)
+        if begin + limit >= len(rows):
+            return found, None
+        return found, cursor_of((found["rank"][-1].as_py(),), bound_to=self._bound_to)
+
+    @property
+    def _bound_to(self) -> list[object]:
+        before = self.before and self.before.checksum
+        return [self.version.checksum, before, {**self.query, "crawl": "", "version": ""}]
+
+
+def release_before(request: Request, shelf: Shelf, version: Version) -> Version | None:
+    """The last earlier month of the same series whose release has a table of sites; None without one."""
+    tables: SiteTables = request.app.state.site_tables
+    months = Variant.of(version.crawl).months(shelf)
+    earlier = [one for one in months if one.crawl.month < version.crawl.month and tables.has(one)]
+    return earlier[-1] if earlier else None
+
+
+async def asked_sites(
+    request: Request,
+    shelf: ShelfDep,
+    stratum: Annotated[Asked, Depends(chosen_stratum)],
+    crawl: CrawlQuery,
+    version: VersionQuery = None,
+    before: BeforeQuery = None,
+    iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
+    mss: MssQuery = MSS_FIG1,
+    q: PartQuery = "",
+    sort: SortQuery = "rank",
+    cursor: CursorQuery = None,
+) -> SitesAsked:
+    """The table that the parameters ask for; its canonical address pins both releases."""
+    found = shelf.newest(crawl) if version is None else shelf.version(crawl, version)
+    earlier = shelf.named(before) if before else release_before(request, shelf, found)
+    asked = SitesAsked(
+        version=found, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
+    )
+    pinned = {"before": earlier.name} if earlier else {}
+    relate(request, "canonical", own_link(request, crawl=crawl, version=found.version, **pinned))
+    relate_to_release(request, found)
+    return asked
+
+
+AskedSites = Annotated[SitesAsked, Depends(asked_sites)]
+LimitQuery = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=MOST_ROWS,
+        description=f"rows of a page; {PAGE_ROWS} in JSON if omitted, all rows in the other formats",
+    ),
+]
+SiteRow: Any = create_model(
+    "SiteRow", __doc__="A site of the release.", **row_fields(SITE_ROW, SITE_ROW.names)
+)
+
+
+class SitesAnswer(BaseModel):
+    """A page of the table of all sites of a release."""
+
+    provenance: Provenance
+    before: Provenance | None = Field(description="the release that shares are compared with; null if none")
+    stratum: dict[str, str | int] = Field(
+        description="value of each dimension that was asked for; empty for every response of home pages"
+    )
+    stratum_unknown: str | None = Field(description="why the release has no such stratum; null if it has")
+    iw: int = Field(description="window in segments")
+    mss: int = Field(description="payload of a full segment, in bytes")
+    sites: int = Field(description="number of sites on all pages")
+    next: str | None = Field(description="URL of the page after this one; null after the last row")
+    rows: list[SiteRow]
+
+
+IN_FORMATS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {one.media_type: {} for one in FORMATS.values()}}
+}
+
+
+@router.get("/sites", name="site_table", response_model=SitesAnswer, responses=IN_FORMATS)
+def site_table(request: Request, asked: AskedSites, limit: LimitQuery = None) -> Response:
+    """All sites of a release: the sizes of each, the share of its responses that fit into a window of `iw`
+    segments, the windows of its servers, and the change since the release before.
+
+    `sort=share` begins with the sites of which least fits. With a stratum of responses, sites without such
+    responses are left out. JSON comes in pages: follow `next`. The other formats have all rows unless
+    `limit` asks for a page.
+    """
+    return sites_answer(request, asked, limit, choose(request.scope) or JSON)
+
+
+@router.get("/sites.{suffix}", name="site_table_as", response_model=SitesAnswer, responses=IN_FORMATS)
+def site_table_as(
+    request: Request,
+    asked: AskedSites,
+    suffix: Annotated[str, Path(description="the format", json_schema_extra={"enum": list(FORMATS)})],
+    limit: LimitQuery = None,
+) -> Response:
+    """The same in the format of the suffix."""
+    return sites_answer(request, asked, limit, by_suffix(suffix))
+
+
+def sites_answer(request: Request, asked: SitesAsked, limit: int | None, wanted: Format) -> Response:
+    """The table in the format that is wanted."""
+    rows = asked.rows(request)
+    limit = limit or (len(rows) + 1 if wanted.is_bulk else PAGE_ROWS)
+    shown, cursor = asked.page(rows, limit)
+    following = None
+    if cursor is not None:
+        pinned = {"before": asked.before.name} if asked.before else {}
+        version = asked.version
+        following = own_link(request, crawl=version.crawl, version=version.version, **pinned, cursor=cursor)
+        relate(request, "next", following)
+    if wanted == JSON:
+        answer = SitesAnswer(
+            provenance=provenance(request, asked.version),
+            before=asked.before and provenance(request, asked.before),
+            stratum=asked.stratum.parameters(),
+            stratum_unknown=asked.stratum.unknown_in(asked.version),
+            iw=asked.iw,
+            mss=asked.mss,
+            sites=len(rows),
+            next=following,
+            rows=[],
+        )
+        content = with_json(answer, rows=json.dumps(shown.to_pylist(), separators=(",", ":")))
+        return Response(content, media_type=JSON.media_type)
+    if wanted == CSV:
+        relate_help_with_csv(request)
+    name = f"{asked.version.crawl}.v{asked.version.version}.sites.{wanted.suffix}"
+    return Response(
+        b"".join(encoded(wanted, _batches(shown, wanted), shown.schema)),
+        media_type=wanted.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _batches(rows: pa.Table, wanted: Format) -> list[pa.RecordBatch]:
+    if wanted == NDJSON:
+        rows = pa.table({LINE: pa.array(map(json.dumps, rows.to_pylist()), pa.string())})
+    return rows.to_batches()

@@ -1,0 +1,291 @@
+"""The sites of a release as a table: the sizes of each, the share that fits into a window,
+and the change since the release before.
+
+An item of `item.parquet` belongs to the site of its rank in `site.parquet`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from api.caching import Bounded
+from api.http.problems import Problem
+from api.rows.query import row_database
+from releases.first_flights import Connection, Response, first_flight
+from releases.ranks import LEAST_STRATUM
+from releases.strata.sample import Stratum
+
+if TYPE_CHECKING:
+    from api.stored.library import Library
+    from api.stored.shelf import Version
+
+HELD_BYTES = 64 * 1024 * 1024
+"""Maximum size of all tables kept: some 40 questions about 10,000 sites."""
+
+SUGGESTED = 6
+"""Names suggested in place of one that no release has."""
+
+LEAST_SIMILARITY = 0.8
+"""Least Jaro-Winkler similarity of a suggested name."""
+
+FILES = ("site.parquet", "visit.parquet", "connection.parquet", "response.parquet", "item.parquet")
+"""Files of a release that the table is made of."""
+
+WITHOUT_NAME = ".invalid"
+"""End of a made-up host (RFC 2606): the release numbers its sites instead of naming them."""
+
+
+def _fields(declared: dict[str, str]) -> pa.Schema:
+    kinds = {"int": pa.int64(), "float": pa.float64(), "text": pa.string()}
+    return pa.schema(
+        pa.field(name, kinds[kind], metadata={"comment": comment})
+        for (name, kind), comment in ((key.split(), comment) for key, comment in declared.items())
+    )
+
+
+SITE_ROW = _fields(
+    {
+        "rank int": "rank of the site in the list; for recorded pages the number of the page",
+        "host text": "host by which the list has the site; it ends with .invalid where the release does "
+        "not name its sites",
+        "outcome text": "outcome of the visit that represents the site; null without one",
+        "document_bytes int": "wire_bytes of the main document; null if unknown",
+        "first_flight_bytes int": "first flight of the main document's connection; null if unknown, "
+        "and over QUIC",
+        "responses int": "responses of the stratum that arrived whole; null without a studied visit",
+        "unknown int": "those of them whose size is unknown, which share and bytes leave out",
+        "bytes int": "sum of their known sizes",
+        "share float": "share of the known sizes that fit into the window",
+        "share_before float": "the same share of the site in the release before; null if it is unknown",
+        "share_change float": "share less share_before",
+        "window_segments int": "initial window of the main document's server, or its lower bound, "
+        "in segments; null if unknown",
+        "window_most_segments int": "its upper bound; null if nothing bounds it",
+        "least_window_segments int": "smallest of the windows of the page's servers that are known exactly",
+        "most_window_segments int": "largest of them",
+        "visit_id int": "visit that represents the site; null without one",
+    }
+)
+"""Columns of a row of the table, with their definitions."""
+
+FACTS = f"""
+WITH final AS (FROM read_parquet($visit, hive_partitioning = false) WHERE is_final),
+document AS (
+  SELECT visit_id, id, connection_id, wire_bytes FROM read_parquet($response, hive_partitioning = false)
+  WHERE (visit_id, id) IN (SELECT (id, main_response_id) FROM final)
+),
+windows AS (
+  SELECT visit_id, min(initial_window_segments) AS least, max(initial_window_segments) AS most
+  FROM read_parquet($connection, hive_partitioning = false)
+  WHERE initial_window_segments = initial_window_most_segments GROUP BY visit_id
+)
+SELECT site.rank, site.host, final.outcome, document.wire_bytes AS document_bytes,
+       own.initial_window_segments AS window_segments,
+       own.initial_window_most_segments AS window_most_segments,
+       windows.least AS least_window_segments, windows.most AS most_window_segments, final.id AS visit_id,
+       greatest({LEAST_STRATUM}, 10 ** ceil(log10(coalesce(site.magnitude, site.rank))))::BIGINT
+         AS rank_stratum
+FROM read_parquet($site, hive_partitioning = false) AS site
+LEFT JOIN final ON final.rank = site.rank
+LEFT JOIN document ON document.visit_id = final.id
+LEFT JOIN read_parquet($connection, hive_partitioning = false) AS own
+  ON own.visit_id = final.id AND own.id = document.connection_id
+LEFT JOIN windows ON windows.visit_id = final.id
+ORDER BY site.rank
+"""  # noqa: S608  # numbers of ours
+
+DOCUMENTS = """
+WITH document AS (
+  SELECT response.visit_id, response.connection_id
+  FROM read_parquet($visit, hive_partitioning = false) AS visit
+  JOIN read_parquet($response, hive_partitioning = false) AS response
+    ON response.visit_id = visit.id AND response.id = visit.main_response_id
+  WHERE visit.is_final
+)
+"""
+
+SHARES = """
+SELECT rank, count(*) AS responses, count(*) - count(size_bytes) AS unknown, sum(size_bytes)::BIGINT AS bytes,
+       count(*) FILTER (size_bytes <= $window) / nullif(count(size_bytes), 0) AS share
+FROM read_parquet($item, hive_partitioning = false)
+WHERE measure = 'responses' {conditions}
+GROUP BY rank
+"""
+
+TABLE = """
+SELECT facts.rank, facts.host, outcome, document_bytes, first_flight_bytes, responses, unknown, bytes,
+       shares.share, before.share AS share_before, shares.share - before.share AS share_change,
+       window_segments, window_most_segments, least_window_segments, most_window_segments, visit_id
+FROM facts LEFT JOIN shares USING (rank) LEFT JOIN before ON before.host = facts.host
+WHERE ($stratum IS NULL OR rank_stratum = $stratum)
+  AND (NOT $has_items OR responses IS NOT NULL)
+  AND ($part = '' OR contains(facts.host, $part))
+ORDER BY {order}facts.rank
+"""
+
+SIMILAR = """
+SELECT host FROM (SELECT DISTINCT host FROM named)
+WHERE contains(host, $part) OR jaro_winkler_similarity(host, $part) >= $least
+ORDER BY contains(host, $part) DESC, damerau_levenshtein(host, $part), host LIMIT $most
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Which sites of a release are asked for, in which order, and which window they are compared with."""
+
+    stratum: Stratum
+    window_bytes: int
+    part: str = ""
+    """Part of the names of the sites; empty for every site."""
+    sort: str = "rank"
+    """Column by which the rows are sorted, after a minus from the largest; nulls come last."""
+
+
+def order_of(sort: str) -> str:
+    """The first terms of SQL's ORDER BY for a sort.
+
+    >>> order_of("-share"), order_of("host")
+    ('"share" DESC NULLS LAST, ', '"host" ASC NULLS LAST, ')
+    """
+    return f'"{sort.removeprefix("-")}" {"DESC" if sort.startswith("-") else "ASC"} NULLS LAST, '
+
+
+class SiteTables:
+    """The tables of sites of the library's releases; parts of recent answers are kept in memory."""
+
+    def __init__(self, library: Library) -> None:
+        """Nothing is read yet."""
+        self._library = library
+        self._database = row_database()
+        self._held: Bounded[pa.Table] = Bounded(HELD_BYTES)
+        self._computing = threading.Lock()
+
+    def has(self, version: Version) -> bool:
+        """Return whether a release has the files of the table."""
+        return version.is_sound and set(FILES) <= set(version.files)
+
+    def of(self, version: Version, before: Version | None, question: Question) -> pa.Table:
+        """The rows that a question asks for, of SITE_ROW; Problem if a file is not the published one."""
+        stratum, window = question.stratum, question.window_bytes
+        facts, shares = self._facts(version), self._shares(version, stratum, window)
+        earlier = self._earlier(before, stratum, window)
+        has_items = not stratum.is_whole and set(stratum.fixed) != {"rank_stratum"}
+        values = {"stratum": stratum.rank_stratum, "has_items": has_items, "part": question.part}
+        with self._cursor(facts=facts, shares=shares, before=earlier) as cursor:
+            sql = TABLE.format(order=order_of(question.sort))
+            return cursor.sql(sql, params=values).to_arrow_table().cast(SITE_ROW)
+
+    def hosts(self, version: Version) -> pa.Table:
+        """The rank and host of each site of a release."""
+        path, checksum = self._library.file(version, "site.parquet")
+        sql = "SELECT rank, host FROM read_parquet($site, hive_partitioning = false) ORDER BY rank"
+        return self._kept(
+            ("hosts", checksum), lambda cursor: cursor.sql(sql, params={"site": str(path)}).to_arrow_table()
+        )
+
+    def is_named(self, version: Version) -> bool:
+        """Return whether a release names its sites."""
+        hosts = self.hosts(version)["host"]
+        return not len(hosts) or not pc.all(pc.ends_with(hosts, WITHOUT_NAME)).as_py()
+
+    def find(self, versions: list[Version], spellings: list[str]) -> str | None:
+        """The first of several spellings of a host that a release has as a site; None if none has."""
+        tables = [self.hosts(one)["host"] for one in versions]
+        return next(
+            (one for one in spellings if any(pc.index(host, one).as_py() >= 0 for host in tables)), None
+        )
+
+    def similar(self, versions: list[Version], part: str) -> list[str]:
+        """Hosts of sites whose names contain a text or resemble it, the most similar first."""
+        tables = [self.hosts(one) for one in versions]
+        if not tables or not part:
+            return []
+        values = {"part": part, "least": LEAST_SIMILARITY, "most": SUGGESTED}
+        with self._cursor(named=pa.concat_tables(tables)) as cursor:
+            return [host for (host,) in cursor.execute(SIMILAR, values).fetchall()]
+
+    def _facts(self, version: Version) -> pa.Table:
+        """What the table has of each site whatever is asked."""
+        paths = {name.removesuffix(".parquet"): self._library.file(version, name) for name in FILES[:4]}
+        named = {name: str(path) for name, (path, _) in paths.items()}
+        key = ("facts", *(checksum for _, checksum in paths.values()))
+
+        def computed(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
+            facts = cursor.sql(FACTS, params=named).to_arrow_table()
+            flights = dict(_first_flights(cursor, named))
+            sizes = pa.array([flights.get(visit) for visit in facts["visit_id"].to_pylist()], pa.int64())
+            return facts.append_column("first_flight_bytes", sizes)
+
+        return self._kept(key, computed)
+
+    def _shares(self, version: Version, stratum: Stratum, window_bytes: int) -> pa.Table:
+        """Counts, sizes and share by rank of the responses of a stratum."""
+        path, checksum = self._library.file(version, "item.parquet")
+        fixed = {"page_kind": stratum.page_kind, **{name: getattr(stratum, name) for name in stratum.fixed}}
+        sql = SHARES.format(conditions=" ".join(f"AND {name} = ${name}" for name in fixed))
+        values = {"item": str(path), "window": window_bytes, **fixed}
+        key = ("shares", checksum, stratum, window_bytes)
+        return self._kept(key, lambda cursor: cursor.sql(sql, params=values).to_arrow_table())
+
+    def _earlier(self, before: Version | None, stratum: Stratum, window_bytes: int) -> pa.Table:
+        """Shares by host in the release before; none where it does not name its sites."""
+        if before is None or not self.has(before) or not self.is_named(before):
+            return pa.table({"host": pa.array([], pa.string()), "share": pa.array([], pa.float64())})
+        shares = self._shares(before, stratum, window_bytes)
+        return self.hosts(before).join(shares, "rank", join_type="inner").select(["host", "share"])
+
+    def _kept(
+        self, key: tuple[object, ...], compute: Callable[[duckdb.DuckDBPyConnection], pa.Table]
+    ) -> pa.Table:
+        """A table from memory, or computed: one at a time, since a computation takes more memory than it."""
+        with self._computing:
+            found = self._held.get(key)
+            if found is None:
+                with self._cursor() as cursor:
+                    found = compute(cursor)
+                self._held.put(key, found, size=found.nbytes)
+            return found
+
+    @contextlib.contextmanager
+    def _cursor(self, **tables: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with tables by their names; Problem if a file cannot be read."""
+        with contextlib.closing(self._database.cursor()) as cursor:
+            for name, table in tables.items():
+                cursor.register(name, table)
+            try:
+                yield cursor
+            except (duckdb.Error, pa.ArrowException, OSError) as exc:
+                raise Problem("damaged-release", "a table of the release cannot be read") from exc
+
+
+def _first_flights(
+    cursor: duckdb.DuckDBPyConnection, named: dict[str, str]
+) -> Iterator[tuple[int, int | None]]:
+    """First flights of the connections of main documents, by visit."""
+
+    def rows(table: str, own: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        selected = ", ".join(f"rows.{name}" for name in columns)
+        sql = f"""{DOCUMENTS} SELECT rows.visit_id, {selected}
+            FROM read_parquet(${table}, hive_partitioning = false) AS rows
+            JOIN document ON document.visit_id = rows.visit_id AND document.connection_id = rows.{own}"""  # noqa: S608
+        values = {name: named[name] for name in {"visit", "response", table}}
+        return cursor.execute(sql, values).fetchall()
+
+    responses: dict[int, list[Response]] = defaultdict(list)
+    for visit, *values in rows("response", "connection_id", Response._fields):
+        responses[visit].append(Response(*values))
+    for visit, *values in rows("connection", "id", Connection._fields):
+        connection = Connection(*values)
+        # QUIC's window is not Linux TCP's.
+        flight = None if connection.protocol == "h3" else first_flight(connection, responses[visit])
+        yield visit, None if flight is None else flight.size_bytes
