@@ -95,7 +95,7 @@ def answer_of(
         kind=kind,
         headline=verdict["headline"],
         iw=None if kind == "no answer" else verdict["window"],
-        sentence=" ".join(verdict["sentences"][:-1] or verdict["sentences"]),
+        sentence=_without(verdict["headline"], " ".join(verdict["sentences"][:-1] or verdict["sentences"])),
         confidence=Confidence(
             level=verdict["confidence"] or "none",
             because="nothing is claimed"
@@ -108,6 +108,12 @@ def answer_of(
         if closing
         else None,
     )
+
+
+def _without(headline: str, sentence: str) -> str:
+    """A sentence without the headline that it begins with."""
+    rest = sentence.removeprefix(f"{headline}: ")
+    return rest[:1].upper() + rest[1:]
 
 
 def illustrative_sentence(because: Sequence[str]) -> str:

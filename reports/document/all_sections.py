@@ -1,30 +1,32 @@
-"""All sections of a report, in their order, as data."""
+"""All sections of a report, in the order that argues, as data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
+from releases.formatting import apart, grouped, quantity
 from releases.interval import Interval
-from releases.ranks import ranks_of
-from releases.share_weights import fits_query, page_fits, shares_by_weight
-from reports.document.size_figures import HEADLINE, curve
 from reports.document.theme import CURVES
+from reports.forms.brief import finding_of, steps_of_2010
 from reports.inputs.report_inputs import ReportInputs
-from reports.sections.protocols import protocols_section
-from reports.sections.quic_window import quic_section
-from reports.sections.ranks import ranks_section
-from reports.sections.same_sites import same_sites_section
-from reports.sections.segments import segments_section
-from reports.sections.servers import servers_table_section
+from reports.sections.instrument import instrument_section
+from reports.sections.same_sites import same_sites
+from reports.sections.servers import servers_parts
 from reports.sections.shape import Row, Section
-from reports.sections.sizes.shares import sizes_section
-from reports.sections.sizes.since_2010 import since_2010_section
-from reports.sections.sizes.since_last_year import Year, since_last_year_section, without_last_year, year_of
-from reports.sections.tail import tail_section
-from reports.sections.verdict import backcast_section, gains_section, ledger_section
+from reports.sections.sizes.kinds import kinds_of
+from reports.sections.sizes.shares import curve, size_tables, sizes_figure
+from reports.sections.sizes.since_2010 import since_2010
+from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
 from verdict.rule import RULE
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
+
+DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
+"""Measures of the first figure."""
+
+MARKED = (3, RULE.incumbent)
+"""Windows that figures of sizes mark, beside the one that the verdict speaks of."""
 
 
 def sections_of(
@@ -35,83 +37,108 @@ def sections_of(
 ) -> Iterator[Section]:
     """Yield the sections; `content` has the parts of the report that they show,
     `bands` the intervals along the first figure's curves."""
-    release = inputs.release
-    query = f"firstflight report build --year {inputs.year} --crawl {release.manifest.crawl}"
-    source = f"release {release.manifest.crawl}, version {release.version}"
-    cdfs = read_cdfs(release.file("distribution"))
-    sizes = content["sizes"]
-    windows = sizes["windows"]
+    query = f"firstflight report build --year {inputs.year} --crawl {inputs.release.manifest.crawl}"
     verdict = content["verdict"]
-    if verdict is not None:
-        yield gains_section(verdict, query=query)
-        yield ledger_section(verdict, query=query)
-    yield sizes_section(
-        sizes,
-        curves_of(cdfs, sizes["mss_bytes"], windows),
-        bands,
-        windows=windows,
-        labels=LABELS,
-        source=source,
+    yield sizes_section(inputs, content, bands=bands)
+    if verdict is None:
+        return
+    month, licence = inputs.release.manifest.crawl.month, inputs.release.manifest.licence
+    source = f"firstflight, pages of {month} replayed over networks from published distributions. {licence}."
+    yield gains_section(verdict, source=source, query=query)
+    yield costs_section(verdict, source=source, query=query)
+    plane = plane_figure(
+        verdict,
+        [*steps_of_2010()],
+        title=finding_of(verdict),
+        source=f"{source_of(inputs)} 2010: Dukkipati et al., Tables 3 and 7.",
+        query=query,
     )
-    yield since_2010_section(
-        cdfs,
-        year=int(release.crawl.month[:4]),
-        windows=sizes["windows"],
-        mss=sizes["mss_bytes"],
-        source=source,
-    )
-    yield last_year(inputs, sizes, cdfs, source=source)
-    same_sites = same_sites_section(release, inputs.other_years, mss=sizes["mss_bytes"])
-    if same_sites is not None:
-        yield same_sites
-    yield protocols_section(release, source=source)
-    yield segments_section(cdfs, iw=RULE.incumbent, source=source)
-    yield quic_section(cdfs, labels=LABELS, source=source)
-    yield servers_table_section(content["servers"], source=source)
-    yield tail_section(release, window_bytes=RULE.incumbent * sizes["mss_bytes"], source=source)
-    yield popularity(inputs, windows=sizes["windows"], mss=sizes["mss_bytes"])
-    if verdict is not None:
-        yield backcast_section(inputs.back_cast)
+    yield otherwise_section(verdict, plane, source=source, query=query)
+    yield instrument_section(inputs.back_cast)
 
 
-def last_year(
-    inputs: ReportInputs, sizes: Mapping[str, Any], cdfs: Mapping[str, Cdf], *, source: str
+def sizes_section(
+    inputs: ReportInputs, content: Mapping[str, Any], *, bands: Mapping[str, Mapping[int, Interval]]
 ) -> Section:
-    """The sizes beside those of the release of twelve months earlier."""
-    if inputs.year_before is None:
-        return without_last_year(inputs.release.crawl.year_before)
-    return since_last_year_section(
-        Year(release=inputs.release, sizes=sizes, cdfs=cdfs),
-        year_of(inputs.year_before, windows=sizes["windows"]),
-        labels=LABELS,
-        source=source,
-    )
-
-
-def popularity(inputs: ReportInputs, *, windows: Sequence[int], mss: int) -> Section:
-    """What weights by popularity would change."""
-    release, ranks = inputs.release, ranks_of(inputs.release)
-    pages = page_fits(release, windows=windows, mss=mss)
-    return ranks_section(
-        shares_by_weight(pages, ranks, windows=windows),
-        windows=windows,
-        is_ranked=bool(ranks),
-        source=f"release {release.manifest.crawl}, version {release.version}",
-        shares_query=fits_query(
-            windows=windows, mss=mss, visit="'visit.parquet'", response="'response.parquet'"
+    """What fits: by size, by kind, against 2010, over the years, and what servers send."""
+    release, sizes, verdict = inputs.release, content["sizes"], content["verdict"]
+    mss, iw, source = sizes["mss_bytes"], RULE.incumbent, source_of(inputs)
+    cdfs = read_cdfs(release.file("distribution"))
+    rival = int(str((verdict or {}).get("rival") or 16).split()[0])
+    marked = sorted({*MARKED, rival if rival > iw else 16})
+    stated = {name: band for name, band in bands.items() if name in stated_measures(cdfs)}
+    kinds = [*kinds_of(release, iw=iw, mss=mss, source=source)]
+    years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=release.manifest.licence)]
+    servers = [*servers_parts(content["servers"], source=source)]
+    year = int(release.crawl.month[:4])
+    then = [*since_2010(cdfs, year=year, windows=marked, iw=iw, mss=mss, source=source)]
+    curves = curves_of(cdfs, sizes)
+    first = sizes_figure(sizes, curves, stated, iw=iw, marked=marked, labels=LABELS, source=source)
+    return Section(
+        id="sizes",
+        title="What fits into the first flight",
+        lead="A server may send its initial window, today ten segments, before it hears from the browser. "
+        f"What fits arrives in one round trip; what does not waits for another.{incomplete(sizes)}",
+        figures=(
+            *([first] if curves else []),
+            *(figure for parts in (kinds, then, years, servers) for figure, *_ in parts),
+        ),
+        tables=(
+            *size_tables(sizes, LABELS, source),
+            *(table for parts in (kinds, then, years, servers) for _, *tables in parts for table in tables),
         ),
     )
 
 
-def stated_headline(cdfs: Mapping[str, Cdf]) -> list[str]:
+def incomplete(sizes: Mapping[str, Any]) -> str:
+    """A sentence on responses that are counted apart; empty if there are none."""
+    found = sizes["incomplete_responses"]
+    if not found["count"]:
+        return ""
+    return (
+        f" {grouped(found['count'])} responses ({quantity(found['percent'], '%', 2)}) broke off or had not "
+        "ended when recording stopped; they are counted apart."
+    )
+
+
+def fuller(inputs: ReportInputs, content: Mapping[str, Any], sections: list[Section]) -> str:
+    """What a fuller release or replay would add, in one sentence; empty if nothing is missing."""
+    verdict = content["verdict"]
+    shown = {figure.id for section in sections for figure in section.figures}
+    stated = {one["id"] for one in content["sizes"]["measures"] if one["is_stated"]}
+    missing = [
+        name
+        for name, is_there in (
+            ("what windows save and cost, by a replay", verdict is not None),
+            ("the sizes of first flights", "first_flights" in stated),
+            ("the windows that servers use, from captured packets", "initial_windows" in shown),
+            ("the same sites in other years", "fig-years" in shown),
+            ("what others pay if everyone raises the window", verdict is None or "fig-everyone" in shown),
+            ("the experiment of 2010 again", verdict is None or inputs.back_cast.content is not None),
+        )
+        if not is_there
+    ]
+    return f"A fuller release would add: {'; '.join(missing)}." if missing else ""
+
+
+def source_of(inputs: ReportInputs) -> str:
+    """Release, recorder and licence, as figures name them."""
+    release = inputs.release
+    told = (release.recording or {}).get("source")
+    recorder = f"; pages recorded by others: {apart(re.split('[,;] ', str(told))[0])}" if told else ""
+    return f"firstflight, {release.manifest.crawl.month}{recorder}. {release.manifest.licence}."
+
+
+def stated_measures(cdfs: Mapping[str, Cdf]) -> list[str]:
     """Measures of the first figure of which most sizes are known."""
-    return [measure for measure in HEADLINE if cdfs[measure].is_stated]
+    return [measure for measure in DRAWN if cdfs[measure].is_stated]
 
 
-def curves_of(cdfs: Mapping[str, Cdf], mss: int, windows: Sequence[int]) -> list[Row]:
-    """Points of the curves of the first figure."""
+def curves_of(cdfs: Mapping[str, Cdf], sizes: Mapping[str, Any]) -> list[Row]:
+    """Points of the curves of the first figure, exact at every window."""
+    thresholds = [iw * sizes["mss_bytes"] for iw in sizes["windows"]]
     return [
         point
-        for measure in stated_headline(cdfs)
-        for point in curve(cdfs[measure], measure, thresholds=[iw * mss for iw in windows])
+        for measure in stated_measures(cdfs)
+        for point in curve(cdfs[measure], LABELS[measure], thresholds=thresholds)
     ]

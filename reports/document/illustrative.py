@@ -61,7 +61,7 @@ def limits_sentence(told: Mapping[str, Any], *, vantage: str) -> str:
 def marks(content: Mapping[str, Any]) -> str:
     """Words that mark every number and figure of a report: recorded, illustrative, both or none."""
     words = {
-        "recorded": content["recorded_pages"] is not None,
+        "recorded pages": content["recorded_pages"] is not None,
         "illustrative": content["is_illustrative"],
     }
     return ", ".join(word for word, holds in words.items() if holds)

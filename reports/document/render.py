@@ -1,5 +1,6 @@
 """Renders a report's content as an HTML page. Every string in the content is treated as hostile."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from releases.formatting import (
     wholes,
 )
 from reports.document.illustrative import marks
+from reports.document.method import pattern_of
 from reports.document.theme import recolouring
 from reports.forms.brief import Brief
 from reports.forms.cells import bounds_near, cell
@@ -27,22 +29,11 @@ from reports.forms.typesetting import unbroken
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-def render_html(
-    content: Mapping[str, Any], *, figures: Mapping[str, str], narrow: Mapping[str, str] | None = None
-) -> str:
-    """Render the self-contained page.
-
-    `figures` are our own SVG drawings by name, `narrow` those of wide ones for phones.
-    """
-    drawn, for_phones = (
-        {name: Markup(svg) for name, svg in some.items()}  # noqa: S704  # drawn by us
-        for some in (figures, narrow or {})
-    )
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(**standing(content), figures=drawn, narrow=for_phones, recolouring=recolouring())
-    )
+def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
+    """Render the self-contained page. `figures` are our own SVG drawings by name."""
+    drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # drawn by us
+    template = _environment().get_template("report.html.j2")
+    return template.render(**standing(content), figures=drawn, recolouring=recolouring())
 
 
 def render_brief(brief: Brief, *, wide: str, narrow: str) -> str:
@@ -85,6 +76,8 @@ def _environment() -> jinja2.Environment:
         "css": css_text,
         "stated": stated,
         "typed": as_typed,
+        "linked": linked,
+        "anchor": anchor,
     }
     return environment
 
@@ -97,6 +90,33 @@ def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
     if isinstance(value, Markup):
         return Markup(visible_text(value))  # noqa: S704  # it was Markup
     return unbroken(visible_text(value))
+
+
+def linked(text: str, glossary: Mapping[str, str]) -> Markup:
+    """A text in which each term leads to its meaning the first time."""
+    found = str(escape(visible(text)))
+    for term in sorted(glossary, key=len, reverse=True):
+        found = _linked(found, term)
+    return Markup(found)  # noqa: S704  # escaped above; terms and anchors are ours
+
+
+def _linked(text: str, term: str) -> str:
+    """Escaped text with a link around the first of a term that is not within another link."""
+    parts = re.split(r"(<a .*?</a>)", text)
+    for at, part in enumerate(parts):
+        if found := None if part.startswith("<a ") else pattern_of(term).search(part):
+            link = f'<a class="term" href="#{anchor(term)}">{found[0]}</a>'
+            return "".join([*parts[:at], part[: found.start()], link, part[found.end() :], *parts[at + 1 :]])
+    return text
+
+
+def anchor(term: str) -> str:
+    """Anchor of a term in the glossary.
+
+    >>> anchor("initial window (IW)")
+    'term-initial-window-iw'
+    """
+    return "term-" + "-".join(re.findall("[a-z0-9]+", term.lower()))
 
 
 def as_typed(value: str) -> Markup:

@@ -5,27 +5,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 from altair.utils.schemapi import debug_mode
 
 from releases.catalogue import Release
-from releases.cdf import read_cdfs
 from releases.slow_start import WINDOWS
 from replay.runs import replay_folder
 from replay.runs.initial_window import is_paced
 from reports.answer import answer_of, fits_number
-from reports.document.all_sections import stated_headline
+from reports.document.charts import WIDTH, draw_figure
 from reports.document.citation import citation
-from reports.document.drawing import draw_figure, flat, is_wide
-from reports.document.figure_style import NARROW, WIDE
 from reports.document.illustrative import illustrative_because, marks, recorded_limits
 from reports.document.plane import NARROW_SHEET, SLIDE, SLIDE_SCALE, WIDE_SHEET, draw_plane
 from reports.document.rebuilding import publishing_options, replay_command
 from reports.document.render import render_brief, render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
-from reports.document.size_figures import cdf_figure
-from reports.document.theme import LIGHT, bare, for_both_schemes, png, svg, vega_lite
-from reports.forms.brief import brief_of
+from reports.document.theme import bare, for_both_schemes, png, svg, vega_lite
+from reports.forms.brief import Brief, brief_of
 from reports.forms.figure_files import Drawn
 from reports.forms.pdf import brief_pdf
 from reports.forms.summary_text import summary_text
@@ -42,6 +37,9 @@ from storage.staging import put_new
 from storage.sums import seal
 from verdict.rule import RULE
 from verdict.stored import rounded
+
+PNG_WIDTH = 1600
+"""Width of a figure as PNG, in pixels."""
 
 FIRST = Publication()
 """Publication of a first version without a date."""
@@ -123,23 +121,22 @@ def write_report(
             is_illustrative=composed["is_illustrative"],
         ),
     }
-    charts, for_phones = (
-        {name: vega_lite(chart) for name, chart in drawn.items()}
-        for drawn in draw(inputs, content, note=marks(content) or None)
-    )
-    figures, narrow = (
-        {name: bare(svg(chart)) for name, chart in drawn.items()} for drawn in (charts, for_phones)
-    )
+    brief = brief_of(content, marks=marks(content))
+    charts = draw(content, brief, note=marks(content) or None)
+    figures = {name: bare(svg(chart)) for name, chart in charts.items()}
     with put_new(folder) as stage:
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
-        page = render_html(content, figures=figures, narrow=narrow)
-        (stage / PAGE).write_text(page, encoding="utf-8")
+        (stage / PAGE).write_text(render_html(content, figures=figures), encoding="utf-8")
         drawn = {
-            name: Drawn(svg=for_both_schemes(figures[name]), png=png(chart), vega_lite=chart)
+            name: Drawn(
+                svg=for_both_schemes(figures[name]),
+                png=png(chart, scale=PNG_WIDTH / WIDTH),
+                vega_lite=chart,
+            )
             for name, chart in charts.items()
         }
         write_forms(stage / FORMS, content, marks=marks(content), charts=drawn)
-        _write_brief(stage / FORMS, content)
+        _write_brief(stage / FORMS, content, brief)
         (stage / "summary.txt").write_text(summary_text(content, marks=marks(content)), encoding="utf-8")
         carry_loads(stage, inputs.replay, inputs.back_cast.content)
         seal(stage, {**facts, "publication": published, "content_sha256": content_digest(content)})
@@ -148,9 +145,8 @@ def write_report(
     return content
 
 
-def _write_brief(folder: Path, content: Mapping[str, Any]) -> None:
+def _write_brief(folder: Path, content: Mapping[str, Any], brief: Brief) -> None:
     """Write the brief as a page and as PDF, and the slide."""
-    brief = brief_of(content, marks=marks(content))
     with debug_mode(False):
         drawn = {
             sheet: vega_lite(draw_plane(content, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET, SLIDE)
@@ -198,56 +194,16 @@ def release_facts(release: Release) -> dict[str, Any]:
     return {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
 
 
-def draw(
-    inputs: ReportInputs, content: Mapping[str, Any], *, note: str | None
-) -> tuple[dict[str, alt.TopLevelMixin], dict[str, alt.TopLevelMixin]]:
-    """Draw the figures of all sections by id, ready for SVG, PNG and Vega-Lite,
-    and the wide ones once more for phones.
-
-    `note` marks each.
-    """
+def draw(content: Mapping[str, Any], brief: Brief, *, note: str | None) -> dict[str, str]:
+    """Draw the figures of all sections, as Vega-Lite by id; `note` marks each."""
+    figures = [one for section in content["sections"] for one in section["figures"]]
     # Altair checks a chart as a whole when it is written;
     # to check each of its parts too takes most of the time.
     with debug_mode(False):
-        return _drawn(inputs, content, note=note)
-
-
-def _drawn(
-    inputs: ReportInputs, content: Mapping[str, Any], *, note: str | None
-) -> tuple[dict[str, alt.TopLevelMixin], dict[str, alt.TopLevelMixin]]:
-    figures = {one["id"]: one for section in content["sections"] for one in section["figures"]}
-    wide = {name for name, one in figures.items() if is_wide(one)}
-    drawn: dict[str, alt.TopLevelMixin] = {}
-    narrow: dict[str, alt.TopLevelMixin] = {}
-    for name, one in figures.items():
-        if not one["rows"]:
-            continue
-        for found, is_narrow in ((drawn, False), *([(narrow, True)] if name in wide else [])):
-            chart = (
-                sizes_chart(inputs, content, one, note=note, width=NARROW if is_narrow else WIDE)
-                if name == "cdf"
-                else draw_figure(one, note=note, is_narrow=is_narrow)
-            )
-            if chart is not None:
-                found[name] = chart
-    return drawn, narrow
-
-
-def sizes_chart(
-    inputs: ReportInputs,
-    content: Mapping[str, Any],
-    figure: Mapping[str, Any],
-    *,
-    note: str | None,
-    width: int,
-) -> alt.LayerChart:
-    """The figure of sizes, which is drawn from the release itself."""
-    return cdf_figure(
-        inputs.release,
-        measures=stated_headline(read_cdfs(inputs.release.file("distribution"))),
-        windows=content["sizes"]["windows"],
-        bands=[flat(row, "cdf") for row in figure["bands"]],
-        note=note,
-        theme=dataclasses.replace(LIGHT, background="transparent"),
-        width=width,
-    )
+        drawn = {
+            one["id"]: draw_plane(content, brief, NARROW_SHEET)
+            if one["drawing"] == "plane"
+            else draw_figure(one, note=note)
+            for one in figures
+        }
+        return {name: vega_lite(chart) for name, chart in drawn.items() if chart is not None}

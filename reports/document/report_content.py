@@ -12,19 +12,19 @@ import pyarrow.parquet as pq
 from releases.catalogue import Release
 from replay.runs.initial_window import in_json
 from reports.answer import Answer
-from reports.document.all_sections import sections_of
+from reports.document.all_sections import fuller, sections_of
 from reports.document.illustrative import illustrative_because, recorded_section
+from reports.document.method import LIMITS, glossary_of, method_of
 from reports.document.rebuilding import rebuild_commands
 from reports.forms.typesetting import in_type
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.sizes.counts import SizeCounts
-from schema.glossary import GLOSSARY
 
 FORMAT_VERSION = 2
 """Format of report.json."""
 
-READ = ("answer", "sections", "limits", "glossary")
+READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
 """Parts of the content that the report's forms print as they are."""
 
 OF_A_VERSION = ("publication", "citation", "redo")
@@ -38,51 +38,6 @@ CRAWL_COLUMNS = (
     "user_agent", "browser_flags", "planned_at", "sealed_at", "browser_built_on",
 )  # fmt: skip
 """Columns of the crawl's provenance row that the report contains."""
-
-TERMS = (
-    "segment",
-    "initial window (IW)",
-    "flight",
-    "first flight",
-    "IW-limited",
-    "wire bytes",
-    "page",
-    "profile",
-    "population",
-    "cell",
-    "page time",
-    "gain",
-    "incumbent",
-    "illustrative",
-)
-"""Terms of the glossary that a report explains."""
-
-OWN_TERMS = {
-    "price": "payload sent again, in percentage points, for 1 % of page time saved",
-    "net benefit": "the rule's price times page time saved, less payload sent again",
-}
-"""Terms of reports alone, which the glossary of releases need not have."""
-
-LIMITS: tuple[str, ...] = (
-    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, "
-    "scripts and servers take no time.",
-    "The replay requests a response as soon as the response that names it is complete, and then all that it "
-    "names at once. Browsers request earlier and more spread out. So bursts, and losses at the bottleneck's "
-    "single queue, are larger than on the web.",
-    "Each page is loaded once, with a cold cache, from one vantage. "
-    "Repeat visits and inner pages are not part of the estimand.",
-    "Linux receivers open with a window of 44 segments. "
-    "A larger initial window has no effect until they raise it.",
-    "The senders are Linux with the stated congestion control, and send a window at once unless it is called "
-    "paced. BBR spreads the first flight, too. QUIC needs measurements of its own; "
-    "no TCP gain is scaled to it.",
-    "CUBIC's HyStart works from a window of 16 on, so larger initial windows start inside it.",
-    "A gain is measured while only the page's servers change their window. Loads in which all traffic "
-    "changes are asked for others' short flows alone.",
-    "Intervals describe pages and networks like those measured. They cannot describe pages that the list, "
-    "the vantage or failures of the crawl left out.",
-)
-"""Limits of every edition."""
 
 
 def report_content(
@@ -114,10 +69,13 @@ def report_content(
             *(recorded["limits"] if recorded else [months_limit(inputs.months, inputs.release.crawl.month)]),
         ],
         "redo": rebuild_commands(inputs),
-        "glossary": {**{term: GLOSSARY[term] for term in TERMS}, **OWN_TERMS},
     }
-    sections = [one.to_dict() for one in sections_of(inputs, content, bands=counted.bands)]
-    whole: dict[str, Any] = rounded({**content, "sections": sections})
+    sections = [*sections_of(inputs, content, bands=counted.bands)]
+    content["fuller"] = fuller(inputs, content, sections)
+    content["method"] = method_of(content)
+    content["sections"] = [one.to_dict() for one in sections]
+    content["glossary"] = glossary_of(content)
+    whole: dict[str, Any] = rounded(content)
     return {**whole, **{name: in_type(whole[name]) for name in READ}}
 
 

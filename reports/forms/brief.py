@@ -98,7 +98,7 @@ def brief_of(content: Data, *, marks: str) -> Brief:
         sentence=sentence[:1].upper() + sentence[1:],
         how_sure=f"Confidence: {answer['confidence']['level']}.",
         numbers=tuple(_numbers(content)),
-        finding=_finding(verdict),
+        finding=finding_of(verdict),
         source=f"firstflight, {_release(content)}. 2010: Dukkipati et al. 2010, Tables 3 and 7."
         + (" Intervals hold together with 95 %." if verdict else ""),
         headings=HEADINGS,
@@ -141,7 +141,7 @@ def _number(one: Data, other: str) -> Number:
     )
 
 
-def _finding(verdict: Data | None) -> str:
+def finding_of(verdict: Data | None) -> str:
     """What the plane shows, in a sentence."""
     gains, costs = zip(*((gain, cost) for _, gain, cost in steps_of_2010()), strict=True)
     then = (

@@ -64,10 +64,13 @@ def _blocks(content: Data, marks: str) -> Iterator[str]:
     )
     for section in content["sections"]:
         yield from _section(content, section)
-    yield "## Provenance"
-    yield _listed(f"{term}: {text}" for term, text in (*provenance(content), *parameters(content)))
     yield "## Limits"
     yield _listed(content["limits"])
+    yield escaped(content["fuller"])
+    yield "## Method"
+    yield from map(escaped, content["method"])
+    yield "## Provenance"
+    yield _listed(f"{term}: {text}" for term, text in (*provenance(content), *parameters(content)))
     yield "## Rebuild this report"
     yield _commands(content["redo"])
     yield "## Glossary"
@@ -78,7 +81,7 @@ def _blocks(content: Data, marks: str) -> Iterator[str]:
 
 def _section(content: Data, section: Data) -> Iterator[str]:
     yield f"## {escaped(section['title'])}"
-    yield from map(escaped, filter(None, (section["lead"], section.get("missing"), *section["notes"])))
+    yield from map(escaped, (section["lead"], *section["notes"]))
     for figure in section["figures"]:
         if figure["rows"]:
             name, title = figure["id"], escaped(figure["title"])

@@ -5,12 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
 from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, changes
-from reports.sections.shape import Column, Row, Section, Table, interval
+from releases.formatting import grouped
+from reports.sections.shape import Column, Figure, Row, Table, interval
 
 SHOWN = [RESPONSES[kind] for kind in ("all", "main", "image")]
 """Responses that pages and documents show; the data have every kind."""
 
 SHOWN_WINDOWS = ("IW 10", "IW 30")
+
+AS_COUNTED = "as counted"
+"""Sizes of a recorder who counted headers."""
 
 BASE = (
     Column(id="since", title="since", kind="text"),
@@ -20,8 +24,20 @@ BASE = (
 )
 
 
-def same_sites_section(release: Release, others: Sequence[Release], *, mss: int) -> Section | None:
-    """Changes of shares and of sizes since each other release; None if none has enough sites in common."""
+DRAWN = (RESPONSES["all"], RESPONSES["image"])
+"""Responses that the figure shows, those of images where a recorder kept no others."""
+
+NOTE = (
+    "Lists differ from year to year, so that only the same sites say how the web changed. Redirects are "
+    "left out, since not every recorder counted them, and nothing is stated of fewer than 20 sites."
+)
+
+
+def same_sites(
+    release: Release, others: Sequence[Release], *, iw: int, mss: int, licence: str
+) -> Iterator[tuple[Figure, Table, Table]]:
+    """Yield the figure and the tables of changes since each other release; nothing if none has enough sites
+    in common."""
     asked = Asked(mss=mss)
     now = values_of(release, asked) if others else {}
     stated = [
@@ -29,48 +45,85 @@ def same_sites_section(release: Release, others: Sequence[Release], *, mss: int)
     ]
     shares = in_order(row for one, every in stated for row in share_rows(one, every))
     sizes = in_order(row for one, every in stated for row in size_rows(one, every))
-    if not shares:
-        return None
-    source = "; ".join(f"release {one.crawl}, version {one.version}" for one in (release, *others))
-    return Section(
-        id="same-sites",
-        title="The same sites in other years",
-        lead="Lists differ from year to year, so that only the same sites say how the web changed. Redirects "
-        "are left out, since not every recorder counted them, and nothing is stated of fewer than 20 sites.",
-        tables=(
-            Table(
-                id="same-sites-shares",
-                title="Share that fits into each window, on the same sites",
-                columns=(
-                    *BASE,
-                    Column(id="window", title="window", kind="text"),
-                    Column(id="before", title="then", unit="%"),
-                    Column(id="now", title="now", unit="%"),
-                    Column(id="change", title="change", unit="pp", kind="interval"),
-                ),
-                rows=tuple(shares),
-                source=source,
-                query=f"firstflight release changes FROM {release.crawl} --measure share",
-                notes=(f"Shares: {MEASURES['share']}. Sizes: {ENDS['bodies']}; {ENDS['headers']}.",),
-                shown=sum(map(is_shown, shares)),
+    drawn = [row for row in shares if row["window"] == f"IW {iw}" and row["responses"] in DRAWN]
+    if not drawn:
+        return
+    months = sorted({str(row["since"])[:7] for row in (*shares, *sizes)} | {release.crawl.month})
+    source = f"firstflight, recordings of {', '.join(months)}. {licence}."
+    query = f"firstflight release changes FROM {release.crawl} --measure share"
+    yield (
+        years_figure(drawn, iw=iw, now=release.crawl.month, source=source, query=query),
+        Table(
+            id="same-sites-shares",
+            is_folded=True,
+            title="Share that fits into each window, on the same sites",
+            columns=(
+                *BASE,
+                Column(id="window", title="window", kind="text"),
+                Column(id="before", title="then", unit="%"),
+                Column(id="now", title="now", unit="%"),
+                Column(id="change", title="change", unit="pp", kind="interval"),
             ),
-            Table(
-                id="same-sites-bytes",
-                title="Sizes of responses and bytes a page, on the same sites",
-                columns=(
-                    *BASE,
-                    Column(id="measure", title="measure", kind="text"),
-                    Column(id="before", title="then", unit="B", kind="count"),
-                    Column(id="now", title="now", unit="B", kind="count"),
-                    Column(id="change", title="ratio", kind="interval"),
-                ),
-                rows=tuple(sizes),
-                source=source,
-                query=f"firstflight release changes FROM {release.crawl}",
-                notes=(f"Median response: {MEASURES['quantile']}. Bytes a page: {MEASURES['page_bytes']}.",),
-                shown=sum(map(is_shown, sizes)),
-            ),
+            rows=tuple(shares),
+            source=source,
+            query=query,
+            notes=(NOTE, f"Shares: {MEASURES['share']}. Sizes: {ENDS['bodies']}; {ENDS['headers']}."),
+            shown=sum(map(is_shown, shares)),
         ),
+        Table(
+            id="same-sites-bytes",
+            is_folded=True,
+            title="Sizes of responses and bytes a page, on the same sites",
+            columns=(
+                *BASE,
+                Column(id="measure", title="measure", kind="text"),
+                Column(id="before", title="then", unit="B", kind="count"),
+                Column(id="now", title="now", unit="B", kind="count"),
+                Column(id="change", title="ratio", kind="interval"),
+            ),
+            rows=tuple(sizes),
+            source=source,
+            query=f"firstflight release changes FROM {release.crawl}",
+            notes=(f"Median response: {MEASURES['quantile']}. Bytes a page: {MEASURES['page_bytes']}.",),
+            shown=sum(map(is_shown, sizes)),
+        ),
+    )
+
+
+def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: str) -> Figure:
+    """The shares of the same sites then and now, for each earlier release."""
+    first = rows[0]
+    change = first["now"] - first["before"]
+    found = "more" if change > 0 else "less" if change < 0 else "as much"
+    year = first["since"][:4]
+    return Figure(
+        id="fig-years",
+        title=f"Over the years: IW {iw} holds {found} of the same sites\u2019 responses "
+        f"{'than' if change else 'as'} in {year}",
+        caption=f"Mean over sites of the share of responses that fits into IW {iw}. Where a recorder did "
+        "not count headers, the truth lies between bodies alone and bodies with the headers\u2019 text.",
+        drawing="dots",
+        x="share",
+        y="sites",
+        series="when",
+        columns=(
+            Column(id="sites", title="sites", kind="text"),
+            Column(id="when", title="when", kind="text"),
+            Column(id="share", title="share that fits", unit="%"),
+        ),
+        rows=tuple(
+            {
+                "sites": f"{row['since']}: {row['responses']} of {grouped(row['sites'])} sites"
+                + ("" if row["sizes"] == AS_COUNTED else f", {row['sizes']}"),
+                "when": name,
+                "share": row[value],
+            }
+            for row in sorted(rows, key=lambda one: str(one["since"]))
+            for name, value in (("then", "before"), (f"in {now}", "now"))
+        ),
+        source=source,
+        query=query,
+        domain=(0.0, 100.0),
     )
 
 
@@ -88,7 +141,7 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 def base_row(release: Release, one: Change) -> dict[str, object]:
     """The columns that both tables have."""
     label = (release.recording or {}).get("list_name") or release.manifest.list_id
-    sizes = {"whole": "as counted", "bodies": "bodies alone", "headers": "with headers' text"}[one.end]
+    sizes = {"whole": AS_COUNTED, "bodies": "bodies alone", "headers": "with headers' text"}[one.end]
     return {
         "since": f"{release.crawl.month}, {label}",
         "responses": RESPONSES[one.responses],

@@ -1,12 +1,11 @@
 """What servers do: their initial windows and first flights, as captured packets show them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from releases.formatting import grouped
-from reports.sections.shape import Column, Figure, Section, Table, not_measured
+from releases.formatting import grouped, quantity, stated
+from reports.sections.shape import Column, Figure, Table
 
-TITLE = "What servers do"
 QUERY = (
     "SELECT tls_version IS NOT NULL, initial_window_segments, initial_window_most_segments, count(*) FROM "
     "'connection.parquet' WHERE initial_window_segments IS NOT NULL GROUP BY ALL"
@@ -14,107 +13,57 @@ QUERY = (
 """The bounds that releases/initial_windows.py makes the distribution of."""
 
 
-def servers_table_section(servers: Mapping[str, Any] | None, *, source: str) -> Section:
-    """The section from the content's servers, or that no packets were captured."""
-    lead = (
-        "How many segments a server sends before the first acknowledgment comes back, "
-        "read from captured packets."
-    )
+LEAST_PERCENT = 1.0
+"""Least share of the connections that a window in the figure has."""
+
+COLUMNS = (
+    Column(id="window", title="segments", kind="text"),
+    Column(id="percent", title="share of connections", unit="%"),
+    Column(id="tls_percent", title="after TLS", unit="%"),
+    Column(id="clear_percent", title="in clear text", unit="%"),
+    Column(id="exact", title="connections, exact", kind="count"),
+    Column(id="hosts", title="hosts, exact", kind="count"),
+)
+
+
+def servers_parts(servers: Mapping[str, Any] | None, *, source: str) -> Iterator[tuple[Figure, Table, Table]]:
+    """Yield the figure and the tables from the content's servers; nothing if no packets were captured."""
     if servers is None:
-        return not_measured(
-            "servers",
-            TITLE,
-            lead,
-            "its packets were not captured. Those of a crawl by firstflight are, and fill this section.",
-        )
-    columns = (
-        Column(id="window", title="segments", kind="text"),
-        Column(id="percent", title="share of connections", unit="%"),
-        Column(id="tls_percent", title="after TLS", unit="%"),
-        Column(id="clear_percent", title="in clear text", unit="%"),
-        Column(id="exact", title="connections, exact", kind="count"),
-        Column(id="hosts", title="hosts, exact", kind="count"),
-    )
-    rows = tuple({one.id: window[one.id] for one in columns} for window in servers["windows"])
+        return
+    rows = tuple({one.id: window[one.id] for one in COLUMNS} for window in servers["windows"])
     known = servers["exact"] + servers["bounded"] + servers["at_least"]
-    return Section(
-        id="servers",
-        title=TITLE,
-        lead=f"{lead} Of {grouped(known)} connections the window is exact on {grouped(servers['exact'])}: "
-        "there the server stopped, though it had more to send, until an acknowledgment reached it. On "
-        f"{grouped(servers['bounded'])} it lies between two bounds, and on {grouped(servers['at_least'])} "
-        "it is at least as large as what was seen. The shares are the likeliest for all of these together "
-        "(Turnbull's estimate, apart for TLS and clear text), "
-        "since small windows after TLS are never exact.",
-        figures=(
-            Figure(
-                id="initial_windows",
-                title="Initial windows that servers use.",
-                caption="Share of the connections by TCP segments, as their bounds make it likeliest.",
-                drawing="bars",
-                x="window",
-                y="percent",
-                columns=columns,
-                rows=rows,
-                source=source,
-                query=QUERY,
+    first = max(rows, key=lambda row: float(row["percent"]))
+    yield (
+        Figure(
+            id="initial_windows",
+            title=f"{quantity(first['percent'], '%', 2)} of connections to servers begin with "
+            f"{first['window']} segments",
+            caption="Share of TCP connections by the window that captured packets show; windows of less than "
+            f"{stated(LEAST_PERCENT, '%')} are in the table.",
+            drawing="dots",
+            x="percent",
+            y="window",
+            columns=COLUMNS,
+            rows=tuple(row for row in rows if row["percent"] >= LEAST_PERCENT),
+            source=source,
+            query=QUERY,
+        ),
+        Table(
+            id="windows",
+            is_folded=True,
+            title="Initial windows of servers",
+            columns=COLUMNS,
+            rows=rows,
+            source=source,
+            query=QUERY,
+            notes=(
+                f"Of {grouped(known)} connections the window is exact on {grouped(servers['exact'])}, "
+                f"between two bounds on {grouped(servers['bounded'])}, and at least what was seen on "
+                f"{grouped(servers['at_least'])}; the shares are the likeliest for all together "
+                "(Turnbull).",
             ),
         ),
-        tables=(
-            Table(
-                id="windows",
-                title="Initial windows of servers",
-                columns=columns,
-                rows=rows,
-                source=source,
-                query=QUERY,
-            ),
-            Table(
-                id="windows-at-most",
-                title="Share of connections whose window has at most so many segments",
-                columns=(
-                    Column(id="segments", title="segments", kind="count"),
-                    *(
-                        Column(id=f"{name}_{end}", title=f"{title}, {word}", unit="%")
-                        for name, title in (("all", "all"), ("tls", "after TLS"), ("clear", "in clear text"))
-                        for end, word in (("lower", "at least"), ("upper", "at most"))
-                    ),
-                ),
-                rows=tuple(
-                    {
-                        "segments": one["segments"],
-                        **{
-                            f"{name}_{end}": one.get(name, {}).get(end)
-                            for name in ("all", "tls", "clear")
-                            for end in ("lower", "upper")
-                        },
-                    }
-                    for one in servers["at_most"]
-                ),
-                source=source,
-                query=QUERY,
-            ),
-            flights_table(servers, source),
-            unknown_table(servers, source),
-        ),
-    )
-
-
-def unknown_table(servers: Mapping[str, Any], source: str) -> Table:
-    """Connections whose window is not exact, by the reason."""
-    return Table(
-        id="windows-unknown",
-        title="Why a window is not exact",
-        columns=(
-            Column(id="reason", title="reason", kind="text"),
-            Column(id="connections", title="connections", kind="count"),
-        ),
-        rows=tuple(
-            {"reason": one["definition"] or one["unknown"], "connections": one["connections"]}
-            for one in servers["unknown"]
-        ),
-        source=source,
-        query="SELECT initial_window_unknown, count(*) FROM 'connection.parquet' GROUP BY 1 ORDER BY 2 DESC",
+        flights_table(servers, source),
     )
 
 
@@ -122,6 +71,7 @@ def flights_table(servers: Mapping[str, Any], source: str) -> Table:
     """First flights by transport."""
     return Table(
         id="first-flights",
+        is_folded=True,
         title="First flight of the first response on a connection",
         columns=(
             Column(id="transport", title="transport", kind="text"),

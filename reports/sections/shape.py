@@ -3,7 +3,6 @@ the tables and every other form of the report are renderings.
 
 A row maps column ids to values: text, a number, None for what is unknown, or an interval as
 {"estimate": …, "lower": …, "upper": …}. Numbers are in the column's unit.
-COMPARED stands where a row would be compared with itself.
 """
 
 from collections.abc import Mapping
@@ -18,13 +17,9 @@ ColumnKind = Literal["text", "count", "number", "interval", "stated"]
 """number: a measured one. stated: a bound, a setting or a figure that others published,
 with its own digits."""
 
-COMPARED = "compared with"
-"""Value of a row that the others are compared with, in a column of numbers; data as CSV leave it empty."""
-
-Drawing = Literal["forest", "intervals", "lines", "bars"]
-"""forest: an interval for each category, sideways, or below each other for each of its series. intervals:
-points with bars over categories, by series. lines: a curve for each series over a quantity. bars: a bar for
-each category."""
+Drawing = Literal["dots", "curves", "plane"]
+"""dots: an estimate with its interval for each category, below each other, by series. curves: a curve for
+each series over a quantity. plane: gain and cost of each window, drawn by reports.document.plane."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +50,8 @@ class Table:
     notes: tuple[str, ...] = ()
     shown: int | None = None
     """Rows, from the first, that pages and documents print; None for all. The data have all of them."""
+    is_folded: bool = False
+    """True if pages show the rows on demand alone, as those of any table of many rows."""
     is_published: bool = False
     """True for numbers that others published, and for definitions:
     they do not bear the marks of this report's own numbers."""
@@ -66,6 +63,7 @@ class Line:
 
     value: float
     label: str
+    """Name above the plot; empty if the line explains itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,9 @@ class Figure:
 
     id: str
     title: str
+    """What the figure shows, as a finding."""
     caption: str
+    """What is drawn, over what, and how to read it."""
     drawing: Drawing
     x: str
     """Column along the horizontal axis."""
@@ -91,6 +91,8 @@ class Figure:
     """Intervals along the curves: rows whose vertical value is an interval."""
     is_logarithmic: bool = False
     """True if the horizontal axis is."""
+    domain: tuple[float, float] | None = None
+    """Ends of the horizontal axis, which figures that are compared share; what is beyond is drawn at them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +102,7 @@ class Section:
     id: str
     title: str
     lead: str
-    """What the section tells, in one or two plain sentences."""
-    missing: str | None = None
-    """Why there are no data, if there are none."""
+    """What the section tells, in a few plain sentences."""
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
@@ -115,8 +115,3 @@ class Section:
 def interval(found: Interval | None) -> dict[str, float] | None:
     """An interval as a row has it."""
     return None if found is None else asdict(found)
-
-
-def not_measured(name: str, title: str, lead: str, why: str) -> Section:
-    """A section whose data this release lacks."""
-    return Section(id=name, title=title, lead=lead, missing=f"Not measured in this release: {why}")

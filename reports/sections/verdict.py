@@ -1,220 +1,308 @@
-"""What the verdict rests on: gains and costs of each candidate, guards, the ledger, and the back-cast."""
+"""What windows save and cost, and who would decide otherwise: the verdict's data as figures and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from releases.formatting import stated
-from replay.runs.level import (
-    PUBLISHED_MBPS,
-    PUBLISHED_PACKETS_PERCENT,
-    PUBLISHED_RESPONSES_PERCENT,
-)
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table, not_measured
+from releases.formatting import quantity, stated
+from replay.runs.level import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table
 from verdict.arms import ALONE, EVERYONE
-from verdict.calibration import Standing
 from verdict.effects import BY_ID
-
-SOURCE = "the replay's loads"
 
 DECIDING = ("page", "resent", "milliseconds", "short flows")
 """Quantities that stand in the table of gains, or among the guards."""
 
 Data = Mapping[str, Any]
 
+WINDOW = Column(id="window", title="initial window", kind="text")
+SENT = Column(id="sent", title="sent", kind="text")
+GAIN = Column(id="gain", title="page time saved", unit="%", kind="interval")
+RESENT = Column(id="resent", title="payload sent again", unit="pp", kind="interval")
 
-def gains_section(verdict: Data, *, query: str) -> Section:
-    """What each candidate saves and sends again, with its verdict."""
-    rule = verdict["rule"]
-    worthwhile, price = rule["worthwhile_percent"], rule["price_pp"]
-    columns = (
-        Column(id="window", title="initial window", kind="text"),
-        Column(id="gain", title="page time saved", unit="%", kind="interval", near=(worthwhile,)),
-        Column(id="milliseconds", title="page time saved", unit="ms", kind="interval"),
-        Column(id="resent", title="payload sent again", unit="pp", kind="interval"),
-        Column(id="benefit", title="net benefit", unit="pp", kind="interval", near=(0.0,)),
-        Column(id="verdict", title="verdict", kind="text"),
-        Column(id="pairs", title="pairs of loads", kind="count"),
+
+def gains_section(verdict: Data, *, source: str, query: str) -> Section:
+    """What each candidate saves, over all lines and by the lines' distance and rate."""
+    rule, candidates = verdict["rule"], verdict["candidates"]
+    worthwhile = rule["worthwhile_percent"]
+    lines = (
+        Line(value=0.0, label=""),
+        Line(value=worthwhile, label=f"worthwhile, {stated(worthwhile, '%')}"),
     )
-    rows = tuple(
-        {
-            "window": f"IW {one['window']}",
-            "gain": one["gain_percent"],
-            "milliseconds": one["milliseconds"],
-            "resent": one["resent_pp"],
-            "benefit": one["net_benefit_pp"],
-            "verdict": one["verdict"],
-            "pairs": one["pairs"],
-        }
-        for one in verdict["candidates"]
-    )
-    own = [column for column in columns if column.id in ("window", "gain")]
+    domain = shared([*candidates, *verdict["groups"]], "gain_percent", [0.0, worthwhile])
+    rival = rival_of(verdict)
+    title = f"Page time saved against IW {rule['incumbent']}"
+    if rival is not None and rival["gain_percent"]["estimate"] is not None:
+        title = f"IW {rival['window']} saves {quantity(rival['gain_percent']['estimate'], '%')} of page time"
+    figures = [
+        Figure(
+            id="fig-gains",
+            title=title,
+            caption=f"Page time saved by each window against IW {rule['incumbent']}, over all lines. "
+            "Intervals hold together with 95 %.",
+            drawing="dots",
+            x="gain",
+            y="window",
+            series="sent",
+            columns=(WINDOW, SENT, GAIN),
+            rows=tuple({**named(one), "gain": one["gain_percent"]} for one in candidates),
+            source=source,
+            query=query,
+            lines=lines,
+            domain=domain,
+        )
+    ]
+    known = [one for one in verdict["groups"] if one["gain_percent"]]
+    if known:
+        most = max(known, key=lambda one: float(one["gain_percent"]["estimate"]))
+        figures.append(
+            Figure(
+                id="fig-groups",
+                title=f"Most is saved over {most['title']}: "
+                f"{quantity(most['gain_percent']['estimate'], '%')}",
+                caption="Page time saved by the window nearest to worth it, by the lines\u2019 round trip "
+                "and rate, with 95 % interval.",
+                drawing="dots",
+                x="gain",
+                y="title",
+                columns=(Column(id="title", title="lines", kind="text"), GAIN),
+                rows=tuple({"title": group_name(one), "gain": one["gain_percent"]} for one in known),
+                source=source,
+                query=query,
+                lines=lines,
+                domain=domain,
+            )
+        )
     return Section(
         id="gains",
-        title=f"What each window saves against IW {rule['incumbent']}, and what it costs",
-        lead=f"A window is worth it if it saves at least {stated(worthwhile, '%')} of page time, and sends "
-        f"no more of the payload again than {stated(price, 'pp')} for each per cent: the dearest that the "
-        "experiment of 2010 paid. The net benefit is that price times what is saved, less what is sent "
-        "again.",
-        figures=(
-            Figure(
-                id="fig-gains",
-                title=f"Page time saved against IW {rule['incumbent']}.",
-                caption="Intervals hold together over all windows and looks.",
-                drawing="forest",
-                x="gain",
-                y="window",
-                columns=tuple(own),
-                rows=tuple({"window": row["window"], "gain": row["gain"]} for row in rows),
-                source=SOURCE,
-                query=query,
-                lines=(
-                    Line(value=0.0, label="no difference"),
-                    Line(value=worthwhile, label=f"worthwhile, {stated(worthwhile, '%')}"),
-                ),
-            ),
-        ),
-        tables=tuple(
-            one
-            for one in (
-                Table(
-                    id="verdicts",
-                    title="Gains, costs and verdicts",
-                    columns=columns,
-                    rows=rows,
-                    source=SOURCE,
-                    query=query,
-                    notes=(
-                        "Intervals of gain, payload and net benefit hold together with 95 % over all windows "
-                        "and looks, and count both pages and networks as drawn at random; that of "
-                        "milliseconds is by itself.",
-                    ),
-                ),
-                guards_table(verdict["guards"], query),
-                beside_table(verdict["candidates"], query),
-            )
-            if one is not None
-        ),
+        title="What larger windows save",
+        lead="A larger window saves round trips while a connection starts. Page time counts from a "
+        "page\u2019s first packet to its last, without the time that browsers compute. Saved time grows "
+        "with distance and with rate: on a slow line the packets themselves take the time.",
+        figures=tuple(figures),
+        tables=(verdicts_table(verdict, source, query), *beside_table(candidates, source, query)),
     )
 
 
-def guards_table(guards: Sequence[Data], query: str) -> Table | None:
-    """The guards that were asked of windows that are worth it; None if none was."""
-    if not guards:
-        return None
-    said = {True: "holds", False: "violated", None: "too few loads to tell"}
+def named(one: Data) -> dict[str, str]:
+    """Name of a candidate, and how it is sent."""
+    window = str(one["window"])
+    return {"window": f"IW {window}", "sent": "paced" if window.endswith("paced") else "at once"}
+
+
+def group_name(one: Data) -> str:
+    """Name of a group of lines with its share and its window."""
+    share = "" if one["share"] is None else f" ({quantity(100 * one['share'], '%', 2)})"
+    return f"{one['title']}{share}, IW {one['window']}"
+
+
+def rival_of(verdict: Data) -> Data | None:
+    """The candidate that the answer speaks of; None if there is none."""
+    return next((one for one in verdict["candidates"] if one["window"] == verdict["rival"]), None)
+
+
+def shared(entries: Sequence[Data], name: str, lines: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis that holds all estimates, and their intervals up to half as much again."""
+    found = [one[name] for one in entries if one[name] and one[name]["estimate"] is not None]
+    told = [one["estimate"] for one in found] + list(lines)
+    reach = 0.5 * (max(told) - min(told))
+    ends = [one[end] for one in found for end in ("lower", "upper") if one[end] is not None]
+    low = max(min([*told, *ends]), min(told) - reach)
+    high = min(max([*told, *ends]), max(told) + reach)
+    room = 0.04 * (high - low) or 1.0
+    return round(low - room, 3), round(high + room, 3)
+
+
+def verdicts_table(verdict: Data, source: str, query: str) -> Table:
+    """What each candidate saves and sends again, with its verdict."""
+    worthwhile = verdict["rule"]["worthwhile_percent"]
     return Table(
-        id="guards",
-        title="Guards, asked of windows that are worth it",
+        id="verdicts",
+        title="Gains, costs and verdicts",
         columns=(
-            Column(id="window", title="initial window", kind="text"),
-            Column(id="what", title="what", kind="text"),
-            Column(id="longer", title="longer", unit="%", kind="interval"),
-            Column(id="limit", title="limit", unit="%", kind="stated"),
+            WINDOW,
+            Column(id="gain", title="page time saved", unit="%", kind="interval", near=(worthwhile,)),
+            Column(id="milliseconds", title="page time saved", unit="ms", kind="interval"),
+            RESENT,
+            Column(id="benefit", title="net benefit", unit="pp", kind="interval", near=(0.0,)),
             Column(id="verdict", title="verdict", kind="text"),
+            Column(id="pairs", title="pairs of loads", kind="count"),
         ),
         rows=tuple(
             {
                 "window": f"IW {one['window']}",
-                "what": one["what"],
-                "longer": one["longer_percent"],
-                "limit": one["limit_percent"],
-                "verdict": said[one["holds"]],
+                "gain": one["gain_percent"],
+                "milliseconds": one["milliseconds"],
+                "resent": one["resent_pp"],
+                "benefit": one["net_benefit_pp"],
+                "verdict": one["verdict"],
+                "pairs": one["pairs"],
             }
-            for one in guards
+            for one in verdict["candidates"]
         ),
-        source=SOURCE,
+        source=source,
         query=query,
+        notes=(
+            "Intervals hold together with 95 % over all windows, and count both pages and "
+            "networks as drawn at random; that of milliseconds is by itself.",
+        ),
     )
 
 
-def beside_table(candidates: Sequence[Data], query: str) -> Table | None:
-    """Every other quantity by the same estimator, which decides nothing."""
+def beside_table(candidates: Sequence[Data], source: str, query: str) -> Iterator[Table]:
+    """Yield the table of every other quantity by the same estimator, which decides nothing."""
     rows = tuple(
         {
             "window": f"IW {one['window']}",
             "what": f"{BY_ID[name].what}{' saved' if BY_ID[name].is_log else ''}",
-            "change": _interval(found),
+            "change": {end: found[end] for end in ("estimate", "lower", "upper")},
             "unit": BY_ID[name].unit,
         }
         for one in candidates
         for name, found in one["beside"].items()
-        if name not in DECIDING
+        if name not in DECIDING and found["estimate"] is not None
     )
-    if not rows:
-        return None
-    return Table(
-        id="beside",
-        title="What else changes, and decides nothing",
-        columns=(
-            Column(id="window", title="initial window", kind="text"),
-            Column(id="what", title="what", kind="text"),
-            Column(id="change", title="change", kind="interval"),
-            Column(id="unit", title="unit", kind="text"),
+    if rows:
+        yield Table(
+            id="beside",
+            title="What else changes, and decides nothing",
+            columns=(
+                WINDOW,
+                Column(id="what", title="what", kind="text"),
+                Column(id="change", title="change", kind="interval"),
+                Column(id="unit", title="unit", kind="text"),
+            ),
+            rows=rows,
+            source=source,
+            query=query,
+            notes=("Intervals of 95 %, each number by itself.",),
+        )
+
+
+def costs_section(verdict: Data, *, source: str, query: str) -> Section:
+    """What each candidate sends again, and what others lose if everyone has it."""
+    rule, candidates = verdict["rule"], verdict["candidates"]
+    half = {name: rows for name, rows in verdict["half_loaded"].items() if rows}
+    own = Figure(
+        id="fig-resent",
+        title=resent_title(candidates),
+        caption=f"Payload sent again beyond that of IW {rule['incumbent']}, in percentage points. Intervals "
+        "hold together with 95 %.",
+        drawing="dots",
+        x="resent",
+        y="window",
+        series="sent",
+        columns=(WINDOW, SENT, RESENT),
+        rows=tuple({**named(one), "resent": one["resent_pp"]} for one in candidates),
+        source=source,
+        query=query,
+        lines=(Line(value=0.0, label=""),),
+        domain=shared(candidates, "resent_pp", [0.0]),
+    )
+    lead = (
+        "Packets of a large first flight can overflow the queue before a slow line, and are sent again. A "
+        "paced sender spreads its flight over a round trip, so that fewer are lost."
+    )
+    if half:
+        lead += (
+            " Whoever shares the line may pay, too: the second figure asks for the short flows of others "
+            "on a line of which other traffic takes half."
+        )
+    return Section(
+        id="costs",
+        title="What they cost",
+        lead=lead,
+        figures=(own, *((everyone_figure(half, source, query),) if half else ())),
+        tables=(
+            *((half_loaded_table(half, source, query),) if half else ()),
+            *(
+                (levels_table(verdict["levels"], incumbent=rule["incumbent"], source=source, query=query),)
+                if verdict["levels"]
+                else ()
+            ),
         ),
-        rows=rows,
-        source=SOURCE,
+    )
+
+
+def resent_title(candidates: Sequence[Data]) -> str:
+    """The cost of one size at once and paced, where both were replayed."""
+    found = {str(one["window"]): one["resent_pp"]["estimate"] for one in candidates}
+    both = [name for name in found if f"{name} paced" in found and int(name) > 10]
+    if both and None not in (found[both[0]], found[f"{both[0]} paced"]):
+        once, paced = (quantity(found[name], "pp", 2) for name in (both[0], f"{both[0]} paced"))
+        return f"Sent at once, IW {both[0]} repeats {once} more of the payload; paced, {paced}"
+    return "The larger the window, the more is sent again"
+
+
+WHO = {ALONE: "this page alone", EVERYONE: "everyone"}
+
+
+def everyone_figure(half: Mapping[str, Sequence[Data]], source: str, query: str) -> Figure:
+    """Time that others' short flows save, if one page or everyone has a window."""
+    rows = tuple(
+        {"window": f"IW {one['window']}", "who": WHO[name], "others": one["short_flows_percent"]}
+        for name, some in half.items()
+        for one in some
+    )
+    everyone = [one for one in half.get(EVERYONE, ()) if one["short_flows_percent"]["estimate"] is not None]
+    title = "What others pay if the window grows"
+    if everyone:
+        worst = min(everyone, key=lambda one: float(one["short_flows_percent"]["estimate"]))
+        value = worst["short_flows_percent"]["estimate"]
+        change = f"{quantity(abs(value), '%', 2)} {'slower' if value < 0 else 'faster'}"
+        title = f"If everyone has IW {worst['window']}, others\u2019 short flows are {change}"
+    order = {row["window"]: None for row in rows}
+    return Figure(
+        id="fig-everyone",
+        title=title,
+        caption="Time that others\u2019 short flows save on a half-loaded line, with 95 % interval; left "
+        "of zero they lose.",
+        drawing="dots",
+        x="others",
+        y="window",
+        series="who",
+        columns=(
+            WINDOW,
+            Column(id="who", title="who has the window", kind="text"),
+            Column(id="others", title="time saved by others", unit="%", kind="interval"),
+        ),
+        rows=tuple(row for window in order for row in rows if row["window"] == window),
+        source=source,
+        query=query,
+        lines=(Line(value=0.0, label=""),),
+    )
+
+
+def half_loaded_table(half: Mapping[str, Sequence[Data]], source: str, query: str) -> Table:
+    """The page and others on a half-loaded line."""
+    return Table(
+        id="half-loaded",
+        title="On a line of which other traffic asks for the half",
+        columns=(
+            Column(id="who", title="who has the window", kind="text"),
+            WINDOW,
+            Column(id="page", title="page time saved", unit="%", kind="interval"),
+            Column(id="others", title="others\u2019 short flows, time saved", unit="%", kind="interval"),
+            Column(id="pairs", title="pairs of loads", kind="count"),
+        ),
+        rows=tuple(
+            {
+                "who": WHO[name],
+                "window": f"IW {one['window']}",
+                "page": one["page_percent"],
+                "others": one["short_flows_percent"],
+                "pairs": one["pairs"],
+            }
+            for name, rows in half.items()
+            for one in rows
+        ),
+        source=source,
         query=query,
         notes=("Intervals of 95 %, each number by itself.",),
     )
 
 
-def _interval(found: Data | None) -> Data | None:
-    if found is None or found["estimate"] is None:
-        return None
-    return {name: found[name] for name in ("estimate", "lower", "upper")}
-
-
-def ledger_section(verdict: Data, *, query: str) -> Section:
-    """Who would decide otherwise, for whom the answer differs, and what everyone's window does to a line."""
-    entries, groups = verdict["ledger"], verdict["groups"]
-    turning = [one["title"] for one in entries if one["turns"]]
-    tables = [_answers("ledger", "The answer by other rules and inputs", entries, query)]
-    if groups:
-        tables.append(_answers("groups", "The answer for groups of lines, without guards", groups, query))
-    if verdict["levels"]:
-        tables.append(_levels(verdict["levels"], incumbent=verdict["rule"]["incumbent"], query=query))
-    if verdict["half_loaded"]:
-        tables.append(_half_loaded(verdict["half_loaded"], query))
-    return Section(
-        id="otherwise",
-        title="Who would decide otherwise",
-        lead="The same loads by other prices and other quantities, and loads under other inputs by the same "
-        + (f"rule. The answer turns by {'; '.join(turning)}." if turning else "rule. None turns the answer."),
-        tables=tuple(tables),
-    )
-
-
-def _answers(table_id: str, title: str, entries: Sequence[Data], query: str) -> Table:
-    return Table(
-        id=table_id,
-        title=title,
-        columns=(
-            Column(id="title", title="by", kind="text"),
-            Column(id="window", title="nearest window", kind="text"),
-            Column(id="gain", title="time saved", unit="%", kind="interval"),
-            Column(id="resent", title="payload sent again", unit="pp", kind="interval"),
-            Column(id="price", title="price of 1 %", unit="pp"),
-            Column(id="answer", title="answer", kind="text"),
-        ),
-        rows=tuple(
-            {
-                "title": one["title"]
-                if one["share"] is None
-                else f"{one['title']}, {stated(round(100 * one['share']), '%')} of all",
-                "window": None if one["window"] is None else f"IW {one['window']}",
-                "gain": one["gain_percent"],
-                "resent": one["resent_pp"],
-                "price": one["price_pp"],
-                "answer": one["answer"],
-            }
-            for one in entries
-        ),
-        source=SOURCE,
-        query=query,
-    )
-
-
-def _levels(rows: Sequence[Data], *, incumbent: int, query: str) -> Table:
+def levels_table(rows: Sequence[Data], *, incumbent: int, source: str, query: str) -> Table:
+    """What the window in force sends again, by rate."""
     return Table(
         id="levels",
         title=f"What IW {incumbent} sends again",
@@ -233,103 +321,171 @@ def _levels(rows: Sequence[Data], *, incumbent: int, query: str) -> Table:
             }
             for one in rows
         ),
-        source=SOURCE,
+        source=source,
         query=query,
         notes=(
             f"Published: {PUBLISHED_PACKETS_PERCENT} % of packets and {PUBLISHED_RESPONSES_PERCENT} % of "
-            f"responses of Google's web in 2011, to clients with a mean rate of {PUBLISHED_MBPS} Mbps "
+            f"responses of Google\u2019s web in 2011, to clients with a mean rate of {PUBLISHED_MBPS} Mbps "
             "(Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011).",
         ),
     )
 
 
-def _half_loaded(by_arm: Mapping[str, Sequence[Data]], query: str) -> Table:
-    return Table(
-        id="half-loaded",
-        title="On a line of which other traffic asks for the half",
+def otherwise_section(verdict: Data, plane: Figure, *, source: str, query: str) -> Section:
+    """The verdict in its plane, and who would decide otherwise."""
+    rule, entries = verdict["rule"], verdict["ledger"]
+    turning = [one["title"] for one in entries if one["turns"]]
+    price = stated(rule["price_pp"], "pp")
+    turns = (
+        f"The answer turns by {'; '.join(turning)}."
+        if turning
+        else "No other rule or input turns the answer."
+    )
+    return Section(
+        id="otherwise",
+        title="The verdict, and who would decide otherwise",
+        lead=f"A window is worth it if it saves at least {stated(rule['worthwhile_percent'], '%')} of page "
+        f"time for at most {price} of payload sent again for each per cent: the dearest price in the "
+        "experiment by which IW 10 became the standard. Net benefit is that price times what is saved, "
+        f"less what is sent again. {turns}",
+        figures=(plane, *price_figure(verdict, source, query)),
+        tables=(
+            *guards_table(verdict["guards"], source, query),
+            *(
+                [_answers("groups", "The answer for groups of lines", verdict["groups"], source, query)]
+                if verdict["groups"]
+                else []
+            ),
+            _answers("ledger", "The answer by other rules and inputs", entries, source, query),
+        ),
+    )
+
+
+def price_figure(verdict: Data, source: str, query: str) -> Iterator[Figure]:
+    """Yield the figure of what 1 % of page time costs by each input, beside the prices of 2010."""
+    entries = verdict["ledger"]
+    shown = [
+        one
+        for one in entries
+        if (one["price_pp"] or 0) > 0 and not str(one["id"]).startswith(("price", "time alone"))
+    ]
+    if len(shown) < 2:
+        return
+    limit = verdict["rule"]["price_pp"]
+    cheap = sum(one["price_pp"] <= limit for one in shown)
+    yield Figure(
+        id="fig-prices",
+        title=f"By {cheap} of {len(shown)} inputs 1 % of page time costs no more than 2010 paid",
+        caption="Payload sent again for 1 % of page time saved, by the window nearest to worth it, on a "
+        "logarithmic axis. The line is the dearest price of 2010.",
+        drawing="dots",
+        x="price",
+        y="title",
         columns=(
-            Column(id="who", title="who has the window", kind="text"),
-            Column(id="window", title="initial window", kind="text"),
-            Column(id="page", title="page time saved", unit="%", kind="interval"),
-            Column(id="others", title="others' short flows, time saved", unit="%", kind="interval"),
-            Column(id="pairs", title="pairs of loads", kind="count"),
+            Column(id="title", title="input", kind="text"),
+            Column(id="price", title="price of 1 % of page time", unit="pp"),
+        ),
+        rows=tuple(
+            {"title": f"{one['title']}, IW {one['window']}", "price": one["price_pp"]}
+            for one in sorted(shown, key=lambda one: float(one["price_pp"]))
+        ),
+        source=source,
+        query=query,
+        lines=(Line(value=limit, label=f"2010, {stated(limit)}"),),
+        is_logarithmic=True,
+    )
+
+
+def guards_table(guards: Sequence[Data], source: str, query: str) -> Iterator[Table]:
+    """Yield the guards that were asked of windows that are worth it."""
+    said = {True: "holds", False: "violated", None: "too few loads to tell"}
+    if guards:
+        yield Table(
+            id="guards",
+            title="Guards, asked of windows that are worth it",
+            columns=(
+                WINDOW,
+                Column(id="what", title="what", kind="text"),
+                Column(id="longer", title="longer", unit="%", kind="interval"),
+                Column(id="limit", title="limit", unit="%", kind="stated"),
+                Column(id="verdict", title="verdict", kind="text"),
+            ),
+            rows=tuple(
+                {
+                    "window": f"IW {one['window']}",
+                    "what": one["what"],
+                    "longer": one["longer_percent"],
+                    "limit": one["limit_percent"],
+                    "verdict": said[one["holds"]],
+                }
+                for one in guards
+            ),
+            source=source,
+            query=query,
+        )
+
+
+def _answers(table_id: str, title: str, entries: Sequence[Data], source: str, query: str) -> Table:
+    return Table(
+        id=table_id,
+        title=title,
+        columns=(
+            Column(id="title", title="by", kind="text"),
+            Column(id="window", title="nearest window", kind="text"),
+            GAIN,
+            RESENT,
+            Column(id="price", title="price of 1 %", unit="pp"),
+            Column(id="answer", title="answer", kind="text"),
         ),
         rows=tuple(
             {
-                "who": {ALONE: "the page alone", EVERYONE: "everyone"}[name],
-                "window": f"IW {one['window']}",
-                "page": one["page_percent"],
-                "others": one["short_flows_percent"],
-                "pairs": one["pairs"],
-            }
-            for name, rows in by_arm.items()
-            for one in rows
-        ),
-        source=SOURCE,
-        query=query,
-        notes=("Intervals of 95 %, each number by itself.",),
-    )
-
-
-def backcast_section(standing: Standing) -> Section:
-    """The published figures of 2010 beside ours, and what the rule chooses there."""
-    title = "The method on 2010's experiment"
-    lead = (
-        "The same replay and rule are asked about the experiment that made IW 10 the standard. "
-        "What they miss lowers the confidence."
-    )
-    content = standing.content
-    if content is None:
-        return not_measured("backcast", title, lead, standing.sentence)
-    judging = [one for one in content["figures"] if one["half"] == "judgement"]
-    return Section(
-        id="backcast",
-        title=title,
-        lead=f"{lead} {standing.sentence}",
-        tables=(
-            Table(
-                id="backcast-figures",
-                title="Published figures and ours",
-                columns=(
-                    Column(id="what", title="what", kind="text"),
-                    Column(id="unit", title="unit", kind="text"),
-                    Column(id="published", title="published", kind="stated"),
-                    Column(id="ours", title="ours"),
-                    Column(id="factor", title="factor"),
-                ),
-                rows=tuple(
-                    {name: one[name] for name in ("what", "unit", "published", "ours", "factor")}
-                    for one in judging
-                ),
-                source="Dukkipati et al. 2010, Tables 3 and 7",
-                query="firstflight replay backcast",
-            ),
-            Table(
-                id="backcast-choices",
-                title="What the rule finds over the networks of 2010, with IW 3 in force",
-                columns=(
-                    Column(id="center", title="data centre", kind="text"),
-                    Column(id="window", title="initial window", kind="text"),
-                    Column(id="gain", title="page time saved", unit="%"),
-                    Column(id="resent", title="payload sent again", unit="pp"),
-                    Column(id="verdict", title="verdict", kind="text"),
-                ),
-                rows=tuple(_choices(content)),
-                source="the back-cast",
-                query="firstflight replay backcast",
-            ),
-        ),
-    )
-
-
-def _choices(content: Data) -> Iterator[Row]:
-    for center, chosen in content["choices"].items():
-        for one in chosen["candidates"]:
-            said = one["verdict"] + (", chosen" if one["window"] == chosen["window"] else "")
-            yield {
-                "center": center,
-                "window": f"IW {one['window']}",
+                "title": one["title"]
+                if one["share"] is None
+                else f"{one['title']}, {stated(round(100 * one['share']), '%')} of all",
+                "window": None if one["window"] is None else f"IW {one['window']}",
                 "gain": one["gain_percent"],
                 "resent": one["resent_pp"],
-                "verdict": said,
+                "price": one["price_pp"],
+                "answer": one["answer"],
             }
+            for one in entries
+        ),
+        source=source,
+        query=query,
+    )
+
+
+def plane_figure(
+    verdict: Data, steps: Sequence[tuple[str, float, float]], *, title: str, source: str, query: str
+) -> Figure:
+    """The plane of gain and cost as data; `steps` are those of 2010: center, gain and cost."""
+    entries = [*verdict["candidates"], *verdict["groups"]]
+    rows: list[Row] = [
+        {
+            "name": f"IW {one['window']}" if "share" not in one else group_name(one),
+            "gain": one["gain_percent"],
+            "resent": one["resent_pp"],
+        }
+        for one in entries
+    ]
+    rows += [
+        {"name": f"2010, {name} data centre", "gain": _point(gain), "resent": _point(cost)}
+        for name, gain, cost in steps
+    ]
+    return Figure(
+        id="fig-plane",
+        title=title,
+        caption="Page time saved against payload sent again, on a square-root scale; in the shaded region "
+        "a window is worth it.",
+        drawing="plane",
+        x="gain",
+        y="resent",
+        columns=(Column(id="name", title="window or lines", kind="text"), GAIN, RESENT),
+        rows=tuple(rows),
+        source=source,
+        query=query,
+    )
+
+
+def _point(value: float) -> dict[str, float | None]:
+    return {"estimate": value, "lower": None, "upper": None}

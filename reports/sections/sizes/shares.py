@@ -3,80 +3,127 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from releases.cdf import Cdf
 from releases.formatting import grouped, quantity
 from releases.interval import Interval
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
+from reports.sections.shape import Column, Figure, Line, Row, Table, interval
 from reports.sections.sizes import size_queries
 
 QUANTILES = ("p10", "p50", "p90", "p99")
-"""Quantiles of the page's table; report.json has more."""
+"""Quantiles of the table; report.json has more."""
 
 
-def sizes_section(
+def sizes_figure(
     sizes: Mapping[str, Any],
     curves: Sequence[Row],
     bands: Mapping[str, Mapping[int, Interval]],
     *,
-    windows: Sequence[int],
+    iw: int,
+    marked: Sequence[int],
     labels: Mapping[str, str],
     source: str,
-) -> Section:
-    """The section from the content's sizes.
+) -> Figure:
+    """The curves of sizes with the windows that are `marked`.
 
-    `curves` are points (measure, size, cdf) of the measures that are drawn, exact at `windows`; `bands` their
-    intervals by measure and size.
+    `curves` are points (measure, size, percent) of the measures that are drawn, exact at every window;
+    `bands` their intervals by measure and size.
     """
-    mss = sizes["mss_bytes"]
-    incomplete = sizes["incomplete_responses"]
-    told = (
-        ""
-        if incomplete["percent"] is None
-        else f" {grouped(incomplete['count'])} responses ({quantity(incomplete['percent'], '%')} of all) "
-        "broke off or had not ended when recording stopped; they are counted apart."
+    mss, windows = sizes["mss_bytes"], sizes["windows"]
+    stated = next(
+        (one for name in TOLD for one in sizes["measures"] if one["id"] == name and one["is_stated"]), None
     )
-    return Section(
-        id="sizes",
-        title="What fits into the first flight",
-        lead="A new connection may send its initial window before anything is acknowledged. The table shows "
-        f"the share of each measure that fits into a window, with segments of {grouped(mss)} bytes as in "
-        f"Figure 1 of the 2010 paper.{told}",
-        figures=(
-            Figure(
-                id="cdf",
-                title=f"Sizes: {', '.join(dict.fromkeys(point['measure'] for point in curves))}.",
-                caption="Cumulative share by size, on a logarithmic axis; vertical lines mark initial "
-                f"windows of segments with {grouped(mss)} bytes. Bands are 95 % intervals of each point, "
-                "from a bootstrap over sites.",
-                drawing="lines",
-                x="size",
-                y="cdf",
-                series="measure",
-                columns=(
-                    Column(id="measure", title="measure", kind="text"),
-                    Column(id="size", title="size", unit="B", kind="count"),
-                    Column(id="cdf", title="cumulative share"),
-                ),
-                rows=tuple(curves),
-                source=source,
-                query=size_queries.curves([iw * mss for iw in windows], _drawn(curves, labels)),
-                lines=tuple(Line(value=iw * mss, label=f"IW {iw}") for iw in windows),
-                bands=tuple(band_rows(bands, labels)),
-                is_logarithmic=True,
-            ),
+    title = "Sizes of responses and pages"
+    if stated is not None:
+        (share,) = (one["percent"] for one in stated["shares"] if one["iw"] == iw)
+        title = f"{quantity(share, '%', 2)} of {labels[stated['id']]} fit into the ten segments of IW {iw}"
+    return Figure(
+        id="cdf",
+        title=title,
+        caption=f"Share of at most so many bytes; upright, windows of segments of {grouped(mss)} bytes. "
+        "Bands are 95 % intervals.",
+        drawing="curves",
+        x="size",
+        y="percent",
+        series="measure",
+        columns=(
+            Column(id="measure", title="measure", kind="text"),
+            Column(id="size", title="size of an item", unit="B", kind="count"),
+            Column(id="percent", title="share up to this size", unit="%"),
         ),
-        tables=(
-            shares_table(sizes, labels, source),
-            quantiles_table(sizes, labels, source),
-            measures_table(sizes, labels),
-        ),
+        rows=tuple(curves),
+        source=source,
+        query=size_queries.curves([one * mss for one in windows], _drawn(curves, labels)),
+        lines=tuple(Line(value=one * mss, label=f"IW {one}") for one in marked),
+        bands=tuple(band_rows(bands, labels)),
+        is_logarithmic=True,
+        domain=(100.0, 1e7),
     )
+
+
+TOLD = ("first_flights", "responses")
+"""Measures whose share the title tells: the second where the first is unknown."""
+
+
+def size_tables(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> tuple[Table, ...]:
+    """Shares, quantiles and definitions of every measure."""
+    return (
+        shares_table(sizes, labels, source),
+        quantiles_table(sizes, labels, source),
+        measures_table(sizes, labels),
+    )
+
+
+def thinned(
+    sizes: NDArray[np.int64],
+    cumulative: NDArray[np.int64],
+    *,
+    thresholds: Sequence[int],
+    slices: int = size_queries.SLICES,
+) -> NDArray[np.bool_]:
+    """Select the steps to draw: the first and last in each slice of probability,
+    and the steps next to thresholds.
+
+    The drawn curve is exact at the thresholds, and differs elsewhere by less than 1/slices.
+    """
+    keep = np.zeros(len(sizes), np.bool_)
+    if not len(sizes):
+        return keep
+    place = -(-cumulative * slices // cumulative[-1])
+    changes = place[:-1] != place[1:]
+    keep[:-1] |= changes
+    keep[1:] |= changes
+    keep[[0, -1]] = True
+    for threshold in thresholds:
+        above = int(np.searchsorted(sizes, threshold, side="right"))
+        keep[max(0, above - 1)] = True
+        keep[min(len(sizes) - 1, above)] = True
+    return keep
+
+
+def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
+    """Points of a measure's CDF in percent, from 0 at its smallest size."""
+    sizes = cdf.sizes.astype(np.int64)
+    cumulative = cdf.cumulative.astype(np.int64)
+    keep = thinned(sizes, cumulative, thresholds=thresholds)
+    if not keep.any():
+        return []
+    # A logarithmic axis has no zero: an empty response is drawn at one byte.
+    drawn = np.maximum(sizes[keep], 1).tolist()
+    shares = (100 * (cumulative[keep] / cumulative[-1])).tolist()
+    return [{"measure": name, "size": drawn[0], "percent": 0.0}] + [
+        {"measure": name, "size": size, "percent": percent}
+        for size, percent in zip(drawn, shares, strict=True)
+    ]
 
 
 def band_rows(bands: Mapping[str, Mapping[int, Interval]], labels: Mapping[str, str]) -> Iterator[Row]:
     """The bands as rows of the figure."""
     for measure, band in bands.items():
         for size, one in band.items():
-            yield {"measure": labels[measure], "size": max(1, size), "cdf": interval(one)}
+            yield {"measure": labels[measure], "size": max(1, size), "percent": interval(one.times(100))}
 
 
 def _drawn(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
@@ -113,8 +160,12 @@ def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: st
 
 
 def told_measures(sizes: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The measures of which most sizes are known."""
-    return [one for one in sizes["measures"] if one["known"] + one["unknown"] and one["is_stated"]]
+    """The measures of which most sizes are known, without the responses that are counted apart."""
+    return [
+        one
+        for one in sizes["measures"]
+        if one["known"] + one["unknown"] and one["is_stated"] and one["id"] != "responses_incomplete"
+    ]
 
 
 def untold(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
@@ -135,6 +186,7 @@ def measures_table(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Table
     """What each measure counts."""
     return Table(
         id="measures",
+        is_folded=True,
         title="What each measure counts",
         columns=(
             Column(id="measure", title="measure", kind="text"),
@@ -163,6 +215,7 @@ def quantiles_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source:
     """Quantiles of size in bytes."""
     return Table(
         id="quantiles",
+        is_folded=True,
         title="Quantiles of size",
         columns=(
             Column(id="measure", title="measure", kind="text"),

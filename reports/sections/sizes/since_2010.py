@@ -5,61 +5,71 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from releases.cdf import Cdf
-from releases.formatting import grouped
+from releases.formatting import grouped, quantity
 from replay.backcast.published import SERVICES
 from replay.backcast.services import sizes
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+from reports.sections.shape import Column, Figure, Line, Row, Table
 
 POINTS = 100
 """Points of a curve of this release."""
 
-NAMES = {"search": "web search, 2010", "maps": "Maps, 2010", "photos": "Photos and Blogger, 2010"}
+NAMES = {"search": "search, 2010", "maps": "Maps, 2010", "photos": "Photos, 2010"}
 
 
-def since_2010_section(
-    cdfs: Mapping[str, Cdf], *, year: int, windows: Sequence[int], mss: int, source: str
-) -> Section:
-    """Curves of responses, and the shares of both that fit into each window."""
-    columns = (
-        Column(id="curve", title="responses of", kind="text"),
-        Column(id="bytes", title="size", unit="B", kind="count"),
-        Column(id="percent", title="cumulative share", unit="%"),
+CURVE = (
+    Column(id="curve", title="responses of", kind="text"),
+    Column(id="bytes", title="size of a response", unit="B", kind="count"),
+    Column(id="percent", title="share up to this size", unit="%"),
+)
+
+
+def since_2010(
+    cdfs: Mapping[str, Cdf], *, year: int, windows: Sequence[int], iw: int, mss: int, source: str
+) -> Iterator[tuple[Figure, Table]]:
+    """Yield curves of responses, and the shares of both that fit into each window; nothing if most sizes
+    are unknown."""
+    if not cdfs["responses"].is_stated:
+        return
+    rows = tuple(fit_rows(cdfs["responses"], year, windows, mss))
+    search, now = (
+        next(row[f"iw{iw}"] for row in rows if row["curve"] == name) for name in (NAMES["search"], own(year))
     )
-    return Section(
-        id="since-2010",
-        title="Against 2010's responses",
-        lead="IW 10 was chosen by the sizes of Google's services in 2010. Those were responses of single "
-        "services; this release has all responses of pages, so that the curves say how the web's responses "
-        "lie to them, and not how the same services grew.",
-        figures=(
-            Figure(
-                id="fig-2010",
-                title=f"Sizes of responses, 2010 and {year}.",
-                caption="Cumulative share by size, on a logarithmic axis.",
-                drawing="lines",
-                x="bytes",
-                y="percent",
-                series="curve",
-                columns=columns,
-                rows=tuple(curve_rows(cdfs["responses"], year)),
-                source=f"{source}; Dukkipati et al. 2010, Figure 1, digitised",
-                query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = "
-                "'responses' ORDER BY size_bytes",
-                lines=tuple(Line(value=iw * mss, label=f"IW {iw}") for iw in windows),
-                is_logarithmic=True,
-            ),
+    told = f"{source} 2010: Dukkipati et al., Figure 1, digitised."
+    yield (
+        Figure(
+            id="fig-2010",
+            title=f"IW {iw} held {quantity(search, '%', 2)} of web search in 2010, and holds "
+            f"{quantity(now, '%', 2)} of {year}\u2019s responses",
+            caption="Responses of Google\u2019s services in 2010, by which IW 10 was chosen, beside all "
+            f"responses of pages in {year}: another mix, not the same services grown.",
+            drawing="curves",
+            x="bytes",
+            y="percent",
+            series="curve",
+            columns=CURVE,
+            rows=tuple(curve_rows(cdfs["responses"], year)),
+            source=told,
+            query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = "
+            "'responses' ORDER BY size_bytes",
+            lines=tuple(Line(value=one * mss, label=f"IW {one}") for one in windows),
+            is_logarithmic=True,
+            domain=(100.0, 1e6),
         ),
-        tables=(
-            Table(
-                id="fits-2010",
-                title="Responses that fit into each window",
-                columns=(columns[0], *(Column(id=f"iw{iw}", title=f"IW {iw}", unit="%") for iw in windows)),
-                rows=tuple(fit_rows(cdfs["responses"], year, windows, mss)),
-                source=f"{source}; Dukkipati et al. 2010, Figure 1, digitised",
-                query=f"segments of {grouped(mss)} bytes",
-            ),
+        Table(
+            id="fits-2010",
+            is_folded=True,
+            title="Responses that fit into each window, 2010 and now",
+            columns=(CURVE[0], *(Column(id=f"iw{one}", title=f"IW {one}", unit="%") for one in windows)),
+            rows=rows,
+            source=told,
+            query=f"segments of {grouped(mss)} bytes",
         ),
     )
+
+
+def own(year: int) -> str:
+    """Name of this release's curve."""
+    return f"pages, {year}"
 
 
 def curve_rows(responses: Cdf, year: int) -> Iterator[Row]:
@@ -68,7 +78,7 @@ def curve_rows(responses: Cdf, year: int) -> Iterator[Row]:
         for share, size in zip(*sizes(service), strict=True):
             yield {"curve": NAMES[service], "bytes": size, "percent": 100 * share}
     for size, share in responses.thinned(POINTS):
-        yield {"curve": f"this release, {year}", "bytes": max(1, size), "percent": 100 * share}
+        yield {"curve": own(year), "bytes": max(1, size), "percent": 100 * share}
 
 
 def fit_rows(responses: Cdf, year: int, windows: Sequence[int], mss: int) -> Iterator[Row]:
@@ -80,11 +90,6 @@ def fit_rows(responses: Cdf, year: int, windows: Sequence[int], mss: int) -> Ite
             **{f"iw{iw}": 100 * float(np.interp(iw * mss, values, shares)) for iw in windows},
         }
     yield {
-        "curve": f"this release, {year}",
-        **{
-            f"iw{iw}": 100 * responses.fit(iw, mss=mss).count / responses.known
-            if responses.is_stated
-            else None
-            for iw in windows
-        },
+        "curve": own(year),
+        **{f"iw{iw}": 100 * responses.fit(iw, mss=mss).count / responses.known for iw in windows},
     }

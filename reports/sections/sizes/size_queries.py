@@ -26,7 +26,7 @@ WITH step AS (
          lag(size_bytes) OVER sorted AS smaller, lead(size_bytes) OVER sorted AS larger
   FROM step WINDOW sorted AS (PARTITION BY measure ORDER BY size_bytes)
 )
-SELECT {_named(labels)} AS measure, greatest(size_bytes, 1) AS size, share AS cdf FROM (
+SELECT {_named(labels)} AS measure, greatest(size_bytes, 1) AS size, 100 * share AS percent FROM (
   SELECT *, cumulative / known AS share FROM place
   UNION ALL SELECT *, 0 FROM place WHERE smaller IS NULL
 ) AS place

@@ -1,45 +1,22 @@
 """Drawings without what is not drawn: the same picture, in half its size."""
 
 import io
-from typing import Any
 
 import pytest
 import vl_convert
 from PIL import Image, ImageChops
 
-from reports.document.drawing import draw_figure
-from reports.document.theme import bare, for_both_schemes, recolouring, svg
+from reports.document.theme import bare, for_both_schemes, recolouring
+from tests.reports.document.test_charts import drawn
 
 pytestmark = pytest.mark.process
-
-
-def drawn(drawing: str) -> str:
-    """A figure of two series over three inputs, by Vega."""
-    columns = [
-        {"id": name, "title": name, "unit": "", "kind": kind}
-        for name, kind in (("input", "text"), ("end", "text"), ("saved", "interval"))
-    ]
-    rows: list[dict[str, Any]] = [
-        {
-            "input": f"input {place}",
-            "end": end,
-            "saved": {"estimate": 1.0 + place, "lower": 0.5, "upper": 4.5},
-        }
-        for place in range(3)
-        for end in ("low", "high")
-    ]
-    x, y = ("saved", "input") if drawing == "forest" else ("input", "saved")
-    figure = {"drawing": drawing, "x": x, "y": y, "series": "end", "columns": columns, "rows": rows}
-    chart = draw_figure({**figure, "lines": [{"value": 1.0, "label": "worthwhile"}], "is_logarithmic": False})
-    assert chart is not None
-    return svg(chart)
 
 
 def picture(drawing: str) -> Image.Image:
     return Image.open(io.BytesIO(vl_convert.svg_to_png(drawing))).convert("RGBA")
 
 
-@pytest.mark.parametrize("drawing", ["intervals", "forest"])
+@pytest.mark.parametrize("drawing", ["curves", "dots"])
 def test_the_picture_is_the_same_to_the_pixel_and_the_drawing_half_as_large(drawing: str) -> None:
     whole = drawn(drawing)
     found = bare(whole)
@@ -57,7 +34,7 @@ def test_what_the_parts_of_a_group_do_not_share_stays_theirs() -> None:
 
 
 def test_a_dark_screen_has_rules_for_the_colours_of_the_drawing_alone() -> None:
-    found = for_both_schemes(bare(drawn("forest")))
+    found = for_both_schemes(bare(drawn("dots")))
     assert all(
         (f'"{light}"]' in found) == (f'"{light}"' in found.partition("</style>")[2])
         for light, _ in recolouring()

@@ -60,7 +60,7 @@ def test_no_line_of_the_page_or_the_brief_ends_between_a_number_and_its_name_or_
 def test_commands_queries_and_plain_forms_have_ordinary_spaces(built: Built) -> None:
     page = (built[0] / "index.html").read_text(encoding="utf-8")
     typed = re.findall(r"(?s)<pre>(.*?)</pre>", page)
-    assert len(typed) > 10
+    assert len(typed) >= 2
     assert [one for one in typed if "\u00a0" in one] == []
     for name in ("report.json", "summary.txt", "forms/index.json"):
         assert "\u00a0" not in (built[0] / name).read_text(encoding="utf-8"), name

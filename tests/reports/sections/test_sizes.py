@@ -61,5 +61,5 @@ def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Pa
     inputs = read_data_folder(tmp_path, with_replay=False)
     content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
     names = {one["id"] for one in content["sections"]}
-    assert {"sizes", "since-2010", "protocols", "segments", "quic", "servers"} <= names
-    assert not names & {"gains", "networks-gain", "retransmission", "decision"}
+    assert names == {"sizes"}
+    assert "by a replay" in content["fuller"]
