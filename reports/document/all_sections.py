@@ -1,12 +1,11 @@
 """All sections of a report, in the order that argues, as data."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
 from releases.formatting import apart, grouped, quantity
-from releases.interval import Interval
 from reports.document.theme import CURVES
 from reports.forms.brief import finding_of, steps_of_2010
 from reports.inputs.report_inputs import ReportInputs
@@ -14,11 +13,14 @@ from reports.sections.instrument import instrument_section
 from reports.sections.same_sites import same_sites
 from reports.sections.servers import servers_parts
 from reports.sections.shape import Row, Section
+from reports.sections.sizes.counts import SizeCounts, Sizes
 from reports.sections.sizes.kinds import kinds_of
 from reports.sections.sizes.shares import curve, size_tables, sizes_figure
 from reports.sections.sizes.since_2010 import since_2010
 from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
 from verdict.rule import RULE
+
+Data = Mapping[str, Any]
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -30,16 +32,11 @@ MARKED = (3, RULE.incumbent)
 
 
 def sections_of(
-    inputs: ReportInputs,
-    content: Mapping[str, Any],
-    *,
-    bands: Mapping[str, Mapping[int, Interval]],
+    inputs: ReportInputs, counted: SizeCounts, *, servers: Data | None, verdict: Data | None
 ) -> Iterator[Section]:
-    """Yield the sections; `content` has the parts of the report that they show,
-    `bands` the intervals along the first figure's curves."""
+    """Yield the sections. `servers` is what captured packets tell, `verdict` that of verdict.json."""
     query = f"firstflight report build --year {inputs.year} --crawl {inputs.release.manifest.crawl}"
-    verdict = content["verdict"]
-    yield sizes_section(inputs, content, bands=bands)
+    yield sizes_section(inputs, counted, servers=servers, verdict=verdict)
     if verdict is None:
         return
     month, licence = inputs.release.manifest.crawl.month, inputs.release.manifest.licence
@@ -58,18 +55,18 @@ def sections_of(
 
 
 def sizes_section(
-    inputs: ReportInputs, content: Mapping[str, Any], *, bands: Mapping[str, Mapping[int, Interval]]
+    inputs: ReportInputs, counted: SizeCounts, *, servers: Data | None, verdict: Data | None
 ) -> Section:
     """What fits: by size, by kind, against 2010, over the years, and what servers send."""
-    release, sizes, verdict = inputs.release, content["sizes"], content["verdict"]
+    release, sizes = inputs.release, counted.content
     mss, iw, source = sizes["mss_bytes"], RULE.incumbent, source_of(inputs)
     cdfs = read_cdfs(release.file("distribution"))
     rival = int(str((verdict or {}).get("rival") or 16).split()[0])
     marked = sorted({*MARKED, rival if rival > iw else 16})
-    stated = {name: band for name, band in bands.items() if name in stated_measures(cdfs)}
+    stated = {name: band for name, band in counted.bands.items() if name in stated_measures(cdfs)}
     kinds = [*kinds_of(release, iw=iw, mss=mss, source=source)]
     years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=release.manifest.licence)]
-    servers = [*servers_parts(content["servers"], source=source)]
+    seen = [*servers_parts(servers, source=source)]
     year = int(release.crawl.month[:4])
     then = [*since_2010(cdfs, year=year, windows=marked, iw=iw, mss=mss, source=source)]
     curves = curves_of(cdfs, sizes)
@@ -81,16 +78,16 @@ def sizes_section(
         f"What fits arrives in one round trip; what does not waits for another.{incomplete(sizes)}",
         figures=(
             *([first] if curves else []),
-            *(figure for parts in (kinds, then, years, servers) for figure, *_ in parts),
+            *(figure for parts in (kinds, then, years, seen) for figure, *_ in parts),
         ),
         tables=(
             *size_tables(sizes, LABELS, source),
-            *(table for parts in (kinds, then, years, servers) for _, *tables in parts for table in tables),
+            *(table for parts in (kinds, then, years, seen) for _, *tables in parts for table in tables),
         ),
     )
 
 
-def incomplete(sizes: Mapping[str, Any]) -> str:
+def incomplete(sizes: Sizes) -> str:
     """A sentence on responses that are counted apart; empty if there are none."""
     found = sizes["incomplete_responses"]
     if not found["count"]:
@@ -101,20 +98,20 @@ def incomplete(sizes: Mapping[str, Any]) -> str:
     )
 
 
-def fuller(inputs: ReportInputs, content: Mapping[str, Any], sections: list[Section]) -> str:
+def fuller(inputs: ReportInputs, sizes: Sizes, sections: Sequence[Section]) -> str:
     """What a fuller release or replay would add, in one sentence; empty if nothing is missing."""
-    verdict = content["verdict"]
+    is_replayed = inputs.replay is not None
     shown = {figure.id for section in sections for figure in section.figures}
-    stated = {one["id"] for one in content["sizes"]["measures"] if one["is_stated"]}
+    stated = {one["id"] for one in sizes["measures"] if one["is_stated"]}
     missing = [
         name
         for name, is_there in (
-            ("what windows save and cost, by a replay", verdict is not None),
+            ("what windows save and cost, by a replay", is_replayed),
             ("the sizes of first flights", "first_flights" in stated),
             ("the windows that servers use, from captured packets", "initial_windows" in shown),
             ("the same sites in other years", "fig-years" in shown),
-            ("what others pay if everyone raises the window", verdict is None or "fig-everyone" in shown),
-            ("the experiment of 2010 again", verdict is None or inputs.back_cast.content is not None),
+            ("what others pay if everyone raises the window", not is_replayed or "fig-everyone" in shown),
+            ("the experiment of 2010 again", not is_replayed or inputs.back_cast.content is not None),
         )
         if not is_there
     ]
@@ -134,7 +131,7 @@ def stated_measures(cdfs: Mapping[str, Cdf]) -> list[str]:
     return [measure for measure in DRAWN if cdfs[measure].is_stated]
 
 
-def curves_of(cdfs: Mapping[str, Cdf], sizes: Mapping[str, Any]) -> list[Row]:
+def curves_of(cdfs: Mapping[str, Cdf], sizes: Sizes) -> list[Row]:
     """Points of the curves of the first figure, exact at every window."""
     thresholds = [iw * sizes["mss_bytes"] for iw in sizes["windows"]]
     return [

@@ -1,6 +1,6 @@
 """How to cite a report: a line for a reference list, and BibTeX."""
 
-from typing import Any
+from typing_extensions import TypedDict
 
 from recordings.pages.recording import SETS, read_source
 from releases.catalogue import Release
@@ -8,9 +8,23 @@ from releases.citation.forms import cite
 from releases.citation.work import AUTHOR, NotCitable, of_report
 
 
+class CitationFacts(TypedDict):
+    """The parts of a citation, its line for a reference list and its BibTeX entry."""
+
+    author: str
+    title: str
+    year: int
+    version: int
+    data: str
+    licence: str
+    commit: str
+    line: str
+    bibtex: str
+
+
 def citation(
     release: Release, *, year: int, version: int, date: str | None, marks: str, is_illustrative: bool
-) -> dict[str, Any]:
+) -> CitationFacts:
     """The citation's parts, its line and its BibTeX entry,
     which of an illustrative report is a comment that says why not.
 

@@ -47,19 +47,17 @@ LIMITS: tuple[str, ...] = (
 """Limits of every edition."""
 
 
-def method_of(content: Data) -> list[str]:
+def method_of(mss_bytes: int, rule: Data | None) -> list[str]:
     """The method in a few paragraphs; without a replay, that of sizes alone."""
-    sizes, verdict = content["sizes"], content["verdict"]
     told = [
         "Sizes. A browser loads the home page of each site once, and its log, or somebody else\u2019s "
         "recording, gives the size of every response inside TLS: headers, framing and encoded body. A "
         "response fits into a window if it has at most as many bytes as its segments of "
-        f"{grouped(sizes['mss_bytes'])} bytes, as in the paper of 2010. Intervals of shares are a bootstrap "
+        f"{grouped(mss_bytes)} bytes, as in the paper of 2010. Intervals of shares are a bootstrap "
         "over sites.",
     ]
-    if verdict is None:
+    if rule is None:
         return told
-    rule = verdict["rule"]
     guards = " and ".join(
         f"{one['what']}, not more than {stated(one['limit_percent'], '%')} longer" for one in rule["guards"]
     )
@@ -86,10 +84,9 @@ def method_of(content: Data) -> list[str]:
     ]
 
 
-def glossary_of(content: Data) -> dict[str, str]:
-    """The terms that a report uses, with their meanings."""
-    parts = ("answer", "sections", "limits", "method", "illustrative_because")
-    text = json.dumps([content[name] for name in parts], ensure_ascii=False)
+def glossary_of(*parts: Any) -> dict[str, str]:  # noqa: ANN401  # parts of a report have any shape
+    """The terms that parts of a report use, with their meanings."""
+    text = json.dumps(parts, ensure_ascii=False)
     every = {**{term: GLOSSARY[term] for term in TERMS}, **OWN_TERMS}
     return {term: meaning for term, meaning in every.items() if pattern_of(term).search(text)}
 

@@ -99,7 +99,9 @@ def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
     if sheet is SLIDE:
         titles = [(brief.headline, sheet.title, "bold"), (f"{brief.finding} {brief.how_sure}", 17, "normal")]
     size, inner = sheet.letters, sheet.width - 2 * sheet.letters
-    top = [line for text, *look in titles for line in lines_of(text, look[0], inner, fontWeight=look[1])]
+    top = [
+        line for text, letters, weight in titles for line in lines_of(text, letters, inner, fontWeight=weight)
+    ]
     left_out = [one["window"] for one in _measured(content) if not _saves(one)]
     said = (
         f"Not drawn, for they save little or no time: {', '.join(f'IW {one}' for one in left_out)}. "

@@ -18,7 +18,7 @@ from reports.document.illustrative import illustrative_because, marks, recorded_
 from reports.document.plane import NARROW_SHEET, SLIDE, SLIDE_SCALE, WIDE_SHEET, draw_plane
 from reports.document.rebuilding import publishing_options, replay_command
 from reports.document.render import render_brief, render_html
-from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content
+from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content, schema
 from reports.document.theme import bare, for_both_schemes, png, svg, vega_lite
 from reports.forms.brief import Brief, brief_of
 from reports.forms.figure_files import Drawn
@@ -135,7 +135,7 @@ def write_report(
             )
             for name, chart in charts.items()
         }
-        write_forms(stage / FORMS, content, marks=marks(content), charts=drawn)
+        write_forms(stage / FORMS, content, marks=marks(content), charts=drawn, schema=schema())
         _write_brief(stage / FORMS, content, brief)
         (stage / "summary.txt").write_text(summary_text(content, marks=marks(content)), encoding="utf-8")
         carry_loads(stage, inputs.replay, inputs.back_cast.content)
@@ -203,7 +203,7 @@ def draw(content: Mapping[str, Any], brief: Brief, *, note: str | None) -> dict[
         drawn = {
             one["id"]: draw_plane(content, brief, NARROW_SHEET)
             if one["drawing"] == "plane"
-            else draw_figure(one, note=note)
+            else draw_figure(one, note=None if one["is_published"] else note)
             for one in figures
         }
         return {name: vega_lite(chart) for name, chart in drawn.items() if chart is not None}

@@ -5,27 +5,37 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from releases.catalogue import Release
 from replay.runs.initial_window import in_json
 from reports.answer import Answer
 from reports.document.all_sections import fuller, sections_of
+from reports.document.citation import CitationFacts
 from reports.document.illustrative import illustrative_because, recorded_section
 from reports.document.method import LIMITS, glossary_of, method_of
 from reports.document.rebuilding import rebuild_commands
 from reports.forms.typesetting import in_type
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
-from reports.sections.sizes.counts import SizeCounts
+from reports.sections.shape import Section
+from reports.sections.sizes.counts import SizeCounts, Sizes
 
 FORMAT_VERSION = 2
 """Format of report.json."""
 
 READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
 """Parts of the content that the report's forms print as they are."""
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+CLOSED = ("Answer", "Confidence", "KeyNumber", "Deciding", "Section", "Figure", "Table", "Column", "Line")
+"""Shapes that have no other fields than the declared ones."""
 
 OF_A_VERSION = ("publication", "citation", "redo")
 """Fields of the content that have the version's number, date and reason."""
@@ -40,46 +50,124 @@ CRAWL_COLUMNS = (
 """Columns of the crawl's provenance row that the report contains."""
 
 
+class ReleaseFacts(TypedDict):
+    """The release's manifest and checksum; the manifest has more."""
+
+    crawl: str
+    version: int
+    sha256: str
+
+
+class CrawlFacts(TypedDict):
+    """The crawl's provenance and its final visits by outcome; there is more."""
+
+    month: str
+    sites: int
+    outcomes: dict[str, int]
+
+
+class ReplayFacts(TypedDict):
+    """The extent of a replay, and everything that its loads depend on."""
+
+    name: str
+    stages: int | None
+    loads: int
+    states: dict[str, int]
+    pages: int
+    networks: int
+    sha256: str
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The content of report.json without the fields OF_A_VERSION. Names contain the units."""
+
+    format_version: int
+    year: int
+    is_illustrative: bool
+    illustrative_because: list[str]
+    recorded_pages: dict[str, Any] | None
+    """Whence recorded pages are, what was inferred of them, and what they cannot tell."""
+    answer: Answer
+    verdict: dict[str, Any] | None
+    """verdict.json."""
+    release: ReleaseFacts
+    crawl: CrawlFacts
+    sizes: Sizes
+    servers: dict[str, Any] | None
+    """What captured packets tell of servers; None without a capture."""
+    replay: ReplayFacts | None
+    sections: list[Section]
+    limits: list[str]
+    fuller: str
+    """What a fuller release would add; empty if nothing is missing."""
+    method: list[str]
+    glossary: dict[str, str]
+    redo: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published(Report):
+    """The content of report.json."""
+
+    publication: dict[str, Any]
+    citation: CitationFacts
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of report.json: every declared field is there, and answers, sections, tables
+    and figures have no other."""
+    made = TypeAdapter(Published).json_schema(mode="serialization")
+    for shape in (made, *made["$defs"].values()):
+        if "properties" in shape:
+            shape["required"] = sorted(shape["properties"])
+    for name in CLOSED:
+        made["$defs"][name]["additionalProperties"] = False
+    return {"$schema": DIALECT, **made, "title": "The annual report of firstflight"}
+
+
 def report_content(
     inputs: ReportInputs,
     *,
     counted: SizeCounts,
     servers: dict[str, Any] | None,
-    verdict: Mapping[str, Any] | None,
+    verdict: dict[str, Any] | None,
     answer: Answer,
 ) -> dict[str, Any]:
-    """The whole content, ready for JSON. Names contain the units; `verdict` is that of verdict.json."""
+    """The whole content, ready for JSON; `verdict` is that of verdict.json."""
     because = illustrative_because(inputs)
     recorded = recorded_section(inputs.release)
-    content: dict[str, Any] = {
-        "format_version": FORMAT_VERSION,
-        "year": inputs.year,
-        "is_illustrative": bool(because),
-        "recorded_pages": recorded,
-        "illustrative_because": because,
-        "answer": dataclasses.asdict(answer),
-        "verdict": verdict,
-        "release": release_section(inputs.release),
-        "crawl": crawl_section(inputs.release),
-        "sizes": counted.content,
-        "servers": servers,
-        "replay": replay_section(inputs.replay) if inputs.replay else None,
-        "limits": [
-            *LIMITS,
-            *(recorded["limits"] if recorded else [months_limit(inputs.months, inputs.release.crawl.month)]),
-        ],
-        "redo": rebuild_commands(inputs),
-    }
-    sections = [*sections_of(inputs, content, bands=counted.bands)]
-    content["fuller"] = fuller(inputs, content, sections)
-    content["method"] = method_of(content)
-    content["sections"] = [one.to_dict() for one in sections]
-    content["glossary"] = glossary_of(content)
-    whole: dict[str, Any] = rounded(content)
+    sections = [*sections_of(inputs, counted, servers=servers, verdict=verdict)]
+    months = months_limit(inputs.months, inputs.release.crawl.month)
+    limits = [*LIMITS, *(recorded["limits"] if recorded else [months])]
+    method = method_of(counted.content["mss_bytes"], verdict["rule"] if verdict else None)
+    words = (dataclasses.asdict(answer), [one.to_dict() for one in sections], limits, method, because)
+    report = Report(
+        format_version=FORMAT_VERSION,
+        year=inputs.year,
+        is_illustrative=bool(because),
+        illustrative_because=because,
+        recorded_pages=recorded,
+        answer=answer,
+        verdict=verdict,
+        release=release_section(inputs.release),
+        crawl=crawl_section(inputs.release),
+        sizes=counted.content,
+        servers=servers,
+        replay=replay_section(inputs.replay) if inputs.replay else None,
+        sections=sections,
+        limits=limits,
+        fuller=fuller(inputs, counted.content, sections),
+        method=method,
+        glossary=glossary_of(*words),
+        redo=rebuild_commands(inputs),
+    )
+    whole: dict[str, Any] = rounded(dataclasses.asdict(report))
     return {**whole, **{name: in_type(whole[name]) for name in READ}}
 
 
-def replay_section(replay: Replay) -> dict[str, Any]:
+def replay_section(replay: Replay) -> ReplayFacts:
     """The extent of a replay and everything that its loads depend on."""
     evidence = replay.replayed.looks[-1].evidence
     return {
@@ -94,23 +182,23 @@ def replay_section(replay: Replay) -> dict[str, Any]:
     }
 
 
-def release_section(release: Release) -> dict[str, Any]:
+def release_section(release: Release) -> ReleaseFacts:
     """The release's manifest and checksum."""
     manifest = dataclasses.asdict(release.manifest)
     del manifest["files"]
-    return {**manifest, "crawl": str(release.manifest.crawl), "sha256": release.checksum}
+    return cast(
+        "ReleaseFacts", {**manifest, "crawl": str(release.manifest.crawl), "sha256": release.checksum}
+    )
 
 
-def crawl_section(release: Release) -> dict[str, Any]:
+def crawl_section(release: Release) -> CrawlFacts:
     """The crawl's provenance and its number of final visits by outcome."""
     (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
     visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
     outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
-    return {
-        **{name: _plain(row.get(name)) for name in CRAWL_COLUMNS},
-        "sites": len(outcomes),
-        "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
-    }
+    told: dict[str, Any] = {name: _plain(row.get(name)) for name in CRAWL_COLUMNS}
+    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
+    return cast("CrawlFacts", told | {"sites": len(outcomes), "outcomes": counts})
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape

@@ -113,6 +113,7 @@ def backcast_figure(content: Data) -> Iterator[Figure]:
         ),
         rows=tuple({name: row[name] for name in ("what", "center", "factor")} for row in rows),
         source=f"{PUBLISHED_2010}; firstflight",
+        is_published=True,
         query=AGAIN,
         lines=(
             Line(value=1 / FACTOR, label="half"),
@@ -183,6 +184,7 @@ def choices_tables(content: Data) -> Iterator[Table]:
         ),
         source="the back-cast",
         query=AGAIN,
+        is_published=True,
     )
     yield Table(
         id="backcast-figures",
@@ -198,6 +200,7 @@ def choices_tables(content: Data) -> Iterator[Table]:
         rows=tuple(figure_rows(content)),
         source=PUBLISHED_2010,
         query=AGAIN,
+        is_published=True,
     )
 
 

@@ -84,6 +84,8 @@ class Figure:
     rows: tuple[Row, ...]
     source: str
     query: str
+    is_published: bool = False
+    """True if it is not of this report's pages: it does not bear the marks of their numbers."""
     series: str | None = None
     """Column that tells curves apart."""
     lines: tuple[Line, ...] = ()

@@ -51,7 +51,7 @@ def gains_section(verdict: Data, *, source: str, query: str) -> Section:
             domain=domain,
         )
     ]
-    known = [one for one in verdict["groups"] if one["gain_percent"]]
+    known = [one for one in verdict["groups"] if (one["gain_percent"] or {}).get("estimate") is not None]
     if known:
         most = max(known, key=lambda one: float(one["gain_percent"]["estimate"]))
         figures.append(
@@ -76,11 +76,28 @@ def gains_section(verdict: Data, *, source: str, query: str) -> Section:
         id="gains",
         title="What larger windows save",
         lead="A larger window saves round trips while a connection starts. Page time counts from a "
-        "page\u2019s first packet to its last, without the time that browsers compute. Saved time grows "
-        "with distance and with rate: on a slow line the packets themselves take the time.",
+        f"page\u2019s first packet to its last, without the time that browsers compute.{growing(known)}",
         figures=tuple(figures),
         tables=(verdicts_table(verdict, source, query), *beside_table(candidates, source, query)),
     )
+
+
+GROWING = {
+    "with distance": ("rtt-20", "rtt-50", "rtt-beyond"),
+    "with rate, since a slow line takes its time for the packets themselves": ("slow", "middle", "quick"),
+}
+"""Groups of lines along which gains may grow, in words."""
+
+
+def growing(groups: Sequence[Data]) -> str:
+    """Along what the saved time grows, in a sentence; empty if it does not."""
+    gains = {one["id"]: one["gain_percent"]["estimate"] for one in groups}
+    told = [
+        words
+        for words, names in GROWING.items()
+        if gains.keys() >= {*names} and gains[names[0]] < gains[names[1]] < gains[names[2]]
+    ]
+    return f" Saved time grows {' and '.join(told)}." if told else ""
 
 
 def named(one: Data) -> dict[str, str]:
@@ -230,7 +247,7 @@ def resent_title(candidates: Sequence[Data]) -> str:
     if both and None not in (found[both[0]], found[f"{both[0]} paced"]):
         once, paced = (quantity(found[name], "pp", 2) for name in (both[0], f"{both[0]} paced"))
         return f"Sent at once, IW {both[0]} repeats {once} more of the payload; paced, {paced}"
-    return "The larger the window, the more is sent again"
+    return "Payload sent again by each window"
 
 
 WHO = {ALONE: "this page alone", EVERYONE: "everyone"}
@@ -276,6 +293,7 @@ def half_loaded_table(half: Mapping[str, Sequence[Data]], source: str, query: st
     """The page and others on a half-loaded line."""
     return Table(
         id="half-loaded",
+        is_folded=True,
         title="On a line of which other traffic asks for the half",
         columns=(
             Column(id="who", title="who has the window", kind="text"),
@@ -428,6 +446,7 @@ def guards_table(guards: Sequence[Data], source: str, query: str) -> Iterator[Ta
 def _answers(table_id: str, title: str, entries: Sequence[Data], source: str, query: str) -> Table:
     return Table(
         id=table_id,
+        is_folded=True,
         title=title,
         columns=(
             Column(id="title", title="by", kind="text"),

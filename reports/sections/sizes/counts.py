@@ -2,7 +2,8 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from releases.catalogue import Release
 from releases.cdf import Cdf, incomplete, read_cdfs
@@ -22,12 +23,53 @@ BAND_POINTS = 50
 """Points of a curve's band, at quantiles evenly apart."""
 
 
+class Share(TypedDict):
+    """How much of a measure fits into a window."""
+
+    iw: int
+    window_bytes: int
+    fitting: int
+    percent: float | None
+    """None where most sizes are unknown: that of the few known ones would mislead."""
+    lower_percent: float | None
+    upper_percent: float | None
+
+
+class Measure(TypedDict):
+    """Counts, shares and quantiles of one measure of size."""
+
+    id: str
+    definition: str
+    known: int
+    unknown: int
+    is_stated: bool
+    """True if enough sizes are known to state shares."""
+    shares: list[Share]
+    quantiles_bytes: dict[str, int]
+
+
+class Incomplete(TypedDict):
+    """Responses that broke off or had not ended, which are counted apart."""
+
+    count: int
+    percent: float | None
+
+
+class Sizes(TypedDict):
+    """The part `sizes` of report.json."""
+
+    mss_bytes: int
+    windows: list[int]
+    headline: list[str]
+    incomplete_responses: Incomplete
+    measures: list[Measure]
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SizeCounts:
     """What a report states of the sizes of a release."""
 
-    content: dict[str, Any]
-    """The part `sizes` of report.json."""
+    content: Sizes
     bands: Mapping[str, Mapping[int, Interval]]
     """Intervals of cumulative shares by measure and size in bytes, from the smallest on,
     of the measures in HEADLINE that can be stated."""
@@ -64,7 +106,7 @@ def size_content(
     *,
     windows: Sequence[int],
     mss: int,
-) -> dict[str, Any]:
+) -> Sizes:
     """The part `sizes` of report.json; intervals are by measure and size in bytes."""
     apart, share = incomplete(cdfs)
     return {
@@ -90,7 +132,7 @@ def size_content(
     }
 
 
-def _share(cdf: Cdf, iw: int, mss: int, interval: Interval | None) -> dict[str, Any]:
+def _share(cdf: Cdf, iw: int, mss: int, interval: Interval | None) -> Share:
     fit = cdf.fit(iw, mss=mss)
     return {
         "iw": iw,

@@ -11,13 +11,14 @@ from releases.formatting import grouped, quantity
 from releases.interval import Interval
 from reports.sections.shape import Column, Figure, Line, Row, Table, interval
 from reports.sections.sizes import size_queries
+from reports.sections.sizes.counts import Measure, Share, Sizes
 
 QUANTILES = ("p10", "p50", "p90", "p99")
 """Quantiles of the table; report.json has more."""
 
 
 def sizes_figure(
-    sizes: Mapping[str, Any],
+    sizes: Sizes,
     curves: Sequence[Row],
     bands: Mapping[str, Mapping[int, Interval]],
     *,
@@ -67,7 +68,7 @@ TOLD = ("first_flights", "responses")
 """Measures whose share the title tells: the second where the first is unknown."""
 
 
-def size_tables(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> tuple[Table, ...]:
+def size_tables(sizes: Sizes, labels: Mapping[str, str], source: str) -> tuple[Table, ...]:
     """Shares, quantiles and definitions of every measure."""
     return (
         shares_table(sizes, labels, source),
@@ -132,7 +133,7 @@ def _drawn(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
     return {ids[label]: label for label in dict.fromkeys(str(point["measure"]) for point in curves)}
 
 
-def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> Table:
+def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
     """Shares that fit, with intervals; unknown where most sizes of a measure are."""
     windows, mss = sizes["windows"], sizes["mss_bytes"]
     return Table(
@@ -159,7 +160,7 @@ def shares_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: st
     )
 
 
-def told_measures(sizes: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def told_measures(sizes: Sizes) -> list[Measure]:
     """The measures of which most sizes are known, without the responses that are counted apart."""
     return [
         one
@@ -168,7 +169,7 @@ def told_measures(sizes: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
-def untold(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
+def untold(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
     """A sentence on the measures whose shares and quantiles would be those of a few known sizes."""
     found = [
         f"{labels[one['id']]} ({grouped(one['known'])} of {grouped(one['known'] + one['unknown'])})"
@@ -182,7 +183,7 @@ def untold(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]
         )
 
 
-def measures_table(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Table:
+def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
     """What each measure counts."""
     return Table(
         id="measures",
@@ -201,7 +202,7 @@ def measures_table(sizes: Mapping[str, Any], labels: Mapping[str, str]) -> Table
     )
 
 
-def _share(share: Mapping[str, Any]) -> dict[str, float] | None:
+def _share(share: Share) -> dict[str, float | None] | None:
     if share["percent"] is None:
         return None
     return {
@@ -211,7 +212,7 @@ def _share(share: Mapping[str, Any]) -> dict[str, float] | None:
     }
 
 
-def quantiles_table(sizes: Mapping[str, Any], labels: Mapping[str, str], source: str) -> Table:
+def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
     """Quantiles of size in bytes."""
     return Table(
         id="quantiles",
