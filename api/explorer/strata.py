@@ -19,7 +19,7 @@ from api.routes.strata import (
     asked,
 )
 from releases.formatting import grouped
-from releases.ranks import LEAST_STRATUM
+from releases.strata.items import LEAST_STRATUM
 from schema.vocabulary import RESOURCE_TYPES
 
 

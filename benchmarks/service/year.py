@@ -19,8 +19,7 @@ from releases import parquet
 from releases.build import write_distribution
 from releases.catalogue import Release, releases
 from releases.measures import ARRIVED, open_tables
-from releases.ranks import LEAST_STRATUM
-from releases.strata.items import SORTED_BY
+from releases.strata.items import LEAST_STRATUM, SORTED_BY
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, released_schema

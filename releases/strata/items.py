@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 
 from releases import parquet
 from releases.measures import STUDIED, open_measures
-from releases.ranks import LEAST_STRATUM
 from releases.strata.party import registrable_domain
 from schema.computed_tables import ITEM
+
+LEAST_STRATUM = 1_000
+"""Upper rank of the most popular stratum, as in CrUX."""
 
 SORTED_BY = ["measure", "size_bytes", "rank"]
 ORDER = "measure, size_bytes NULLS LAST, rank, page_kind, protocol, resource_type, party, rank_stratum"
