@@ -1,11 +1,9 @@
 """`firstflight`: the root of the command line."""
 
-import gc
-import importlib
-
 import click
 
 from firstflight.errors import Stopped, unwritable
+from firstflight.lazy import LazyGroup
 from firstflight.settings import from_environment
 
 COMMANDS = {
@@ -28,40 +26,12 @@ COMMANDS = {
     "doctor": "check what this machine has and lacks",
 }
 
-OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""New objects after which Python looks for cycles of garbage. By its default of 700, a fifth of the time of
-starting and 1 % of a crawler's time are spent on looking, for next to no garbage."""
-
-
 MODULES = {"import": "importing"}
 """Modules of commands whose names are words of Python."""
 
 
-class Commands(click.Group):
-    """A group that imports a command's module when the command is used:
-    `doctor` must run where a library is missing."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """The commands in the order of the pipeline."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        """The command `command` of firstflight.commands.CMD_NAME."""
-        if cmd_name not in COMMANDS:
-            return None
-        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-        module = MODULES.get(cmd_name, cmd_name)
-        command: click.Command = importlib.import_module(f"firstflight.commands.{module}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named; a misspelt one has a suggestion, though none is imported."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.NoSuchCommand as exc:
-            raise click.NoSuchCommand(exc.command_name, possibilities=COMMANDS, ctx=ctx) from exc
+class Commands(LazyGroup):
+    """The commands of firstflight.commands, each the `command` of its module."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; Ctrl-C and a folder that cannot be written have words of their own."""
@@ -81,7 +51,11 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=Commands,
+    places={name: f"firstflight.commands.{MODULES.get(name, name)}:command" for name in COMMANDS},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="firstflight")
 @click.pass_context
 def main(ctx: click.Context) -> None:

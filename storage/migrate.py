@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.dialects.postgresql import insert
 
@@ -14,30 +11,45 @@ from schema.vocabulary import OUTCOMES
 from storage.engine import DatabaseNewer
 from storage.partitions import is_partition
 
+MIGRATIONS = Path(migrations.__file__).parent
+
 LOCK = 0x66697273
 """Key of the advisory lock that serialises upgrades of a database: "firs" in ASCII."""
-
-
-def config(connection: Connection) -> Config:
-    """Alembic's configuration, built in code: there is no alembic.ini."""
-    made = Config()
-    made.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
-    made.attributes["connection"] = connection
-    made.attributes["include_name"] = include_name
-    return made
 
 
 def upgrade(engine: Engine) -> None:
     """Upgrade tables and outcomes to this version in one transaction; simultaneous calls are safe."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        try:
-            command.upgrade(config(connection), "head")
-        except CommandError as exc:
-            raise DatabaseNewer(
-                "the database was upgraded by a newer firstflight: use that version, or another database"
-            ) from exc
+        if not _is_current(connection):
+            _upgrade_tables(connection)
         _write_outcomes(connection)
+
+
+def _is_current(connection: Connection) -> bool:
+    """Whether the tables are those of the last migration, which is the last of the files by name."""
+    if connection.scalar(text("SELECT to_regclass('alembic_version')")) is None:
+        return False
+    head = max(path.name for path in MIGRATIONS.glob("versions/*.py")).partition("_")[0]
+    return list(connection.scalars(text("SELECT version_num FROM alembic_version"))) == [head]
+
+
+def _upgrade_tables(connection: Connection) -> None:
+    # Imported where a database is not current: each command that opens one would take a fifth longer to start.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()  # built in code: there is no alembic.ini
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    config.attributes["include_name"] = include_name
+    try:
+        command.upgrade(config, "head")
+    except CommandError as exc:
+        raise DatabaseNewer(
+            "the database was upgraded by a newer firstflight: use that version, or another database"
+        ) from exc
 
 
 def _write_outcomes(connection: Connection) -> None:

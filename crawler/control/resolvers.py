@@ -10,7 +10,6 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Literal
 
-import dns.asyncquery
 import dns.exception
 import dns.message
 import dns.rcode
@@ -105,6 +104,9 @@ resolver is asked."""
 
 async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:
     """A resolver's answer; None if there is none in time."""
+    # Imported when the first resolver is asked: with it come the libraries of DNS over HTTPS and QUIC, if there.
+    import dns.asyncquery
+
     try:
         question = dns.message.make_query(name, kind)
         found, _ = await dns.asyncquery.udp_with_fallback(

@@ -2,10 +2,19 @@
 
 import click
 
-from firstflight.commands.crawl import end, plan, run, status
+from firstflight.lazy import LazyGroup
+
+PLACES = {
+    "plan": f"{__name__}.plan:plan",
+    "run": f"{__name__}.run:run",
+    "status": f"{__name__}.status:show_status",
+    "list": f"{__name__}.status:list_crawls",
+    "gate": f"{__name__}.end:gate",
+    "seal": f"{__name__}.end:seal",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, places=PLACES)
 def command() -> None:
     """Plan, run, watch, judge and seal a crawl.
 
@@ -17,7 +26,3 @@ def command() -> None:
       firstflight crawl gate --crawl 2026-11
       firstflight crawl seal --crawl 2026-11
     """
-
-
-for each in (plan.plan, run.run, status.show_status, status.list_crawls, end.gate, end.seal):
-    command.add_command(each)

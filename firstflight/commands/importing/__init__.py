@@ -2,12 +2,16 @@
 
 import click
 
-from firstflight.commands.importing.files import cdp, har, netlog
-from firstflight.commands.importing.httparchive import httparchive
-from firstflight.commands.importing.pages import pages
+from firstflight.lazy import LazyGroup
+
+PLACES = {
+    "pages": f"{__name__}.pages:pages",
+    **{name: f"{__name__}.files:{name}" for name in ("har", "cdp", "netlog")},
+    "httparchive": f"{__name__}.httparchive:httparchive",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, places=PLACES)
 def command() -> None:
     """Make releases of pages that somebody else recorded, or take figures that somebody else counted.
 
@@ -23,7 +27,3 @@ def command() -> None:
       firstflight release verify --crawl 2025-08
       firstflight replay run --set pages=2025-08
     """
-
-
-for each in (pages, har, cdp, netlog, httparchive):
-    command.add_command(each)

@@ -2,13 +2,18 @@
 
 import click
 
-from firstflight.commands.replay.backcast import run_backcast
-from firstflight.commands.replay.lab import build_lab, run_selftest
-from firstflight.commands.replay.reproduce import reproduce_results
-from firstflight.commands.replay.run import run_replay
+from firstflight.lazy import LazyGroup
+
+PLACES = {
+    "build-lab": f"{__name__}.lab:build_lab",
+    "selftest": f"{__name__}.lab:run_selftest",
+    "run": f"{__name__}.run:run_replay",
+    "reproduce": f"{__name__}.reproduce:reproduce_results",
+    "backcast": f"{__name__}.backcast:run_backcast",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, places=PLACES)
 def command() -> None:
     """Replay the pages of a release over the Linux TCP stack, in a guest kernel with virtual time.
 
@@ -19,7 +24,3 @@ def command() -> None:
       firstflight replay run --set pages=2026-11
       firstflight replay reproduce cs244-2017
     """
-
-
-for one in (build_lab, run_selftest, run_replay, reproduce_results, run_backcast):
-    command.add_command(one)
