@@ -3,8 +3,7 @@ costs what the one command needs, and `doctor` runs where a library is missing."
 
 import gc
 import importlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, MutableMapping
 
 import click
 
@@ -16,9 +15,18 @@ starting and 1 % of a crawler's time are spent on looking, for next to no garbag
 class LazyGroup(click.Group):
     """A group whose commands are given by their places, each `module:attribute`."""
 
-    def __init__(self, *args: Any, places: Mapping[str, str], **settings: Any) -> None:
+    def __init__(
+        self,
+        name: str | None,
+        *,
+        places: Mapping[str, str],
+        callback: Callable[..., None],
+        help: str | None,  # noqa: A002  # click's name
+        params: list[click.Parameter],
+        context_settings: MutableMapping[str, object] | None = None,
+    ) -> None:
         """Take the places in the order in which the help lists the commands."""
-        super().__init__(*args, **settings)
+        super().__init__(name, callback=callback, help=help, params=params, context_settings=context_settings)
         self.places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature

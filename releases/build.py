@@ -25,7 +25,7 @@ from releases.catalogue import (
 from releases.descriptions.history import dated, told
 from releases.descriptions.write import describe
 from releases.measures import MODEL_IW, MODEL_MSS
-from releases.observations import crawl_column, reading, table_of
+from releases.observations import connected, crawl_column, reading, table_of
 from releases.strata.items import write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
@@ -165,16 +165,17 @@ def _write_tables(
         done += count
         progress(done, total)
 
-    for model in RELEASED:
-        table = table_of(model)
-        with reading(engine, model, crawl_id=crawl_id) as pieces:
-            rows[table.name] = parquet.write(
-                folder / f"{table.name}.parquet",
-                pieces,
-                arrow_schema(table),
-                sorted_by=[column.name for column in table.primary_key.columns],
-                wrote=wrote,
-            )
+    with connected(engine) as connection:
+        for model in RELEASED:
+            table = table_of(model)
+            with reading(connection, model, crawl_id=crawl_id) as pieces:
+                rows[table.name] = parquet.write(
+                    folder / f"{table.name}.parquet",
+                    pieces,
+                    arrow_schema(table),
+                    sorted_by=[column.name for column in table.primary_key.columns],
+                    wrote=wrote,
+                )
     return rows
 
 

@@ -1,7 +1,10 @@
 """Reads a crawl's observations from PostgreSQL as Arrow, by ADBC, with explicit columns, types and order."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlalchemy import Engine, Table, Text
@@ -9,6 +12,9 @@ from sqlalchemy import Engine, Table, Text
 from releases.catalogue import ReleaseError
 from schema.arrow import arrow_schema
 from schema.tables import Base
+
+if TYPE_CHECKING:
+    from adbc_driver_postgresql import dbapi
 
 
 def table_of(model: type[Base]) -> Table:
@@ -38,20 +44,38 @@ def statement(table: Table, *, crawl_id: int) -> str:
 
 
 @contextlib.contextmanager
-def reading(engine: Engine, model: type[Base], *, crawl_id: int) -> Iterator[Iterator[pa.Table]]:
+def connected(engine: Engine) -> Iterator[dbapi.Connection]:
+    """A connection of ADBC, which asks the server for all its types as it connects: one for all tables."""
+    # It takes as long as most commands take to start, of which few need it.
+    from adbc_driver_postgresql import dbapi
+
+    url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with _one_line("the crawl"):
+        connection = dbapi.connect(url)
+    with connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def reading(
+    connection: dbapi.Connection, model: type[Base], *, crawl_id: int
+) -> Iterator[Iterator[pa.Table]]:
     """The rows of `model` that belong to a crawl, in batches as the server sends them,
     with the declared types."""
-    import adbc_driver_manager  # It takes as long as most commands take to start, of which few need it.
-    import adbc_driver_postgresql.dbapi
-
     table = table_of(model)
     schema = arrow_schema(table)
-    url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with _one_line(table.name), connection.cursor() as cursor:
+        cursor.execute(statement(table, crawl_id=crawl_id))
+        reader = cursor.fetch_record_batch()
+        yield (pa.Table.from_batches([batch]).cast(schema) for batch in reader)
+
+
+@contextlib.contextmanager
+def _one_line(what: str) -> Iterator[None]:
+    import adbc_driver_manager
+
     try:
-        with adbc_driver_postgresql.dbapi.connect(url) as connection, connection.cursor() as cursor:
-            cursor.execute(statement(table, crawl_id=crawl_id))
-            reader = cursor.fetch_record_batch()
-            yield (pa.Table.from_batches([batch]).cast(schema) for batch in reader)
+        yield
     except adbc_driver_manager.Error as exc:
         said = " ".join(str(exc).split())
-        raise ReleaseError(f"PostgreSQL stopped answering while {table.name} was read: {said}") from exc
+        raise ReleaseError(f"PostgreSQL stopped answering while {what} was read: {said}") from exc

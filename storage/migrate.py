@@ -35,7 +35,7 @@ def _is_current(connection: Connection) -> bool:
 
 
 def _upgrade_tables(connection: Connection) -> None:
-    # Imported where a database is not current: each command that opens one would take a fifth longer to start.
+    # Imported where tables are not current: each command that opens a database would start a fifth later.
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError

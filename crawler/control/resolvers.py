@@ -104,7 +104,7 @@ resolver is asked."""
 
 async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:
     """A resolver's answer; None if there is none in time."""
-    # Imported when the first resolver is asked: with it come the libraries of DNS over HTTPS and QUIC, if there.
+    # Imported when the first resolver is asked: with it come libraries of DNS over HTTPS and QUIC, if there.
     import dns.asyncquery
 
     try:

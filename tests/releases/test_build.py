@@ -10,11 +10,11 @@ from sqlalchemy import Engine, text
 
 from releases.build import build
 from releases.catalogue import ReleaseError, find_release
-from releases.observations import reading, statement
+from releases.observations import connected, statement
 from releases.parquet import regrouped, write
 from releases.verify import verify
 from schema.arrow import arrow_schema
-from schema.tables import RELEASED, Base, Visit
+from schema.tables import RELEASED, Base
 from storage.crawls import CrawlNotFound
 from storage.engine import connect
 from storage.sums import broken_sums, sha256
@@ -243,8 +243,8 @@ def test_times_keep_their_microseconds(database: Engine, tmp_path: Path) -> None
 
 def test_a_server_lost_while_reading_is_reported_in_one_line(tmp_path: Path) -> None:
     gone = connect(f"postgresql://nobody@/none?host={tmp_path}")
-    with pytest.raises(ReleaseError, match="PostgreSQL stopped answering while visit was read") as caught:
-        reading(gone, Visit, crawl_id=1).__enter__()
+    with pytest.raises(ReleaseError, match="PostgreSQL stopped answering while the crawl was read") as caught:
+        connected(gone).__enter__()
     assert "\n" not in str(caught.value)
 
 

@@ -13,12 +13,12 @@ from firstflight.commands import report_recompute
 from firstflight.commands.report import command
 from firstflight.main import main
 from firstflight.settings import Settings
-from reports.document.report import build_report
-from reports.recomputation.recompute import Recomputed, recompute_items
+from reports.recomputation.recompute import Recomputed
 from storage.report_versions import Publication
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import crawl, data_folder, read_data_folder, write_release
+from tests.factories.made_up_report import crawl, data_folder, write_release
 from tests.factories.published_report import write_version
+from tests.factories.undrawn import undrawn
 
 pytestmark = pytest.mark.process
 
@@ -30,7 +30,7 @@ def run(data_dir: Path, *arguments: str) -> Result:
     return CliRunner().invoke(command, arguments, obj=settings)
 
 
-def test_build_writes_the_report_and_prints_its_path(tmp_path: Path) -> None:
+def test_build_writes_the_report_and_prints_its_path_and_its_commands_exist(tmp_path: Path) -> None:
     data_folder(tmp_path)
     result = run(tmp_path, "build", "--year", "2026")
     assert result.exit_code == 0, result.output
@@ -38,17 +38,29 @@ def test_build_writes_the_report_and_prints_its_path(tmp_path: Path) -> None:
     assert result.stdout == f"{folder / 'index.html'}\n"
     assert (folder / "summary.txt").read_text().startswith("First flights in 2026")
     assert {path.name for path in (folder / "loads").iterdir()} == {"loads.parquet", "facts.parquet"}
+    redo = json.loads((folder / "report.json").read_text())["redo"]
+    assert [line.split()[1:3] for line in redo] == [
+        ["release", "verify"],
+        ["replay", "run"],
+        ["report", "build"],
+    ]
+    for line in redo:
+        _, group, name, *options = shlex.split(line)
+        context = click.Context(main)
+        found = main.get_command(context, group)
+        assert isinstance(found, click.Group)
+        named = found.get_command(context, name)
+        assert named is not None
+        named.make_context(name, options)  # raises on an unknown option
 
 
 def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made_up_report: Path, tmp_path: Path
 ) -> None:
-    data_folder(tmp_path)
-    folder = tmp_path / "reports" / "2026" / "v1"
-    build_report(read_data_folder(tmp_path), folder, commit="c0ffee")
-    shutil.rmtree(tmp_path / "replays")
-    monkeypatch.setattr(report_recompute, "recompute_items", recompute_items)
-    again = run(tmp_path, "recompute", "2026", "v1", "all")
+    data = shutil.copytree(made_up_report, tmp_path / "data")
+    folder = data / "reports" / "2026" / "v1"
+    shutil.rmtree(data / "replays")
+    again = run(data, "recompute", "2026", "v1", "all")
     assert again.exit_code == 0, again.output
     listed = json.loads((folder / "forms" / "index.json").read_text(encoding="utf-8"))
     ids = {*(one["id"] for one in listed), "number-fits", "number-gain"}
@@ -76,24 +88,10 @@ def test_items_that_differ_are_named_with_their_lines_and_fail(
 
 def test_json_prints_report_json(tmp_path: Path) -> None:
     write_release(tmp_path, crawl())
-    result = run(tmp_path, "build", "--year", "2026", "--without-replay", "--json")
+    with undrawn():
+        result = run(tmp_path, "build", "--year", "2026", "--without-replay", "--json")
     assert result.stdout == (tmp_path / "reports" / "2026" / "v1" / "report.json").read_text(encoding="utf-8")
     assert json.loads(result.stdout)["release"]["crawl"] == str(NAME)
-
-
-def test_the_commands_in_a_report_exist(tmp_path: Path) -> None:
-    data_folder(tmp_path)
-    facts = json.loads(run(tmp_path, "build", "--year", "2026", "--json").stdout)
-    assert [line.split()[1:3] for line in facts["redo"]] == [
-        ["release", "verify"],
-        ["replay", "run"],
-        ["report", "build"],
-    ]
-    for line in facts["redo"]:
-        _, group, name, *arguments = shlex.split(line)
-        found = main.get_command(click.Context(main), group)
-        assert isinstance(found, click.Group)
-        found.commands[name].make_context(name, arguments)  # raises on an unknown option
 
 
 def test_a_missing_input_is_one_line_with_the_command_that_makes_it(tmp_path: Path) -> None:

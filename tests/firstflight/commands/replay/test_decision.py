@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 import firstflight.commands.replay.run
 import verdict.arms
 from firstflight.main import main
+from tests.factories.undrawn import undrawn
 from verdict.calibration import standing
 from verdict.question import STRATA
 from verdict.replayed import of_stages, read_stages
@@ -74,9 +75,10 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     assert (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns == loads
     assert in_bytes(again) == (folder / "verdict.json").read_bytes()
 
-    built = CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}).invoke(
-        main, ["report", "build", "--year", "2026", "--crawl", "2025-08"]
-    )
+    with undrawn():
+        built = CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}).invoke(
+            main, ["report", "build", "--year", "2026", "--crawl", "2025-08"]
+        )
     assert built.exit_code == 0, built.output
     facts = json.loads((tmp_path / "reports" / "2026" / "v1" / "report.json").read_bytes())
     assert facts["verdict"]["candidates"] == stored["candidates"]
