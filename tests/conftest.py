@@ -10,7 +10,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -86,24 +86,52 @@ def in_order(cost: Mapping[T, int]) -> list[T]:
 
 
 @pytest.fixture(scope="session")
-def made_up_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the first report of made-up pages, built once for all processes of the tests,
-    which no test changes."""
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what is built once for all processes of the tests, and which no test changes."""
     # Where the tests run in several processes, each has a folder of its own in one for all.
     own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    data_dir = shared / "made-up-report"
-    with (shared / "made-up-report.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not data_dir.exists():
-            from reports.document.report import build_report  # which few tests need and which takes seconds
-            from tests.factories.made_up_report import data_folder, read_data_folder
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
-            stage = data_dir.with_name("made-up-report.stage")
-            data_folder(stage)
-            build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1", commit="c0ffee")
-            stage.rename(data_dir)
-    return data_dir
+
+def built_once(folder: Path, build: Callable[[Path], object]) -> Path:
+    """Have `build` fill a folder, unless another process has."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            stage = folder.with_suffix(".stage")
+            build(stage)
+            stage.rename(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made_up_report(shared_folder: Path) -> Path:
+    """A data folder with the first report of made-up pages."""
+
+    def build(stage: Path) -> None:
+        from reports.document.report import build_report  # which few tests need and which takes seconds
+        from tests.factories.made_up_report import data_folder, read_data_folder
+
+        data_folder(stage)
+        build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1", commit="c0ffee")
+
+    return built_once(shared_folder / "made-up-report", build)
+
+
+@pytest.fixture(scope="session")
+def recorded_releases(shared_folder: Path) -> Callable[[str], Path]:
+    """A function that returns the folder of releases with that of a recorded set, by the set's name."""
+    from recordings.pages.recording import SETS, read_recording
+    from recordings.pages.rows import content_of
+    from releases.imported import write_imported
+
+    def build(name: str, stage: Path) -> None:
+        content = content_of(read_recording(SETS[name]))
+        write_imported(
+            content.tables, content.recording, stage, checksum=content.checksum, notes=content.notes
+        )
+
+    return lambda name: built_once(shared_folder / f"recorded-{name}", functools.partial(build, name))
 
 
 @pytest.fixture(scope="session")

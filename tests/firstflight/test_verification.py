@@ -113,7 +113,7 @@ def damaged_in_turn(folder: Path, kind: str) -> Sequence[tuple[Path, str]]:
 
 def damages_of(path: Path, kind: str, place: int) -> Sequence[str]:
     """The damages of a folder's file at a place among all."""
-    if kind != "release" or path.name in OWN:
+    if kind != "release" or path.name == MANIFEST or (ALL and path.name in OWN):
         return [*DAMAGES]
     return [*FEW_DAMAGES] if ALL else [[*FEW_DAMAGES][place % len(FEW_DAMAGES)]]
 

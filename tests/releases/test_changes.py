@@ -9,7 +9,7 @@ where neither matters: images and main documents.
 import collections
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 
 from recordings.pages.recording import SETS, read_recording
-from recordings.pages.rows import content_of
 from recordings.pages.same_sites import site_keys
-from releases.catalogue import Release
+from releases.catalogue import releases
 from releases.changes import (
     Asked,
     Change,
@@ -30,7 +29,6 @@ from releases.changes import (
     site_names,
     values_by_site,
 )
-from releases.imported import write_imported
 from releases.strata.bootstrap import LEAST_SITES
 
 MSS = 1430
@@ -115,15 +113,11 @@ def test_the_statistic_is_the_one_that_others_derived_of_the_recorders_counts(
 
 
 @pytest.fixture(scope="module")
-def values(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Values]:
+def values(recorded_releases: Callable[[str], Path]) -> Mapping[str, Values]:
     """Values by site of the release of each set."""
-    root = tmp_path_factory.mktemp("releases")
     found = {}
-    for name, folder in SETS.items():
-        content = content_of(read_recording(folder))
-        release: Release = write_imported(
-            content.tables, content.recording, root, checksum=content.checksum, notes=content.notes
-        ).release
+    for name in SETS:
+        release = next(releases(recorded_releases(name)))
         found[name] = values_by_site(release, site_names(release, site_keys(name)), Asked())
     return found
 
@@ -180,10 +174,7 @@ def test_fewer_than_twenty_sites_say_nothing(values: Mapping[str, Values]) -> No
         assert (one.before, one.after, one.change) == (None, None, None)
 
 
-def test_made_up_hosts_are_no_sites(tmp_path: Path) -> None:
-    content = content_of(read_recording(SETS["lh-gov-europe-2021-03"]))
-    release = write_imported(
-        content.tables, content.recording, tmp_path, checksum=content.checksum, notes=content.notes
-    ).release
+def test_made_up_hosts_are_no_sites(recorded_releases: Callable[[str], Path]) -> None:
+    release = next(releases(recorded_releases("lh-gov-europe-2021-03")))
     assert site_names(release, {}) == {}
     assert json.dumps(site_names(release, {1: "site-1"})) == '{"1": "site-1"}'

@@ -4,16 +4,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from recordings.pages.recording import SETS, read_recording
-from recordings.pages.rows import content_of
-from releases.imported import write_imported
 from tests.api.test_v1 import assert_problem
 
 IN_2013, IN_2019, IN_2025 = (
@@ -24,18 +23,13 @@ IN_2013, IN_2019, IN_2025 = (
 
 
 @pytest.fixture(scope="module")
-def years(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+def years(
+    recorded_releases: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TestClient]:
     """A service with three of the recorded sets."""
     root = tmp_path_factory.mktemp("data")
     for name in ("phantomjs-2013-09", "wpt-2019-12", "pages-2025-08"):
-        content = content_of(read_recording(SETS[name]))
-        write_imported(
-            content.tables,
-            content.recording,
-            root / "releases",
-            checksum=content.checksum,
-            notes=content.notes,
-        )
+        shutil.copytree(recorded_releases(name), root / "releases", dirs_exist_ok=True)
     with TestClient(create_app(root / "releases", root / "reports")) as client:
         yield client
 

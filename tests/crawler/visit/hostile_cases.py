@@ -134,8 +134,6 @@ CASES: dict[str, Case] = {
 
 OFTEN = [
     "redirects",
-    "meta-redirects",
-    "push-states",
     "before-unload",
     "endless",
     "gzip-bomb",
@@ -148,9 +146,7 @@ OFTEN = [
     "download",
     "closing",
     "memory-hog",
-    "bottomless",
     "frames",
-    "never-loads",
     "login",
     "filtered.secure",
 ]

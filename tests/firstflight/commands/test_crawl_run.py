@@ -225,7 +225,10 @@ def test_a_malformed_canary_is_one_line(tmp_path: Path, database_18: Engine) -> 
     assert "FIRSTFLIGHT_CANARIES: 'https://a.test/' is no canary: name google" in line
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],
+)
 def test_a_run_that_is_told_to_end_gives_its_visits_back(
     tmp_path: Path, database_18: Engine, number: signal.Signals, code: int
 ) -> None:
@@ -251,6 +254,7 @@ def test_a_run_that_is_told_to_end_gives_its_visits_back(
     assert operator.ask("SELECT count(*) FROM visit") == [(0,)]
 
 
+@pytest.mark.thorough
 def test_a_page_that_never_answers_ends_with_its_budget(tmp_path: Path, database_18: Engine) -> None:
     kept: list[socket.socket] = []
     with server(kept.append) as port:

@@ -28,7 +28,7 @@ from tests.circles import ALL
 from tests.firstflight.commands.served import WITHIN_S, served
 
 CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
-PAGES, NETWORKS, SEEDS, MONTHS = (4, 3, 2, 3) if ALL else (2, 2, 1, 2)
+PAGES, NETWORKS, SEEDS, MONTHS = (4, 3, 2, 3) if ALL else (2, 2, 1, 1)
 WINDOWS = [3, 10, 16, 30]
 
 

@@ -1,14 +1,14 @@
 """The section of changes over the same sites: of a year before, and of recorded sets."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recordings.pages.recording import AUGUST_2025, SETS, read_recording
-from recordings.pages.rows import content_of
-from releases.imported import write_imported
+from recordings.pages.recording import AUGUST_2025
+from releases.catalogue import releases
 from reports.document.report import compose
 from reports.sections.same_sites import same_sites
 from schema.crawls import CrawlName
@@ -42,16 +42,11 @@ def test_the_same_sites_a_year_later_that_did_not_change_have_no_change(tmp_path
     assert {row["since"][:7] for row in shares["rows"]} == {"2025-11"}
 
 
-def test_recorded_sets_are_compared_with_two_ends_where_headers_were_not_counted(tmp_path: Path) -> None:
-    found = {}
-    for name in ("wpt-2019-12", AUGUST_2025):
-        content = content_of(read_recording(SETS[name]))
-        found[name] = write_imported(
-            content.tables, content.recording, tmp_path, checksum=content.checksum, notes=content.notes
-        ).release
-    ((_, table, _),) = same_sites(
-        found[AUGUST_2025], [found["wpt-2019-12"]], iw=10, mss=1430, licence="CC-BY-4.0"
-    )
+def test_recorded_sets_are_compared_with_two_ends_where_headers_were_not_counted(
+    recorded_releases: Callable[[str], Path],
+) -> None:
+    then, now = (next(releases(recorded_releases(name))) for name in ("wpt-2019-12", AUGUST_2025))
+    ((_, table, _),) = same_sites(now, [then], iw=10, mss=1430, licence="CC-BY-4.0")
     rows = [row for row in table.rows if (row["responses"], row["window"]) == ("all responses", "IW 30")]
     assert [row["sizes"] for row in rows] == ["bodies alone", "with headers' text"]
     for row in rows:
