@@ -57,7 +57,6 @@ async def docs(request: Request, shelf: ShelfDep) -> Response:
         "docs.html",
         description=document["info"]["description"],
         endpoints=endpoints,
-        numbers={one["path"]: number for number, one in enumerate(endpoints, 1)},
     )
 
 

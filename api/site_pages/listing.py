@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import idna
@@ -15,7 +16,6 @@ from api.explorer.strata import chosen_stratum
 from api.formats.encoding import LINE, encoded
 from api.formats.negotiation import choose
 from api.formats.offered import CSV, FORMATS, JSON, NDJSON, Format, by_suffix
-from api.http.choices import choice
 from api.http.links import own_link, relate, relate_help_with_csv
 from api.routes.answers import Provenance
 from api.routes.parameters import (
@@ -87,11 +87,24 @@ PartQuery = Annotated[
         examples=["example"],
     ),
 ]
-COLUMNS = SITE_ROW.names
-Sort: Any = choice([*COLUMNS, *(f"-{name}" for name in COLUMNS)])
+
+
+def known_sort(text: str) -> str:
+    """A column, perhaps after a minus; ValueError if the table has none of that name."""
+    if text.removeprefix("-") not in SITE_ROW.names:
+        raise ValueError(f"no column {text!r}; there are {', '.join(SITE_ROW.names)}")
+    return text
+
+
 SortQuery = Annotated[
-    Sort,
-    Query(description="column to sort by, after a minus from the largest; unknown values come last"),
+    str,
+    AfterValidator(known_sort),
+    Query(
+        max_length=100,
+        description="column to sort by, after a minus from the largest; unknown values come last",
+        json_schema_extra={"pattern": f"^-?({'|'.join(SITE_ROW.names)})$"},
+        examples=["share"],
+    ),
 ]
 CursorQuery = Annotated[str | None, Query(max_length=LONGEST, description="where a page begins, by `next`")]
 BeforeQuery = Annotated[
@@ -227,18 +240,21 @@ def site_table(request: Request, asked: AskedSites, limit: LimitQuery = None) ->
     """All sites of a release: the sizes of each, the share of its responses that fit into a window of `iw`
     segments, the windows of its servers, and the change since the release before.
 
+    An item of item.parquet belongs to the site of its rank in site.parquet.
+
     `sort=share` begins with the sites of which least fits. With a stratum of responses, sites without such
     responses are left out. JSON comes in pages: follow `next`. The other formats have all rows unless
-    `limit` asks for a page.
+    `limit` asks for a page; `/v1/sites` with `.csv`, `.parquet`, `.ndjson`, `.arrow` or `.json` after it is
+    in that format.
     """
     return sites_answer(request, asked, limit, choose(request.scope) or JSON)
 
 
-@router.get("/sites.{suffix}", name="site_table_as", response_model=SitesAnswer, responses=IN_FORMATS)
+@router.get("/sites.{suffix}", name="site_table_as", include_in_schema=False)
 def site_table_as(
     request: Request,
     asked: AskedSites,
-    suffix: Annotated[str, Path(description="the format", json_schema_extra={"enum": list(FORMATS)})],
+    suffix: Annotated[str, Path(max_length=100)],
     limit: LimitQuery = None,
 ) -> Response:
     """The same in the format of the suffix."""
@@ -259,7 +275,7 @@ def sites_answer(request: Request, asked: SitesAsked, limit: int | None, wanted:
     if wanted == JSON:
         answer = SitesAnswer(
             provenance=provenance(request, asked.version),
-            before=asked.before and provenance(request, asked.before),
+            before=provenance(request, asked.before) if asked.before else None,
             stratum=asked.stratum.parameters(),
             stratum_unknown=asked.stratum.unknown_in(asked.version),
             iw=asked.iw,
@@ -280,7 +296,7 @@ def sites_answer(request: Request, asked: SitesAsked, limit: int | None, wanted:
     )
 
 
-def _batches(rows: pa.Table, wanted: Format) -> list[pa.RecordBatch]:
-    if wanted == NDJSON:
-        rows = pa.table({LINE: pa.array(map(json.dumps, rows.to_pylist()), pa.string())})
-    return rows.to_batches()
+def _batches(rows: pa.Table, wanted: Format) -> Iterable[pa.RecordBatch]:
+    """Rows as the encoders take them: for NDJSON a line of JSON each."""
+    lines = {LINE: pa.array(map(json.dumps, rows.to_pylist()), pa.string())} if wanted == NDJSON else None
+    yield from (pa.table(lines) if lines else rows).to_batches()

@@ -133,8 +133,8 @@ def test_an_answer_leads_to_calls_by_parameters_that_they_have(client: TestClien
             target = called[link["operationId"]]
             known = {one["name"] for one in paths[target]["get"]["parameters"]}
             assert link["parameters"].keys() <= known, f"{path} to {target}"
-            (number,) = re.findall(r'<section id="(\w+)"', shown[target])
-            assert f'<a href="#{number}"><code>{html.escape(target)}</code></a>' in shown[path]
+            (anchor,) = re.findall(r'<section id="([^"]+)"', shown[target])
+            assert f'<a href="#{anchor}"><code>{html.escape(target)}</code></a>' in shown[path]
 
 
 def test_calls_are_shown_in_four_languages_below_the_public_address(data_dir: Path) -> None:

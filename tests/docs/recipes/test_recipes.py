@@ -1,5 +1,7 @@
 """The recipes of docs/recipes.md, taken from the page, give the share that the service gives."""
 
+import csv
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,8 @@ pytestmark = pytest.mark.process
 GUIDE = PAGE.parent / "guide.md"
 STATEMENT = re.compile(r"^    (SELECT .*?;)$", re.DOTALL | re.MULTILINE)
 RAW = "DuckDB, raw rows by any filter"
+WORST = "Which sites are worst: "
+COMMAND = re.compile(r"^curl -s 'https://sizes.example(/v1/sites[^']*)'$", re.MULTILINE)
 SECRET = re.compile(r"`(CREATE SECRET \(.*\))`")
 
 
@@ -40,6 +44,7 @@ def test_every_recipe_in_python_and_sql_is_run() -> None:
     tools = {
         *(ONE + tool for tool in ("pandas", "Polars", "pyarrow", "DuckDB")),
         *(MANY + tool for tool in ("pyarrow", "Polars", "DuckDB", RAW, "Spark")),
+        f"{WORST}DuckDB",
     }
     assert set(recipes()) == tools
     text = PAGE.read_text(encoding="utf-8")
@@ -130,3 +135,23 @@ def test_the_recipe_over_raw_rows_gives_the_shares_of_the_service_at_every_windo
                 assert share == pytest.approx(expected["share"], rel=1e-12)
                 assert known == expected["known"]
     assert found["2026-10", 10] != found["2026-11", 10]
+
+
+def test_the_worst_sites_are_the_same_by_one_command_and_by_one_statement(tmp_path: Path) -> None:
+    for smaller, crawl in enumerate((OCTOBER, NOVEMBER)):
+        write_raw_rows(tmp_path / "releases", crawl, smaller=smaller)
+    release = NOVEMBER.path(tmp_path / "releases", version=1)
+    _, code = recipes()[f"{WORST}DuckDB"]
+    found = duckdb.execute(
+        code.replace(f"https://sizes.example/releases/{NOVEMBER}/v1", str(release))
+    ).fetchall()
+    (command,) = COMMAND.findall(PAGE.read_text(encoding="utf-8"))
+    with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
+        rows = list(csv.DictReader(io.StringIO(client.get(command).text)))
+    known = [
+        (row["host"], int(row["responses"]) - int(row["unknown"]), pytest.approx(float(row["share"])))
+        for row in rows
+        if row["share"]
+    ]
+    assert found == known
+    assert len(found) > 1
