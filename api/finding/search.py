@@ -18,7 +18,7 @@ AROUND = 90
 """Characters of a section's text on each side of the first word that was found."""
 
 HEADING = re.compile(r"^(#{1,4}) +(.+?) *$", re.MULTILINE)
-MARKUP = re.compile(r"`|\*\*|\]\([^)]*\)|\[|^\s*\|?[-|: ]+\|?$", re.MULTILINE)
+MARKUP = re.compile(r"`|\*\*|\]\([^)]*\)|\[|^\s*\|?[-|: ]+\|?$|\|", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +69,7 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
     """The text around the first place of any of the words."""
     plain = " ".join(MARKUP.sub(" ", text).split())
     places = [place for word in words if (place := plain.lower().find(word)) >= 0]
-    begin = max(0, min(places, default=0) - AROUND)
+    begin = plain.rfind(" ", 0, max(0, min(places, default=0) - AROUND)) + 1
     end = begin + 2 * AROUND
     return f"{'… ' if begin else ''}{plain[begin:end]}{' …' if end < len(plain) else ''}"
 

@@ -241,8 +241,9 @@ class SiteTables:
         """Shares by host in the release before; none where it does not name its sites."""
         if before is None or not self.has(before) or not self.is_named(before):
             return pa.table({"host": pa.array([], pa.string()), "share": pa.array([], pa.float64())})
-        shares = self._shares(before, stratum, window_bytes)
-        return self.hosts(before).join(shares, "rank", join_type="inner").select(["host", "share"])
+        hosts, shares = self.hosts(before), self._shares(before, stratum, window_bytes)
+        with self._cursor(hosts=hosts, shares=shares) as cursor:
+            return cursor.sql("SELECT host, share FROM hosts JOIN shares USING (rank)").to_arrow_table()
 
     def _kept(
         self, key: tuple[object, ...], compute: Callable[[duckdb.DuckDBPyConnection], pa.Table]
