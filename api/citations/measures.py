@@ -19,7 +19,6 @@ from api.routes.strata import EVERYTHING
 from api.routes.works import release_metadata
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1, WINDOWS
-from releases.strata.bootstrap import CONFIDENCE
 from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -53,9 +52,7 @@ def measure_page(
         chosen=urlencode(chosen),
         over_months=urlencode({"measure": measure, **variant}),
         measures=list(MEASURES),
-        mss=MSS_FIG1,
         narrow=NARROW,
-        confidence=CONFIDENCE,
     )
 
 

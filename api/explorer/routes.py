@@ -192,7 +192,11 @@ async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep
         )
         for variant in chosen.months
     ]
-    words = (label(measure), _listed([panel.crawl for panel in panels]), in_words(chosen.stratum))
+    words = (
+        f"Share of {label(measure)} that fits",
+        _listed([panel.crawl for panel in panels]),
+        in_words(chosen.stratum),
+    )
     return SideBySide(measure=measure, heading="; ".join(filter(None, words)), panels=tuple(panels))
 
 

@@ -46,8 +46,9 @@ function element(name, attributes, parent) {
 }
 
 async function enliven(figure) {
+  const width = figure.clientWidth;
   const [svg, csv] = await Promise.all([
-    text(`${figure.dataset.svg}&width=${Math.max(360, Math.round(figure.clientWidth))}`),
+    text(`${figure.dataset.svg}&width=${Math.max(360, Math.round(width))}`),
     text(figure.dataset.csv),
   ]);
   // The page's style sheet has the colours, and its policy allows no other.
@@ -59,6 +60,9 @@ async function enliven(figure) {
   const curves = curvesOf(csv);
   const [low, high] = drawing.dataset.decades.split(" ").map(Number);
   const names = [...drawing.querySelector("svg").querySelectorAll("text")].map(one => one.textContent);
+  const stage = document.createElement("div");
+  stage.className = "stage";
+  stage.append(drawing);
   const readout = document.createElement("div");
   readout.className = "readout";
   readout.setAttribute("role", "status");
@@ -96,7 +100,7 @@ async function enliven(figure) {
       mark.className = `key-${style}`;
       const value = document.createElement("b");
       value.textContent = percent(share);
-      const ends = lower === "" ? "" : ` (${percent(+lower)} to ${percent(+upper)})`;
+      const ends = lower === "" ? "" : ` (${percent(+lower).replace("\u202f%", "")} to ${percent(+upper)})`;
       row.append(mark, value, ends, names.length > 1 ? ` ${names[style]}` : "");
       return row;
     });
@@ -104,7 +108,7 @@ async function enliven(figure) {
     head.textContent = `up to ${bytes(size)}${label && `, IW ${label.replace("IW ", "")}`}`;
     readout.replaceChildren(head, ...rows);
     readout.hidden = false;
-    const frame = figure.getBoundingClientRect();
+    const frame = stage.getBoundingClientRect();
     const point = new DOMPoint(x, 0).matrixTransform(panel.g.getScreenCTM());
     // A CDF leaves room at the lower right and at the upper left.
     const left = point.x - frame.left + 14;
@@ -124,8 +128,8 @@ async function enliven(figure) {
     });
     panel.g.addEventListener("pointerdown", event => panel.g.dispatchEvent(new PointerEvent("pointermove", event)));
   }
-  figure.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide());
-  figure.addEventListener("keydown", event => {
+  stage.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide());
+  stage.addEventListener("keydown", event => {
     const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.key === "Escape") hide();
     if (!way) return;
@@ -135,12 +139,36 @@ async function enliven(figure) {
     // Past a window by more than what would draw it back.
     show(panel, from + way * (panel.windows.some(window => window.x === from) ? SNAP + 1 : STEP));
   });
-  figure.tabIndex = 0;
-  figure.setAttribute("role", "group");
-  figure.setAttribute("aria-label", "Figure; arrow keys move along the sizes");
-  figure.querySelector("picture, svg").replaceWith(drawing);
-  figure.querySelector(".readout")?.remove();
-  figure.append(readout);
+  stage.tabIndex = 0;
+  stage.setAttribute("role", "group");
+  stage.setAttribute("aria-label", "Figure; arrow keys move along the sizes");
+  const picture = figure.querySelector("picture");
+  stage.append(readout);
+  picture.replaceWith(stage);
+  // In another width the letters would have another size: the picture is shown until the figure is drawn for it.
+  const watch = new ResizeObserver(() => {
+    if (Math.abs(figure.clientWidth - width) < 2) return;
+    watch.disconnect();
+    stage.replaceWith(picture);
+    setTimeout(begin, 200);
+  });
+  watch.observe(figure);
+}
+
+// A button behind each text that readers take away, where the browser lets a page write to the clipboard.
+function offerCopies() {
+  if (!navigator.clipboard) return;
+  for (const source of document.querySelectorAll("[data-copy]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = "Copied";
+    });
+    (source.closest("a") ?? source).insertAdjacentElement(source.matches("pre") ? "beforebegin" : "afterend", button);
+  }
 }
 
 const form = document.querySelector("form.choice");
@@ -148,7 +176,6 @@ const state = document.getElementById("state");
 
 async function begin() {
   const figure = document.getElementById("figure");
-  if (!figure) return;
   try {
     await enliven(figure);
   } catch (error) {
@@ -171,6 +198,7 @@ async function follow() {
   for (const id of ["shown", "chosen", "details"]) document.getElementById(id).replaceWith(page.getElementById(id));
   document.title = page.title;
   history.pushState(null, "", answer.url);
+  offerCopies();
   await begin();
 }
 
@@ -181,5 +209,6 @@ if (form) {
     follow();
   });
   addEventListener("popstate", () => location.reload());
+  offerCopies();
   begin();
 }

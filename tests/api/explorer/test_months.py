@@ -102,7 +102,9 @@ def test_a_stratum_is_named_over_the_months(year: TestClient) -> None:
     assert october[1].endswith("%")
     assert november[1].endswith("%")
     figure = year.get(f"/explore/months.svg?crawl={LAST}&measure=responses&iw=3&protocol=h2").text
-    assert "<title>Shares that fit by month: responses; desktop.local.tcp.web; protocol: h2</title>" in figure
+    assert (
+        "<title>Share of responses that fits; desktop.local.tcp.web; protocol: h2, by month</title>" in figure
+    )
 
 
 def test_the_series_of_the_page_lead_to_those_of_the_api(year: TestClient) -> None:

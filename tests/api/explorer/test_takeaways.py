@@ -19,7 +19,7 @@ CHOICE = f"crawl={MANY}&measure=responses&measure=first_flights&iw=3,10&mss=1460
 
 
 def program(page: str) -> str:
-    (found,) = re.findall(r'<pre id="program">(.*?)</pre>', page, re.DOTALL)
+    (found,) = re.findall(r'<pre id="program" data-copy>(.*?)</pre>', page, re.DOTALL)
     return html.unescape(found)
 
 
@@ -67,6 +67,6 @@ def test_one_measure_is_cited_as_such_and_several_as_their_releases(
 
 def test_the_link_pins_every_release(client_of_items: TestClient) -> None:
     page = client_of_items.get(f"/explore?{CHOICE}").text
-    (address,) = {*re.findall(r'<a href="(/explore\?crawl[^"]*)"><code>', page)}
+    (address,) = {*re.findall(r'<a href="(/explore\?crawl[^"]*)"><code data-copy>', page)}
     assert html.unescape(address).startswith(f"/explore?crawl={MANY}%2Fv1&measure=responses&")
     assert rows(client_of_items, html.unescape(address).partition("?")[2]) == rows(client_of_items, CHOICE)
