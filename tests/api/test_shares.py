@@ -15,7 +15,7 @@ STATED = Distribution(
     unknown=0,
     sites=1,
     fits=tuple(Fit(iw, iw * 1430, 0, 0.0) for iw in (3, 10)),
-    quantiles=(),
+    quantiles=((50, 1), (95, 2)),
     points=Points([(1, 0.5), (2, 1.0)], ""),
     interval_unknown=FEW_SITES,
 )
@@ -23,12 +23,7 @@ STATED = Distribution(
 
 def test_a_share_of_which_most_sizes_are_unknown_is_not_stated() -> None:
     few = dataclasses.replace(STATED, unknown=3)
-    assert SHARES([STATED]).count('class="fill"') == 2
-    assert 'class="fill"' not in SHARES([few])
-    assert "3 unknown" in SHARES([few])
-
-
-def test_a_measure_of_which_nothing_is_known_has_no_row() -> None:
-    table = SHARES([STATED, dataclasses.replace(STATED, measure="hosts", known=0, unknown=9)])
+    table = SHARES([STATED, dataclasses.replace(few, measure="hosts")])
     assert table.count('<th scope="row"') == 1
-    assert "Unknown here: hosts." in table
+    assert table.count('class="fill"') == 2
+    assert "too few sizes are known: hosts (2 of 5)." in table
