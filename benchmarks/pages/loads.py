@@ -5,6 +5,7 @@ python -m benchmarks.pages [--loads 5]
 
 import argparse
 import dataclasses
+import datetime
 import os
 import statistics
 import subprocess
@@ -27,6 +28,7 @@ from benchmarks.service.servers import free_port, process, until_it_answers
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from recordings.pages.rows import page_host
+from storage.progress import Hour, Progress, write_progress
 
 FIRSTFLIGHT = (sys.executable, "-m", "firstflight")
 
@@ -117,9 +119,29 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
         "figure": "cdf",
         "/documents/{name:path}": "/documents/forms",
     }
-    app = create_app(settings.releases, settings.reports)
+    write_progress(settings.progress, ten_days(crawl))
+    app = create_app(settings.releases, settings.reports, progress=settings.progress)
     with TestClient(app, raise_server_exceptions=False) as client:
         return addresses(app, client, examples=examples, others=documents())
+
+
+def ten_days(crawl: str) -> Progress:
+    """The progress of a crawl of ten days, as its page shows it."""
+    began = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
+    hour = datetime.timedelta(hours=1)
+    outcomes = {"ok": 3000, "http_error": 200, "dns": 300}
+    return Progress(
+        crawl=crawl,
+        at=began + 240 * hour,
+        planned=1_000_000,
+        done=800_000,
+        visits=840_000,
+        received_bytes=1_600_000_000_000,
+        visits_per_hour=3500.0,
+        minutes_left=3400,
+        outcomes={name: 240 * count for name, count in outcomes.items()},
+        hours=tuple(Hour(at=began + place * hour, outcomes=outcomes) for place in range(240)),
+    )
 
 
 def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
