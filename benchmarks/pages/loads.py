@@ -25,8 +25,9 @@ from benchmarks.markdown import measured, table
 from benchmarks.pages.addresses import addresses
 from benchmarks.pages.browser import launched
 from benchmarks.service.servers import free_port, process, until_it_answers
-from firstflight.recorded_pages import bundled_release
+from firstflight.recorded_pages import bundled_release, import_pages
 from firstflight.settings import from_environment
+from recordings.pages.recording import SETS
 from recordings.pages.rows import page_host
 from storage.progress import Hour, Progress, write_progress
 
@@ -60,7 +61,7 @@ PAINTED = """() => new Promise(resolve => new PerformanceObserver(list => {
 
 HEAD = """## Pages of the service
 
-`scripts/bench pages`: every page of the service over the recorded pages and a report of them, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
+`scripts/bench pages`: every page of the service over the recorded pages of all years and a report of those of 2025, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
 from a service on loopback that had answered before. Bytes are those of Resource Timing's `transferSize`: as transferred, with
 300 for header fields. Data are figures and pictures; rows of tables
 count as the page. The first paint is the median of the loads, from the start of the navigation to the first content.
@@ -101,6 +102,8 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Write the recorded pages and a report of them to `folder`;
     the paths of the service's pages over these."""
     settings = dataclasses.replace(from_environment(), data_dir=folder)
+    for one in SETS.values():
+        import_pages(settings, one)
     release = bundled_release(settings)
     crawl = str(release.crawl)
     build = ("report", "build", "--year", YEAR, "--crawl", crawl, "--without-replay")

@@ -340,10 +340,13 @@ def months_until(day: datetime.date, count: int) -> list[str]:
 
 
 def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
-    """Run every step on the recorded pages, from the import to the report; the report's year."""
+    """Run every step on the recorded pages, from the import to the report; the report's year.
+
+    The sets of other years are imported for the page that shows them beside each other.
+    """
     month = read_source(BUNDLED, bundled_files()).month
-    with line.part("release", f"recorded pages of {month} as a release, and its check"):
-        line.step("import", "pages")
+    with line.part("release", f"recorded pages of {month} and of other years as releases, and a check"):
+        line.step("import", "pages", "--all")
         line.step("release", "verify", "--crawl", month, "--offline")
     with line.part("replay", "pages over the Linux TCP stack, window against window"):
         line.step("replay", "run", "demo", "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
