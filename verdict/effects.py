@@ -269,7 +269,7 @@ def measure(
 ) -> Effects:
     """Effects of the windows against the incumbent; NaN where no pair of loads is complete."""
     base = evidence.at(incumbent)
-    return _effects(
+    return effects_of(
         evidence,
         {(one.id, window): one.of(evidence.at(window), base) for window in windows for one in quantities},
     )
@@ -279,10 +279,11 @@ def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
     """Differences of the incumbent by another route from itself, under the incumbent's name."""
     load, base = Load(values=evidence.again), evidence.at(incumbent)
     changes = {(one, incumbent): BY_ID[one].of(load, base) for one in ("page", "resent")}
-    return _effects(evidence, {name: np.where(abs(one) < EQUAL, 0.0, one) for name, one in changes.items()})
+    return effects_of(evidence, {name: np.where(abs(one) < EQUAL, 0.0, one) for name, one in changes.items()})
 
 
-def _effects(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
+def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
+    """Effects of changes by quantity and window, each along the draws; NaN where a change is unknown."""
     pages, networks = evidence.pages, evidence.places
     pairs = np.unique(pages * (len(evidence.networks) + 1) + networks, return_inverse=True)[1]
     frame = {

@@ -10,13 +10,14 @@ from api.formats.negotiation import IN_CSV, choose
 from api.formats.offered import CSV
 from api.http.links import link, relate
 from api.http.redirects import Elsewhere
-from api.outside import years
+from api.outside import larger_window, years
 from api.outside.time_charts import Panel, panels
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
 from api.statistics.changes import as_csv as rows_as_csv
 from releases.citation.licences import licence_page
+from releases.formatting import interval_text
 from releases.outside.lines import lines
 from releases.outside.points import Point, to_text
 from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
@@ -182,10 +183,17 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         request,
         "over_the_years.html",
         drawings=[years.draw(sets, pairs, points, is_wide=is_wide) for is_wide in (True, False)],
+        own=years.own_months(shelf),
+        larger=larger_window.comparisons(),
+        is_worth=larger_window.is_worth,
+        saves=larger_window.saves,
+        with_interval=interval_text,
+        larger_drawings=[larger_window.draw(is_wide=is_wide) for is_wide in (True, False)],
         sets=years.lettered(sets),
         pairs=pairs,
         table=years.in_table(pairs),
         mss=years.ASKED.mss,
+        windows=years.ASKED.windows,
         panels=drawn,
         series=shown,
         breaks=[one for one in BREAKS if dates[0] < one.date <= dates[-1]],

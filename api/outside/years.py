@@ -6,14 +6,18 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from urllib.parse import urlencode
 
 import numpy as np
 
 from api.axes import Mark, in_rows, scale
 from api.http.problems import Problem
+from api.outside import larger_window
 from api.outside.time_charts import HEADROOM, Curve, Flag, curve, flags, in_unit, values, year
+from api.routes.provenance import quality
 from api.statistics.changes import read
 from api.stored.library import Library
+from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
 from recordings.pages.recording import SETS
 from recordings.pages.same_sites import values_of
@@ -37,6 +41,9 @@ SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and B
 
 LEAST_APART = 1.5
 """Least time between two sets that an arrow joins, in years."""
+
+LEAST_MONTHS = 3
+"""Months of a crawl of ours from which on it is shown."""
 
 DRAWN = {"all": "All responses", "image": "Images"}
 """Responses that have a plot, with its title."""
@@ -73,6 +80,54 @@ class Pair:
     def of(self, responses: str) -> list[Change]:
         """Changes that are stated."""
         return [one for one in self.changes if one.responses == responses and one.change is not None]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class OwnMonths:
+    """A crawl of ours that was repeated for several months."""
+
+    variant: Variant
+    versions: tuple[Version, ...]
+    """The newest of each month that can be read, the earliest first."""
+
+    @property
+    def is_evidence(self) -> bool:
+        """False for crawls of the bundled web."""
+        return quality(self.versions[0].crawl) == "observed"
+
+    @property
+    def lists(self) -> dict[str, list[str]]:
+        """The months of each list."""
+        found: dict[str, list[str]] = {}
+        for one in self.versions:
+            found.setdefault(one.readable.manifest.list_id, []).append(one.crawl.month)
+        return found
+
+    @property
+    def windows_query(self) -> str:
+        """The query of the explorer for its months and the windows of the page."""
+        windows = ",".join(map(str, ASKED.windows))
+        asked = {"crawl": self.versions[-1].crawl, "measure": "responses", "iw": windows, "mss": ASKED.mss}
+        return urlencode(asked)
+
+    def series_query(self, iw: int) -> str:
+        """The query of its series for a window."""
+        return urlencode(dataclasses.asdict(self.variant) | {"iw": iw, "mss": ASKED.mss})
+
+
+def own_months(shelf: Shelf) -> list[OwnMonths]:
+    """Our own crawls that have LEAST_MONTHS or more, evidence first."""
+    found: dict[Variant, list[Version]] = {}
+    for name in shelf.crawls:
+        version = shelf.newest(name)
+        if version.is_sound and quality(version.crawl) != "recorded":
+            found.setdefault(Variant.of(version.crawl), []).append(version)
+    own = [
+        OwnMonths(variant=variant, versions=tuple(sorted(versions, key=lambda one: one.crawl.month)))
+        for variant, versions in found.items()
+        if len(versions) >= LEAST_MONTHS
+    ]
+    return sorted(own, key=lambda one: (not one.is_evidence, str(one.variant)))
 
 
 def recorded_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
@@ -154,6 +209,7 @@ def rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[dict[st
                 "lower": lower,
                 "upper": upper,
             }
+    yield from larger_window.rows(empty)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

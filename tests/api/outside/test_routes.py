@@ -1,15 +1,22 @@
 """`/v1/outside-series` and `/over-the-years`: what others counted, apart from our own series."""
 
 import csv
+import html
 import io
 import re
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
+from api.app import create_app
+from releases.formatting import interval_text
 from releases.outside.points import load
 from releases.outside.series import KINDS
+from schema.crawls import CrawlName
+from tests.api.conftest import write_release
 from tests.api.test_v1 import assert_problem
+from verdict.two_years import ALL, SAME, comparison
 
 
 def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) -> None:
@@ -54,7 +61,7 @@ def test_a_series_or_client_that_is_none_is_a_problem(client: TestClient, path: 
 def test_the_page_draws_each_chart_and_names_source_and_licence(client: TestClient) -> None:
     page = client.get("/over-the-years")
     assert page.status_code == 200
-    assert page.text.count('role="img"') == 5  # the figure in two widths, and three charts
+    assert page.text.count('role="img"') == 7  # two figures in two widths, and three charts
     assert "never joined" in page.text
     assert all(kind.definition.split("“")[0][:40] in page.text for kind in KINDS.values())
     assert page.text.count('<circle class="year') > 4
@@ -75,7 +82,7 @@ def test_etag_and_head_are_as_of_every_answer(client: TestClient) -> None:
 
 
 def test_sizes_along_the_axes_have_their_unit_and_shares_are_in_percent(client: TestClient) -> None:
-    main, *figures = re.findall(r"<figure.*?</figure>", client.get("/over-the-years").text, re.DOTALL)
+    main, _, *figures = re.findall(r"<figure.*?</figure>", client.get("/over-the-years").text, re.DOTALL)
     labels = [re.findall(r'text-anchor="end">([^<]+)</text>', one)[1] for one in figures]
     assert [re.sub(r"[\d\s]+", "", one) for one in labels] == ["kB", "", "%"]
     assert re.search(r"<title>[^<]*: [\d.]+\sMB</title>", main)
@@ -87,3 +94,48 @@ def test_sizes_along_the_axes_have_their_unit_and_shares_are_in_percent(client: 
 def test_the_picture_of_the_years_is_refused_where_no_other_year_is_recorded(client: TestClient) -> None:
     assert_problem(client.get("/over-the-years.svg"), "no-such-crawl", 404)
     assert "/over-the-years.svg" not in client.get("/").text
+
+
+def test_the_sentence_on_a_larger_window_has_the_numbers_of_the_stored_pairs(client: TestClient) -> None:
+    page = re.sub(r"[ \n]+", " ", client.get("/over-the-years").text)
+    same, _, rest = page.partition('id="larger-window"')[2].partition("</p>")
+    found = comparison(SAME)
+    for worth in found.of.values():
+        assert interval_text(worth.gain_percent, "%") in same
+        assert interval_text(worth.resent_pp, "pp") in same
+    assert interval_text(found.change.net_benefit_pp, "pp") in same
+    assert interval_text(found.change.gain_percent, "pp") in same
+    change = found.change.net_benefit_pp
+    said = "worth more" if change.lower > 0 else "worth less" if change.upper < 0 else "cannot be told"
+    assert said in re.findall("<strong>(.*?)</strong>", same)[0]
+    assert (
+        rest.count('class="whisker"') == 2 * 3 * 4
+    )  # two widths, three plots, two kinds of pages, two years
+
+
+def test_the_csv_has_the_years_of_a_larger_window_and_their_difference(client: TestClient) -> None:
+    rows = csv.DictReader(io.StringIO(client.get("/v1/over-the-years.csv").text))
+    stored = {(row["what"], row["responses"], row["measure"], row["release"]): row for row in rows}
+    for pages in (SAME, ALL):
+        found = comparison(pages)
+        row = stored["larger window, change", pages, "gain_percent", "wpt-2019-12"]
+        assert float(row["change"]) == pytest.approx(found.change.gain_percent.estimate)
+        assert float(row["value_after"]) - float(row["value"]) == pytest.approx(float(row["change"]))
+        before = stored["larger window", pages, "gain_percent", "wpt-2019-12"]
+        assert (before["value"], before["iw"], before["list"]) == (row["value"], "16p", "top 200 by links")
+
+
+def test_own_crawls_of_several_months_come_first_and_illustrative_ones_are_marked(tmp_path: Path) -> None:
+    for kind, months in (("localweb", 3), ("web", 3), ("other", 2)):
+        for number in range(months):
+            crawl = CrawlName(month=f"2026-{9 + number:02}", kind=kind)
+            write_release(tmp_path / "releases", crawl, version=1, list_id=f"tranco:{number // 2}")
+    with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
+        page = client.get("/over-the-years").text
+        web, localweb = re.findall(r'<figure class="chart">.*?</figure>', page, re.DOTALL)
+        images = [html.unescape(one) for one in re.findall(r'(?:src|srcset|href)="([^"]+)"', web + localweb)]
+        assert {client.get(one).status_code for one in images} == {200}
+    assert page.index('id="own"') < page.index('id="recorded"') < page.index('id="fits"')
+    assert ("tcp.web" in web, "Illustrative" in web) == (True, False)
+    assert ("tcp.localweb" in localweb, "Illustrative" in localweb) == (True, True)
+    assert "List tranco:0: 2026-09 to 2026-10; List tranco:1: 2026-11" in web

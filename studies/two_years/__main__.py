@@ -1,0 +1,84 @@
+"""Load the pages of two years over the same networks, and write what each pair of loads differs by."""
+
+import dataclasses
+import sys
+import time
+from collections.abc import Iterator
+
+from firstflight.commands.replay.lab import find_lab
+from firstflight.commands.replay.sources import Source, of_release
+from firstflight.commit import code_commit
+from firstflight.recorded_pages import import_pages
+from firstflight.settings import Settings, from_environment
+from recordings.pages.recording import SETS
+from recordings.pages.same_sites import site_keys
+from replay.lab.player import player_key
+from replay.recipes.page_recipe import Recipe
+from replay.runs.replay_folder import kernel_facts
+from verdict.question import STRATA, Question
+from verdict.rule import RULE_VERSION
+from verdict.sampling import Plan
+from verdict.stages import Stages
+from verdict.two_years import ALL, CANDIDATE, INCUMBENT, RUN, SAME, YEARS, write_pairs
+
+ROUND = Plan(
+    networks=dict.fromkeys(STRATA, 2), pages=4, windows=(INCUMBENT, CANDIDATE), again=0.0, everyone=()
+)
+"""The loads of a round for one kind of pages of one year."""
+
+
+def main(rounds: int) -> None:
+    """Load the rounds that are not stored yet, and write the pairs of all."""
+    settings = from_environment()
+    stages = dict(questions(settings))
+    loaded = {}
+    for number in range(1, rounds + 1):
+        for (pages, year), some in stages.items():
+            began = time.monotonic()
+            loaded[pages, year] = some([ROUND] * number)
+            seconds = loaded[pages, year].seconds
+            print(
+                number,
+                pages,
+                year,
+                f"{seconds:.0f} s of a core, {time.monotonic() - began:.0f} s",
+                flush=True,
+            )
+    write_pairs({key: one.evidence for key, one in loaded.items()})
+
+
+def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
+    """Yield the stages of each kind of pages and year."""
+    sources = {year: of_release(import_pages(settings, SETS[name]).release) for year, name in YEARS.items()}
+    sites = {year: by_site(source, YEARS[year]) for year, source in sources.items()}
+    shared = sorted(set.intersection(*(set(one) for one in sites.values())))
+    lab = find_lab(settings.cache_dir)
+    for pages in (SAME, ALL):
+        for year, source in sources.items():
+            recipes = source.recipes if pages == ALL else [sites[year][site] for site in shared]
+            facts = {
+                **source.facts,
+                "commit": code_commit(settings.commit),
+                "kernel": kernel_facts(),
+                "player": player_key(),
+                "rule_version": RULE_VERSION,
+                "pages": pages,
+            }
+            folder = settings.decisions / f"two-years.{pages}.{year}"
+            question = Question(recipes=recipes, incumbent=INCUMBENT, run=RUN)
+            yield (pages, year), Stages(folder, question, lab, facts, guests=1)
+
+
+def by_site(source: Source, name: str) -> dict[int, Recipe]:
+    """The pages of sites that other sets have, under the number of the site: the same random events in
+    every set."""
+    keys = {page: int(site.removeprefix("site-")) for page, site in site_keys(name).items()}
+    return {
+        site: dataclasses.replace(one, page=f"site-{site}", visit_id=site)
+        for one in source.recipes
+        if (site := keys.get(one.visit_id)) is not None
+    }
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8)
