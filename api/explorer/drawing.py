@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from api.axes import WINDOW_ROW, Mark, in_rows
 from api.explorer.comparison import Band, Comparison, Curve, Panel
+from releases.chart_theme import HUES
 from releases.formatting import quantity, size, stated
 
 NARROW, WIDE = 360, 960
@@ -47,13 +48,8 @@ LEAST_APART = 15
 LABEL_WIDTH = 46
 """Width that a label of the size axis needs."""
 
-STYLES = (
-    ("#0066a4", "#56b4e9", ""),
-    ("#b34f00", "#f0a030", "7 3"),
-    ("#007a58", "#2fc49a", "2 2"),
-    ("#a8437c", "#e08bb9", "10 3 2 3"),
-    ("#6a6d00", "#d6cf3a", "4 4"),
-    ("#3f444a", "#b4bac1", "1 3"),
+STYLES = tuple(
+    (*hue, dash) for hue, dash in zip(HUES, ("", "7 3", "2 2", "10 3 2 3", "4 4", "1 3"), strict=True)
 )
 """Colour on light ground, colour on dark ground, and dashes of each curve: dashes tell curves apart in print
 and for colour-blind readers. Hues of Okabe and Ito, with a contrast of at least 3:1 with the ground."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
+from releases.chart_theme import CURVES
 from releases.formatting import apart, grouped, quantity
-from reports.document.theme import CURVES
 from reports.forms.brief import finding_of, steps_of_2010
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section

@@ -15,8 +15,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from releases.chart_theme import CURVES, FONT, HUES, LIGHT, LOCALE
 from releases.formatting import quantity, significant
-from reports.document.theme import BYTES, CURVES, FONT, LIGHT, LOCALE
+from reports.document.theme import BYTES
 
 Data = Mapping[str, Any]
 Rows = Sequence[dict[str, Any]]
@@ -64,26 +65,18 @@ LOOKS = tuple(
         ("hosts", "circle", False),
         ("first_flights", "square", True),
         ("responses_iw_limited", "triangle-up", True),
-        ("tls_flights", "diamond", False),
-        ("pages", "cross", True),
+        ("tls_flights", "triangle-down", False),
+        ("pages", "diamond", True),
     )
 )
-"""Colour and shape of each series of estimates."""
+"""Looks of estimates: of paced windows, of windows at once, of other series, and of what has no series."""
 
-PLACES = {"paced": 0, "at once": 1, "everyone": 0, "this page alone": 1}
+SENT = ("paced", "at once")
 """Series that look the same in every figure."""
 
-STROKES = tuple(
-    (LIGHT.palette[name], dash)
-    for name, dash in (
-        ("responses", [1, 0]),
-        ("responses_iw_limited", [7, 3]),
-        ("first_flights", [2, 2]),
-        ("hosts", [10, 3, 2, 3]),
-        ("tls_flights", [4, 4]),
-        ("pages", [1, 3]),
-    )
-)
+DASHES = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3], [4, 4], [1, 3])
+
+STROKES = tuple((light, dash) for (light, _), dash in zip(HUES, DASHES, strict=True))
 """Colour and dashes of each curve that is of no measure."""
 
 WAYS = [(1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)]
@@ -251,8 +244,10 @@ def _names_of(figure: Data, rows: Rows) -> list[str]:
 def _dots(figure: Data, rows: Rows) -> Panel:
     """Estimates with their intervals, a category below the other; names stand beside their rows, or above."""
     rows = [{**row, "at": at} for at, row in enumerate(rows)]
-    series = sorted(_names_of(figure, rows), key=lambda name: PLACES.get(name, 0)) if figure["series"] else []
-    looks = dict(zip(series, LOOKS, strict=False))
+    series = _names_of(figure, rows) if figure["series"] else []
+    if set(series) <= {*SENT}:
+        series = [name for name in SENT if name in series]
+    looks = dict(zip(series, LOOKS if set(series) <= {*SENT} else LOOKS[2:], strict=False))
     categories = list(dict.fromkeys(str(row[figure["y"]]) for row in rows))
     each = {name: [row for row in rows if str(row[figure["y"]]) == name] for name in categories}
     is_above = max(map(len, categories)) > SHORT
@@ -289,7 +284,7 @@ def _dots(figure: Data, rows: Rows) -> Panel:
             y = top + step * (at + 0.5)
             for row in part:
                 marks += _estimate(
-                    {**row, "y": y}, figure["x"], x, looks[row[figure["series"]]] if series else LOOKS[0]
+                    {**row, "y": y}, figure["x"], x, looks[row[figure["series"]]] if series else LOOKS[-1]
                 )
             words.append(text_at(values[part[0]["at"]], width + value_room, y, TEXT, align="right"))
         if not is_above:
@@ -305,7 +300,7 @@ def _dots(figure: Data, rows: Rows) -> Panel:
         parts=bands if is_above else (),
     )
     above = UPRIGHT_ROOM if any(one["label"] for one in figure["lines"]) else 4
-    key = [*_key(series, y=-above - KEY_ROOM / 2, x=-name_room)]
+    key = [*_key(looks, y=-above - KEY_ROOM / 2, x=-name_room)]
     above += KEY_ROOM if key else 0
     return Panel(layers=[*marked, *marks, *words, *key], width=width, height=top, left=left, above=above)
 
@@ -362,9 +357,9 @@ def _estimate(
     return drawn
 
 
-def _key(series: Sequence[str], *, y: float, x: float) -> Iterator[alt.Chart]:
+def _key(looks: Mapping[str, tuple[str, str, bool]], *, y: float, x: float) -> Iterator[alt.Chart]:
     """The shape of each series beside its name, on one line."""
-    for (colour, shape, is_filled), name in zip(LOOKS, series, strict=False):
+    for name, (colour, shape, is_filled) in looks.items():
         point = of_rows([{"name": name}]).mark_point(
             shape=shape, filled=is_filled, color=colour, size=62, strokeWidth=2.2, opacity=1
         )

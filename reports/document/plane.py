@@ -9,6 +9,7 @@ from typing import Any
 
 import altair as alt
 
+from releases.chart_theme import LIGHT
 from releases.formatting import NARROW, stated
 from replay.backcast.published import BASE, EXPERIMENT
 from reports.document.charts import (
@@ -26,7 +27,6 @@ from reports.document.charts import (
     stacked,
     text_at,
 )
-from reports.document.theme import LIGHT
 from reports.forms.brief import RATES, Brief, steps_of_2010
 from verdict.rule import RULE
 from verdict.stored import rule_facts

@@ -6,10 +6,11 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from releases.chart_theme import FONT, LIGHT, LOCALE
 from replay.networks.mlab.sample import mid_shares
 from replay.networks.population_csv import CsvPopulation
 from replay.networks.stored_populations import StoredPopulation
-from reports.document.theme import FONT, LABELS, LIGHT, LOCALE, svg
+from reports.document.theme import LABELS, svg
 
 WIDTH, HEIGHT = 210, 190
 

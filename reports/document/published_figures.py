@@ -9,8 +9,9 @@ from typing import Any
 
 import altair as alt
 
+from releases.chart_theme import LIGHT, LOCALE
 from replay.published.reproduction import Reproduction, Row
-from reports.document.theme import LABELS, LIGHT, LOCALE, svg
+from reports.document.theme import LABELS, svg
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from releases.chart_theme import THEMES, Theme
 from reports.document.charts import WIDTH, draw_figure, spread
-from reports.document.theme import THEMES, Theme, png, svg
+from reports.document.theme import png, svg
 from reports.sections.sizes.shares import thinned
 from schema.computed_tables import MEASURES
 

@@ -1,0 +1,78 @@
+"""Colours, font and numbers of every chart, of the service and of reports."""
+
+import dataclasses
+from typing import Any
+
+from releases.formatting import MINUS, NARROW
+from schema.computed_tables import MEASURES
+
+FONT = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
+"""The first font is part of vl-convert, so a machine without fonts draws the same PNG."""
+
+LOCALE: dict[str, Any] = {
+    "number": {"decimal": ".", "thousands": NARROW, "grouping": [3], "currency": ["", ""], "minus": MINUS}
+}
+"""Locale of all figures (Vega-Lite's `locale`): numbers along axes are those of `releases.formatting`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Theme:
+    """Colours of a figure."""
+
+    id: str
+    background: str
+    ink: str
+    faint: str
+    palette: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Curve:
+    """Label, dashes and colours of a measure; dashes tell curves apart in
+    print and for colour-blind readers."""
+
+    label: str
+    dash: tuple[int, ...]
+    light: str
+    """Colour on light ground."""
+    dark: str
+
+
+# Hues of Okabe and Ito, darkened or lightened to a contrast of at least 3:1 with the background.
+CURVES = {
+    "responses": Curve("all responses", (1, 0), "#0066a4", "#56b4e9"),
+    "responses_first": Curve("first on its connection", (2, 2), "#0066a4", "#56b4e9"),
+    "responses_iw_limited": Curve("IW-limited responses", (7, 3), "#b34f00", "#f0a030"),
+    "responses_incomplete": Curve("incomplete responses", (1, 3), "#b34f00", "#f0a030"),
+    "responses_derived": Curve("responses of derived size", (10, 3, 2, 3), "#0066a4", "#56b4e9"),
+    "responses_derived_bodies": Curve("bodies of responses of derived size", (1, 2), "#0066a4", "#56b4e9"),
+    "first_flights": Curve("first flights", (1, 0), "#007a58", "#2fc49a"),
+    "first_flights_after_tls": Curve("first flights after TLS", (7, 3), "#007a58", "#2fc49a"),
+    "tls_flights": Curve("TLS flights", (2, 2), "#6a6d00", "#d6cf3a"),
+    "connections": Curve("connections", (10, 3, 2, 3), "#a8437c", "#e08bb9"),
+    "hosts": Curve("hosts of a page", (2, 2), "#a8437c", "#e08bb9"),
+    "pages": Curve("pages", (1, 0), "#3f444a", "#b4bac1"),
+}
+assert CURVES.keys() == MEASURES.keys()
+
+LIGHT = Theme(
+    id="light",
+    background="#ffffff",
+    ink="#1c2024",
+    faint="#d9dde2",
+    palette={measure: curve.light for measure, curve in CURVES.items()},
+)
+DARK = Theme(
+    id="dark",
+    background="#14181b",
+    ink="#e6e8ea",
+    faint="#363b41",
+    palette={measure: curve.dark for measure, curve in CURVES.items()},
+)
+THEMES = (LIGHT, DARK)
+
+HUES = tuple(
+    (CURVES[name].light, CURVES[name].dark)
+    for name in ("responses", "responses_iw_limited", "first_flights", "hosts", "tls_flights", "pages")
+)
+"""Colours of curves that are of no measure, on light and on dark ground."""
