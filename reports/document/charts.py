@@ -153,22 +153,26 @@ def finished(
     background: str = "transparent",
 ) -> alt.TopLevelMixin:
     """Combine layers in the style of all drawings, with a plot of this size and room around it."""
-    made: alt.TopLevelMixin = (
-        alt.layer(*layers)
-        .properties(width=width, height=height, background=background, autosize="none", padding=padding)
-        .configure(font=FONT, locale=LOCALE)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=LIGHT.ink,
-            titleColor=LIGHT.ink,
-            labelFontSize=letters,
-            titleFontSize=letters,
-            titleFontWeight="normal",
-            titlePadding=6,
-            domainColor=LIGHT.faint,
-            tickColor=LIGHT.faint,
-            gridColor=LIGHT.faint,
-        )
+    axis = alt.AxisConfig(
+        labelColor=LIGHT.ink,
+        titleColor=LIGHT.ink,
+        labelFontSize=letters,
+        titleFontSize=letters,
+        titleFontWeight="normal",
+        titlePadding=6,
+        domainColor=LIGHT.faint,
+        tickColor=LIGHT.faint,
+        gridColor=LIGHT.faint,
+    )
+    # Given at once: each call of `properties` and `configure` would copy all layers.
+    made: alt.TopLevelMixin = alt.layer(
+        *layers,
+        width=width,
+        height=height,
+        background=background,
+        autosize="none",
+        padding=padding,
+        config=alt.Config(font=FONT, locale=LOCALE, view=alt.ViewConfig(stroke=None), axis=axis),
     )
     return made
 
