@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from releases.ranks import LEAST_STRATUM
 
 from api.caching import Bounded
 from api.http.problems import Problem
 from api.rows.query import row_database
 from releases.first_flights import Connection, Response, first_flight
+from releases.strata.items import LEAST_STRATUM
 from releases.strata.sample import Stratum
 
 if TYPE_CHECKING:
