@@ -202,9 +202,8 @@ def test_letters_of_pages_are_of_one_scale() -> None:
     and tables on paper a smaller one."""
     style = (Path(__file__).parents[2] / "api" / "static" / "style.css").read_text(encoding="utf-8")
     screen, paper = style.split("@media print")
-    scale = {
-        name: float(size) for name, size in re.findall(r"--(small|larger?|title|display): ([\d.]+)rem", style)
-    }
+    declared = re.findall(r"--(small|larger?|title|display): ([\d.]+)rem", style)
+    scale = {name: float(size) for name, size in declared}
     assert {name: round(math.log(size, 1.2), 2) for name, size in scale.items()} == {
         "small": -1.0, "large": 1.0, "larger": 2.0, "title": 3.0, "display": 5.0,
     }  # fmt: skip
