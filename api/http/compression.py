@@ -1,4 +1,4 @@
-"""Compression of documents and reports by gzip (RFC 9110 §8.4.1.3), for clients that accept it."""
+"""Gzip for documents, reports and the explorer (RFC 9110 §8.4.1.3), for clients that accept it."""
 
 import gzip
 import re
@@ -9,12 +9,15 @@ from fastapi import Response
 
 CODING = "gzip"
 
-COMPRESSED = frozenset({"text/html", "image/svg+xml"})
+COMPRESSED = frozenset({"text/html", "image/svg+xml", "text/csv"})
 """Media types that are compressed."""
 
 FOLDERS = ("/documents", "/reports")
 """Paths below which pages are compressed: documents grow with what we write,
 and reports contain their figures."""
+
+EXPLORER = "/explore"
+"""What the paths of the explorer, of its figures and of their data begin with."""
 
 LEVEL = 6
 """Level of gzip: higher ones save a hundredth more."""
@@ -37,10 +40,10 @@ def accepts_gzip(accepted: str) -> bool:
 def is_negotiated(path: str) -> bool:
     """True if answers at `path` depend on Accept-Encoding.
 
-    >>> is_negotiated("/documents/methods"), is_negotiated("/documents"), is_negotiated("/documentsx"), is_negotiated("/")
-    (True, True, False, False)
+    >>> [is_negotiated(path) for path in ("/documents/methods", "/documents", "/documentsx", "/explore.csv", "/")]
+    [True, True, False, True, False]
     """  # noqa: E501
-    return any(f"{path}/".startswith(f"{folder}/") for folder in FOLDERS)
+    return path.startswith(EXPLORER) or any(f"{path}/".startswith(f"{folder}/") for folder in FOLDERS)
 
 
 def coding(scope: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
-"""On a phone the answer of a report is read without scrolling,
-below the line on its version and all warnings."""
+"""On a phone the answer of a report is read without scrolling, below the line on its version and all
+warnings; the home page is of at most four screens, and the explorer's figure is in the first."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ from tests.factories.published_report import SECOND, write_version
 pytestmark = pytest.mark.browser
 
 PHONE: Any = {"width": 390, "height": 844}
+LAPTOP: Any = {"width": 1280, "height": 800}
+SCREENS = 4
+"""Screens of a phone that the home page may take."""
+HOME_BYTES = 60_000
+"""Bound of the home page with its style and its pictures."""
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +66,29 @@ def test_headline_sentence_and_limits_are_in_the_first_screen_of_a_phone(
         assert "the newest" in notice.inner_text()
         assert str(SECOND.reason) not in notice.inner_text()
         assert notice.get_by_role("link", name="Versions and errata").is_visible()
+
+
+def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
+    client: TestClient, data_dir: Path, browser: Browser, whole_report: Path
+) -> None:
+    shutil.rmtree(data_dir / "reports" / "2026")
+    shutil.copytree(whole_report, data_dir / "reports" / "2026" / "v1")
+    with opened(browser, client, "/") as page:
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollHeight") <= SCREENS * PHONE["height"]
+        drawings = "[...document.querySelectorAll('img')].map(image => new URL(image.currentSrc))"
+        pictures = page.evaluate(f"{drawings}.map(url => url.pathname + url.search)")
+    assert len(pictures) == 1
+    parts = ["/", "/static/style.css", "/static/icon.svg", *pictures]
+    assert sum(len(client.get(path).content) for path in parts) < HOME_BYTES
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP])
+def test_most_of_the_explorers_figure_is_in_the_first_screen(
+    client: TestClient, browser: Browser, size: dict[str, int]
+) -> None:
+    with opened(browser, client, "/explore?measure=responses") as page:
+        page.set_viewport_size(size)
+        box = page.locator("#figure").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] / 2 < size["height"]

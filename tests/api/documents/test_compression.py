@@ -73,3 +73,12 @@ def test_an_image_that_is_compressed_already_stays_as_it_is(client: TestClient) 
     assert {(one.status_code, "content-encoding" in one.headers) for one in answers} == {
         (200, one.headers["content-type"].startswith("image/svg")) for one in answers
     }
+
+
+def test_the_explorer_its_figure_and_its_data_are_compressed(client: TestClient) -> None:
+    for path in ("/explore", "/explore.svg", "/explore.csv"):
+        plain, compressed = client.get(path, headers=PLAIN), client.get(path, headers=GZIP)
+        assert compressed.headers["content-encoding"] == "gzip", path
+        assert int(compressed.headers["content-length"]) < int(plain.headers["content-length"]) / 2
+        assert compressed.content == plain.content
+    assert "content-encoding" not in client.get("/explore.png", headers=GZIP).headers
