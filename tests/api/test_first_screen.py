@@ -15,6 +15,7 @@ from benchmarks.pages.browser import launched, opened
 from reports.document.render import render_html
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
+from tests.api.faults import LOADED
 from tests.factories.answers import HEADLINES, made_up_answer
 from tests.factories.published_report import SECOND, write_version
 
@@ -76,6 +77,7 @@ def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
     with opened(browser, client, "/") as page:
         page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollHeight") <= SCREENS * PHONE["height"]
+        page.wait_for_function(LOADED)
         drawings = "[...document.querySelectorAll('img')].map(image => new URL(image.currentSrc))"
         pictures = page.evaluate(f"{drawings}.map(url => url.pathname + url.search)")
     assert len(pictures) == 1
