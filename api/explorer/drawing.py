@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from api.axes import WINDOW_ROW, Mark, in_rows
 from api.explorer.comparison import Band, Comparison, Curve, Panel
+from api.routes.pages import percent
 from releases.chart_theme import HUES
-from releases.formatting import quantity, size, stated
+from releases.formatting import size, stated
 
 NARROW, WIDE = 360, 960
 """Widths of figures in CSS pixels: for phones, and for everything wider."""
@@ -211,4 +212,4 @@ def _shares(curve: Curve, windows: Sequence[Mark], y: Callable[[float], float]) 
     for mark, share in zip(windows, curve.shares, strict=True):
         if share.value is not None and last - y(share.value) >= LEAST_APART:
             last = y(share.value)
-            yield PlacedShare(x=mark.at, y=last, label=quantity(100 * share.value, "%"))
+            yield PlacedShare(x=mark.at, y=last, label=percent(share.value))

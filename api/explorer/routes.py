@@ -285,7 +285,7 @@ def figure_svg(comparison: Comparison, width: int) -> str:
 
 def heading(comparison: Comparison) -> str:
     """Title of the figure."""
-    return f"Sizes of {_listed([label(panel.measure) for panel in comparison.panels])}"
+    return f"Sizes of {'; '.join(label(panel.measure) for panel in comparison.panels)}"
 
 
 def title(comparison: Comparison) -> str:
