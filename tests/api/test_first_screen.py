@@ -87,7 +87,7 @@ def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
 
 @pytest.mark.parametrize("size", [PHONE, LAPTOP])
 def test_most_of_the_explorers_figure_is_in_the_first_screen(
-    client: TestClient, browser: Browser, size: dict[str, int]
+    client: TestClient, browser: Browser, size: Any
 ) -> None:
     with opened(browser, client, "/explore?measure=responses") as page:
         page.set_viewport_size(size)
