@@ -238,7 +238,9 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
         path_for=request.app.url_path_for,
     )
     relate_to_report(request, report, name)
-    head = TEMPLATES.get_template("report_head.html").render(**surroundings(request), style=header_style())
+    head = TEMPLATES.get_template("report_head.html").render(
+        **surroundings(request), is_report=True, style=header_style()
+    )
     content = on_top(path.read_bytes(), (head + line).encode())
     return HTMLResponse(content, headers={"Content-Security-Policy": POLICY})
 
