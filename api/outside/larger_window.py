@@ -77,12 +77,6 @@ def is_worth(found: Comparison) -> str:
     return f"the larger window is worth {'more' if change.estimate > 0 else 'less'} than six years ago"
 
 
-def saves(found: Comparison) -> str:
-    """Whether the window saves more page time than six years ago, in words."""
-    change = found.change.gain_percent
-    return ("more" if change.estimate > 0 else "less") if is_clear(change) else "not told apart"
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Worth2D:
     """A value of one year with its interval."""

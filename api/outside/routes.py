@@ -186,7 +186,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         own=years.own_months(shelf),
         larger=larger_window.comparisons(),
         is_worth=larger_window.is_worth,
-        saves=larger_window.saves,
         with_interval=interval_text,
         larger_drawings=[larger_window.draw(is_wide=is_wide) for is_wide in (True, False)],
         sets=years.lettered(sets),
