@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner, Result
 import firstflight.commands.replay.run
 import verdict.arms
 from firstflight.main import main
+from recordings.pages.recording import AUGUST_2025
 from tests.factories.undrawn import undrawn
 from verdict.calibration import standing
 from verdict.question import STRATA
@@ -43,8 +45,9 @@ def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, tol
 
 @pytest.mark.lab
 def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recorded_releases: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.copytree(recorded_releases(AUGUST_2025), tmp_path / "releases")
     for where in (firstflight.commands.replay.run, verdict.arms):
         monkeypatch.setattr(where, "STRATA", STRATA[::4])
     monkeypatch.setattr(verdict.arms, "NETWORKS", 1)
