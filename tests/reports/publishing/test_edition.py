@@ -109,8 +109,13 @@ def test_its_shares_and_the_checksum_of_its_citation_follow_from_the_recorded_pa
 ) -> None:
     again = rebuilt[1]
     assert again["sizes"] == content["sizes"]
-    assert again["citation"] == content["citation"]
+    assert again["citation"]["data"] == content["citation"]["data"]
     assert re.search(r"recorded by \w.*sha256:[0-9a-f]{64}", content["citation"]["line"])
+
+
+def numbers_of(verdict: dict[str, Any]) -> dict[str, Any]:
+    """The verdict without its sentences, which later code may word otherwise."""
+    return {name: value for name, value in verdict.items() if name not in ("sentences", "reasons")}
 
 
 def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> None:
@@ -120,7 +125,7 @@ def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> Non
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
     again = rounded(stored.rounded(replay.replayed.verdict(standing, broken=[])))
-    assert json.loads(json.dumps(again)) == content["verdict"]
+    assert numbers_of(json.loads(json.dumps(again))) == numbers_of(content["verdict"])
     assert sum(map(len, replay.loads)) == content["replay"]["loads"] > 1000
 
 
