@@ -4,6 +4,7 @@ import copy
 import html.parser
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def test_the_page_loads_nothing_and_runs_nothing(page: tuple[Path, dict[str, Any
                 or target == "data:,"
                 or (page[0].parent / target).is_file()
             )
+
+
+def test_a_page_has_few_words_and_few_figures(page: tuple[Path, dict[str, Any]]) -> None:
+    """Words outside of data that are folded, those within figures included."""
+    text = page[0].read_text(encoding="utf-8").split("<body>")[1]
+    text = re.sub(r'(?s)<details class="data".*?</details>', " ", text)
+    words = [word for word in re.sub(r"<[^>]*>", " ", text).split() if any(map(str.isalnum, word))]
+    assert len(words) <= 3_500
+    assert text.count("<figure") <= 12
 
 
 def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:

@@ -3,11 +3,11 @@ the sections that need no replay."""
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reports.document.report import build_report
+from reports.sections.sizes.counts import Measure, Share, Sizes
 from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import crawl, read_data_folder, write_release
@@ -15,10 +15,17 @@ from tests.factories.made_up_report import crawl, read_data_folder, write_releas
 LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_flights": "TLS flights"}
 
 
-def measure(name: str, *, known: int, unknown: int) -> dict[str, Any]:
+def measure(name: str, *, known: int, unknown: int) -> Measure:
     is_stated = known > unknown
     percent = 60.0 if is_stated else None
-    share = {"iw": 10, "percent": percent, "lower_percent": percent, "upper_percent": percent}
+    share: Share = {
+        "iw": 10,
+        "window_bytes": 14_300,
+        "fitting": 0,
+        "percent": percent,
+        "lower_percent": percent,
+        "upper_percent": percent,
+    }
     return {
         "id": name,
         "definition": f"what {name} are",
@@ -30,9 +37,11 @@ def measure(name: str, *, known: int, unknown: int) -> dict[str, Any]:
     }
 
 
-SIZES: dict[str, Any] = {
+SIZES: Sizes = {
     "mss_bytes": 1430,
     "windows": [10],
+    "headline": [],
+    "incomplete_responses": {"count": 0, "percent": None},
     "measures": [
         measure("responses", known=5_000, unknown=10),
         measure("first_flights", known=2, unknown=1_000),
