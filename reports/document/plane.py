@@ -60,7 +60,7 @@ class Sheet:
 
 
 WIDE_SHEET = Sheet(width=720, height=600, letters=12.5, title=17)
-NARROW_SHEET = Sheet(width=350, height=520, letters=12.5, title=15.5)
+NARROW_SHEET = Sheet(width=352, height=520, letters=12.5, title=15.5)
 SLIDE = Sheet(width=960, height=540, letters=14, title=28, background=LIGHT.background)
 """A slide of 16:9."""
 

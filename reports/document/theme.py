@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
 import vl_convert
-from PIL import Image, ImageColor
+from PIL import Image
 
 from releases.chart_theme import DARK, FONT, LIGHT
 from releases.formatting import NARROW
@@ -34,9 +34,8 @@ LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows:
 a hundredth of a pixel is enough."""
 
-SHADES = 4
-"""Shades of each colour of a chart in a PNG, the colour itself included:
-those along its letters and lines."""
+COLOURS = 64
+"""Colours of a PNG."""
 
 
 SVG = "http://www.w3.org/2000/svg"
@@ -137,34 +136,18 @@ def for_both_schemes(drawing: str) -> str:
 def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5, is_exact: bool = False) -> bytes:
     """Render a chart, or its Vega-Lite, as PNG on white ground, with `scale` pixels for each CSS pixel.
 
-    The picture has a palette of the charts' colours and their shades on white,
-    with which it is about an eighth as large, unless it `is_exact`.
+    The picture has a palette of few colours, with which it is less than half as large, unless it `is_exact`.
     """
-    drawn: bytes = vl_convert.vegalite_to_png(_written(chart), scale=scale, allowed_base_urls=[])
+    # vl-convert mixes faint colours wrongly where it has no ground.
+    on_white = _written(chart).replace('"background":"transparent"', f'"background":"{LIGHT.background}"')
+    drawn: bytes = vl_convert.vegalite_to_png(on_white, scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
-        chart_alone = opened.convert("RGBA")
-    picture = Image.alpha_composite(Image.new("RGBA", chart_alone.size, LIGHT.background), chart_alone)
-    few = picture.convert("RGB")
+        few = opened.convert("RGB")
     if not is_exact:
-        few = few.quantize(palette=palette(), dither=Image.Dither.NONE)
+        few = few.quantize(COLOURS, dither=Image.Dither.NONE)
     written = io.BytesIO()
     few.save(written, "PNG", optimize=True)
     return written.getvalue()
-
-
-def palette() -> Image.Image:
-    """A picture with the palette of every PNG: white, and the shades of each colour of a light chart."""
-    colours = [(255, 255, 255)]
-    for name in (LIGHT.ink, LIGHT.faint, *dict.fromkeys(LIGHT.palette.values())):
-        whole = ImageColor.getrgb(name)
-        colours += [
-            (shade[0], shade[1], shade[2])
-            for at in range(1, SHADES + 1)
-            for shade in [[round(255 + (part - 255) * at / SHADES) for part in whole]]
-        ]
-    found = Image.new("P", (1, 1))
-    found.putpalette([part for colour in colours for part in colour])
-    return found
 
 
 def vega_lite(chart: alt.TopLevelMixin) -> str:

@@ -203,7 +203,7 @@ def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(
         for section in json.loads((whole_report / "report.json").read_text())["sections"]
         for one in section["figures"]
     ]
-    assert len(figures) > 8
+    assert len(figures) > 6
     errata = client.get("/reports/2026/errata").text
     for figure in figures:
         path = f"{FIGURES}/{figure['id']}"
