@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -17,6 +18,10 @@ pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = PROJECT["tool"]["uv"]["build-backend"]["module-name"]
+
+
+ALIASES = {("list", "populations"): "population list"}
+"""Commands that are found in a second group as well."""
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -45,6 +50,13 @@ def test_the_help_of_a_command_shows_an_example(name: str) -> None:
     done = CliRunner().invoke(main, [name, "--help"])
     assert done.exit_code == 0, done.output
     assert f"firstflight {name}" in done.output
+    context = click.Context(main)
+    group = main.get_command(context, name)
+    for part in group.list_commands(context) if isinstance(group, click.Group) else ():
+        command = group.get_command(context, part)
+        assert command is not None
+        place = ALIASES.get((name, part), f"{name} {part}")
+        assert f"firstflight {place}" in (command.help or ""), place
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:

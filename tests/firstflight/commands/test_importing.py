@@ -283,11 +283,6 @@ def test_a_log_without_a_date_needs_a_month(tmp_path: Path) -> None:
     assert "2018-04.unknown.unknown" in done.output
 
 
-@pytest.mark.parametrize("name", ["har", "cdp", "pages", "httparchive"])
-def test_help_shows_an_example(name: str) -> None:
-    assert f"firstflight import {name}" in run("import", name, "--help").output
-
-
 def test_newer_points_of_httparchive_are_taken_and_older_ones_stay(tmp_path: Path) -> None:
     report = tmp_path / "bytesTotal.json"
     row = {"client": "desktop", "p10": 1, "p25": 2, "p50": 3, "p75": 4, "p90": 5}

@@ -139,12 +139,6 @@ def test_without_a_release_the_list_says_so(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("list", "--json").stdout) == {"releases": []}
 
 
-@pytest.mark.parametrize("name", ["build", "verify", "list"])
-def test_help_has_an_example(name: str) -> None:
-    text = CliRunner().invoke(main, ["release", name, "--help"]).stdout
-    assert f"firstflight release {name}" in text
-
-
 def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
     run: Run, tmp_path: Path
 ) -> None:

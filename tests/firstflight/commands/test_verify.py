@@ -292,8 +292,3 @@ def test_nothing_damaged_is_signed_and_without_a_key_nothing_is(
     monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", "")
     assert "names no key" in run("sign", "--all").stderr
     assert "by --crawl or --year, or take --all" in run("sign").stderr
-
-
-@pytest.mark.parametrize("name", ["verify", "sign"])
-def test_help_has_an_example(name: str) -> None:
-    assert f"firstflight {name}" in run(name, "--help").stdout
