@@ -29,6 +29,9 @@ BEFORE, AFTER = YEARS
 SAME, ALL = "same sites", "all pages"
 """Pages that were loaded: of sites that both years have, numbered alike, and all of each year."""
 
+ALIKE = "same sites, recorders alike"
+"""The same sites without pauses of browsers and servers, all distances drawn: loaded after the first look."""
+
 INCUMBENT, CANDIDATE = 10, Paced(16)
 
 RUN = 60
@@ -110,7 +113,7 @@ def comparison(pages: str = SAME, path: Path = PAIRS) -> Comparison:
     """What the candidate does to the pages of both years, and how much more in the later one."""
     table = pq.read_table(path)
     table = table.filter(pc.equal(table["pages"], pages))
-    effects, counts = measure_years(table, are_same=pages == SAME)
+    effects, counts = measure_years(table, are_same=pages != ALL)
     return Comparison(
         pages=pages,
         of={year: worth(effects, year) for year in YEARS},

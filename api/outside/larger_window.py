@@ -8,7 +8,7 @@ from api.axes import Mark
 from recordings.pages.recording import SETS, read_source
 from releases.formatting import interval_text, number, stated
 from releases.interval import Interval
-from verdict.two_years import AFTER, ALL, BEFORE, CANDIDATE, SAME, YEARS, Comparison, comparison
+from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, CANDIDATE, SAME, YEARS, Comparison, comparison
 
 MEASURES = {
     "gain_percent": ("Page time saved", "%"),
@@ -27,8 +27,8 @@ TICKS = 5
 
 
 def comparisons() -> dict[str, Comparison]:
-    """Both comparisons, the one that decides the sentence first."""
-    return {pages: comparison(pages) for pages in (SAME, ALL)}
+    """All comparisons, the one that decides the sentence first; the last is not drawn."""
+    return {pages: comparison(pages) for pages in (SAME, ALL, ALIKE)}
 
 
 def rows(columns: Mapping[str, object]) -> Iterator[dict[str, object]]:
@@ -55,7 +55,7 @@ def rows(columns: Mapping[str, object]) -> Iterator[dict[str, object]]:
                 "release": YEARS[BEFORE],
                 "list_after": lists[AFTER],
                 "release_after": YEARS[AFTER],
-                "sites": found.counts[AFTER] if pages == SAME else None,
+                "sites": found.counts[AFTER] if pages != ALL else None,
                 "value": getattr(found.of[BEFORE], name).estimate,
                 "value_after": getattr(found.of[AFTER], name).estimate,
                 "change": value.estimate,
@@ -120,7 +120,7 @@ class WorthDrawing:
 
 def draw(*, is_wide: bool) -> WorthDrawing:
     """The figure: its plots side by side, or on phones below each other."""
-    found = comparisons()
+    found = {pages: comparison(pages) for pages in (SAME, ALL)}
     step_x, step_y = (WIDE_STEP, 0) if is_wide else (0, PLOT_HEIGHT + TOP + 28)
     plots = tuple(
         plot(name, found, left=LEFT + place * step_x, top=TOP + place * step_y, wide=250 if is_wide else 300)

@@ -19,12 +19,16 @@ from verdict.question import STRATA, Question
 from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan
 from verdict.stages import Stages
-from verdict.two_years import ALL, CANDIDATE, INCUMBENT, RUN, SAME, YEARS, write_pairs
+from verdict.two_years import ALIKE, ALL, CANDIDATE, INCUMBENT, RUN, SAME, YEARS, write_pairs
 
 ROUND = Plan(
     networks=dict.fromkeys(STRATA, 2), pages=4, windows=(INCUMBENT, CANDIDATE), again=0.0, everyone=()
 )
 """The loads of a round for one kind of pages of one year."""
+
+
+ALIKE_ROUND = dataclasses.replace(ROUND, networks=dict.fromkeys(STRATA, 3))
+"""The one round of pages whose recorders are made alike."""
 
 
 def main(rounds: int) -> None:
@@ -34,8 +38,10 @@ def main(rounds: int) -> None:
     loaded = {}
     for number in range(1, rounds + 1):
         for (pages, year), some in stages.items():
+            if pages == ALIKE and number > 1:
+                continue
             began = time.monotonic()
-            loaded[pages, year] = some([ROUND] * number)
+            loaded[pages, year] = some([ALIKE_ROUND if pages == ALIKE else ROUND] * number)
             seconds = loaded[pages, year].seconds
             print(
                 number,
@@ -53,9 +59,11 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
     sites = {year: by_site(source, YEARS[year]) for year, source in sources.items()}
     shared = sorted(set.intersection(*(set(one) for one in sites.values())))
     lab = find_lab(settings.cache_dir)
-    for pages in (SAME, ALL):
+    for pages in (SAME, ALL, ALIKE):
         for year, source in sources.items():
             recipes = source.recipes if pages == ALL else [sites[year][site] for site in shared]
+            if pages == ALIKE:
+                recipes = list(map(alike, recipes))
             facts = {
                 **source.facts,
                 "commit": code_commit(settings.commit),
@@ -67,6 +75,20 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
             folder = settings.decisions / f"two-years.{pages}.{year}"
             question = Question(recipes=recipes, incumbent=INCUMBENT, run=RUN)
             yield (pages, year), Stages(folder, question, lab, facts, guests=1)
+
+
+def alike(recipe: Recipe) -> Recipe:
+    """A page without pauses of browser, servers and resolvers, whose distances are all drawn."""
+    return dataclasses.replace(
+        recipe,
+        origins=tuple(
+            dataclasses.replace(one, distance_us=None, resolver_delay_us=0) for one in recipe.origins
+        ),
+        objects=tuple(
+            dataclasses.replace(one, browser_delay_us=0, server_delay_us=0, usual_delay_us=0)
+            for one in recipe.objects
+        ),
+    )
 
 
 def by_site(source: Source, name: str) -> dict[int, Recipe]:

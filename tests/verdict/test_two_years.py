@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from verdict.rule import RULE
-from verdict.two_years import AFTER, ALL, BEFORE, PAIRS, SAME, YEARS, comparison
+from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, PAIRS, SAME, YEARS, comparison
 
 
 def rows(pages: str, year: int) -> list[dict[str, float]]:
@@ -31,7 +31,7 @@ def mean(found: list[dict[str, float]], column: str) -> float:
     return math.fsum(share * sum(values) / len(values) for (_, share), values in of_stratum.items()) / whole
 
 
-@pytest.mark.parametrize("pages", [SAME, ALL])
+@pytest.mark.parametrize("pages", [SAME, ALL, ALIKE])
 def test_every_number_can_be_recomputed_from_the_stored_pairs(pages: str) -> None:
     found = comparison(pages)
     assert RULE.price_pp is not None
@@ -50,7 +50,7 @@ def test_every_number_can_be_recomputed_from_the_stored_pairs(pages: str) -> Non
 
 
 def test_both_years_were_loaded_over_the_same_networks_and_the_same_sites_with_the_same_seeds() -> None:
-    for pages in (SAME, ALL):
+    for pages in (SAME, ALL, ALIKE):
         before, after = (rows(pages, year) for year in YEARS)
         assert {row["network"] for row in before} == {row["network"] for row in after}
     pairs = [{(row["page"], row["network"]) for row in rows(SAME, year)} for year in YEARS]

@@ -16,7 +16,7 @@ from releases.outside.series import KINDS
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 from tests.api.test_v1 import assert_problem
-from verdict.two_years import ALL, SAME, comparison
+from verdict.two_years import ALIKE, ALL, SAME, comparison
 
 
 def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) -> None:
@@ -108,6 +108,7 @@ def test_the_sentence_on_a_larger_window_has_the_numbers_of_the_stored_pairs(cli
     change = found.change.net_benefit_pp
     said = "worth more" if change.lower > 0 else "worth less" if change.upper < 0 else "cannot be told"
     assert said in re.findall("<strong>(.*?)</strong>", same)[0]
+    assert interval_text(comparison(ALIKE).change.gain_percent, "pp") in same
     assert (
         rest.count('class="whisker"') == 2 * 3 * 4
     )  # two widths, three plots, two kinds of pages, two years
@@ -116,7 +117,7 @@ def test_the_sentence_on_a_larger_window_has_the_numbers_of_the_stored_pairs(cli
 def test_the_csv_has_the_years_of_a_larger_window_and_their_difference(client: TestClient) -> None:
     rows = csv.DictReader(io.StringIO(client.get("/v1/over-the-years.csv").text))
     stored = {(row["what"], row["responses"], row["measure"], row["release"]): row for row in rows}
-    for pages in (SAME, ALL):
+    for pages in (SAME, ALL, ALIKE):
         found = comparison(pages)
         row = stored["larger window, change", pages, "gain_percent", "wpt-2019-12"]
         assert float(row["change"]) == pytest.approx(found.change.gain_percent.estimate)
