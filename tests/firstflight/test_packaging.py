@@ -52,7 +52,9 @@ def test_the_help_of_a_command_shows_an_example(name: str) -> None:
     assert f"firstflight {name}" in done.output
     context = click.Context(main)
     group = main.get_command(context, name)
-    for part in group.list_commands(context) if isinstance(group, click.Group) else ():
+    if not isinstance(group, click.Group):
+        return
+    for part in group.list_commands(context):
         command = group.get_command(context, part)
         assert command is not None
         place = ALIASES.get((name, part), f"{name} {part}")
