@@ -101,7 +101,11 @@ def draw_plane(verdict: Mapping[str, Any], *, is_wide: bool) -> Plane:
 
     ray = [least + (MOST_GAIN - least) * step / 40 for step in range(41)]
     region = "".join(f"L{x(gain)} {y(price * gain)}" for gain in ray)
-    known = [one for one in verdict["candidates"] if None not in (*_ends(one, "gain"), *_ends(one, "resent"))]
+    known = [
+        candidate
+        for candidate in verdict["candidates"]
+        if None not in (*_ends(candidate, "gain"), *_ends(candidate, "resent"))
+    ]
     drawn = [one for one in known if _ends(one, "gain")[0] > LEAST_GAIN]
     steps = [(name, x(gain), y(cost)) for name, gain, cost in steps_of_2010()]
     gains = [(x(at), x(low), x(high)) for at, low, high in (_ends(one, "gain") for one in drawn)]

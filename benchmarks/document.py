@@ -70,7 +70,7 @@ def replay(facts: dict[str, Any]) -> str:
         for page in samples["pages"]
     )
     parts = [REPLAY.format(pages=pages, **samples["grids"][0]), table(["median of the runs", ""], rows)]
-    steps = [[one["step"], f"{1e3 * one['wall_s']:.0f}"] for one in samples["boots"][-1]["steps"]]
+    steps = [[step["step"], f"{1e3 * step['wall_s']:.0f}"] for step in samples["boots"][-1]["steps"]]
     parts += [STEPS, table(["", "ms"], steps)]
     return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])
 

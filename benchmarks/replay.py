@@ -154,7 +154,7 @@ def two_guests(lab: Lab) -> dict[str, float]:
 
 def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
     """CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
-    fast = max(PAPER_PROFILES, key=lambda one: one.down_bps)
+    fast = max(PAPER_PROFILES, key=lambda paper_profile: paper_profile.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
         one = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
@@ -187,7 +187,7 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
 
 def second_opinion(lab: Lab) -> dict[str, Any]:
     """Repeat some transfers under Debian's kernel in real time; the reason if there is no kernel."""
-    wanted = [one.transfer for one in cs244.published_cells() if one.experiment == "segments"]
+    wanted = [cell.transfer for cell in cs244.published_cells() if cell.experiment == "segments"]
     try:
         theirs = debian.locate(lab.player)
     except LabMissing as exc:
@@ -218,7 +218,11 @@ def measure(lab: Lab) -> dict[str, Any]:
         "grids": [grid(lab) for _ in range(RUNS)],
         "two_guests": [two_guests(lab) for _ in range(RUNS)],
         "prices": [prices(lab, boot_cpu_s) for _ in range(RUNS)],
-        "page_loads": [page_loads(lab, one, boot_cpu_s) for one in PAPER_PROFILES for _ in range(RUNS)],
+        "page_loads": [
+            page_loads(lab, paper_profile, boot_cpu_s)
+            for paper_profile in PAPER_PROFILES
+            for _ in range(RUNS)
+        ],
         "second_opinion": second_opinion(lab),
     }
 
@@ -229,7 +233,9 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
     boot_cpu_s = statistics.median(one["cpu_s"] for one in samples["boots"])
     loads = {
         profile.id: statistics.median(
-            one["load_cpu_ms"] for one in samples["page_loads"] if one["profile"] == profile.id
+            page_load["load_cpu_ms"]
+            for page_load in samples["page_loads"]
+            if page_load["profile"] == profile.id
         )
         for profile in PAPER_PROFILES
     }
@@ -266,7 +272,7 @@ def misses(found: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
         yield f"at most {PAGE_LOAD_CPU_MS:.0f} ms of CPU a page load"
     if found["two_guest_speedup"] < TWO_GUEST_SPEEDUP:
         yield f"two guests at least {TWO_GUEST_SPEEDUP} times one"
-    if any(one["loads_refused_or_failed"] for one in samples["page_loads"]):
+    if any(page_load["loads_refused_or_failed"] for page_load in samples["page_loads"]):
         yield "every load done"
 
 

@@ -221,10 +221,14 @@ def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
     """Versions of reports that name the site in their files or in their notice,
     or whose erasure was interrupted."""
     return [
-        one
-        for one in report_versions.all_report_versions(settings.reports)
-        if any(mentions(folder, site) for _, folder in one.folders())
-        or (one.is_there and one.withdrawal is not None and one.withdrawal.is_erased)
+        report_version
+        for report_version in report_versions.all_report_versions(settings.reports)
+        if any(mentions(folder, site) for _, folder in report_version.folders())
+        or (
+            report_version.is_there
+            and report_version.withdrawal is not None
+            and report_version.withdrawal.is_erased
+        )
     ]
 
 

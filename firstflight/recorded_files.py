@@ -80,7 +80,7 @@ def refuse_other_data(root: Path, content: Content) -> None:
     which no version of this one may supersede."""
     (crawl,) = content.tables["crawl"]
     name = name_in(crawl)
-    there = next((one for one in releases(root) if one.crawl == name), None)
+    there = next((release for release in releases(root) if release.crawl == name), None)
     if there is not None and there.manifest.list_id != crawl["list_id"]:
         raise ReleaseError(
             f"{name} is a release of the data set {there.manifest.list_id}: "

@@ -43,9 +43,9 @@ def bundled_release(settings: Settings) -> Release:
     """
     checksum, source = checksum_of(bundled_files()), read_source(BUNDLED, bundled_files())
     there = [
-        one
-        for one in releases(settings.releases)
-        if is_recorded(one.crawl.kind) and one.manifest.list_id == source.id
+        release
+        for release in releases(settings.releases)
+        if is_recorded(release.crawl.kind) and release.manifest.list_id == source.id
     ]
     if not there:
         return import_pages(settings).release

@@ -127,12 +127,12 @@ def _of_crawls(engine: Engine | None) -> Iterator[Check]:
 def _of_versions(
     settings: Settings, engine: Engine | None, versions: list[Release | Damaged | Withdrawn]
 ) -> Iterator[Check]:
-    newest = {one.crawl: one for one in versions}
-    for one in versions:
+    newest = {version.crawl: version for version in versions}
+    for version in versions:
         # An older version is one because the rows have changed since: the database has those of the newest.
-        of_newest = engine if newest[one.crawl] is one else None
-        name = f"{one.crawl} version {one.version}"
-        yield Check("release", name, partial(of_version, name, one, of_newest, settings.allowed_signers))
+        of_newest = engine if newest[version.crawl] is version else None
+        name = f"{version.crawl} version {version.version}"
+        yield Check("release", name, partial(of_version, name, version, of_newest, settings.allowed_signers))
 
 
 def of_folders(
@@ -144,7 +144,7 @@ def of_folders(
 
     A version whose SHA256SUMS is damaged says nothing about what was made from it.
     """
-    sound = (one for one in versions if isinstance(one, Release) and not misstated(one.path))
+    sound = (version for version in versions if isinstance(version, Release) and not misstated(version.path))
     sums = {(str(one.crawl), one.version): one.checksum for one in sound}
     for kind, name, folder in folders:
         yield Check(kind, name, partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
@@ -199,7 +199,11 @@ def of_crawl(engine: Engine, crawl: Crawl) -> Item:
     """Check one crawl in the database for what constraints cannot hold."""
     with engine.connect() as connection:
         findings = list(integrity.check(connection, crawl))
-    wrong = [f"not so: {one.name} ({one.offenders:,} against it)" for one in findings if one.offenders]
+    wrong = [
+        f"not so: {finding.name} ({finding.offenders:,} against it)"
+        for finding in findings
+        if finding.offenders
+    ]
     said = "; ".join(wrong) or f"{len(findings)} checks hold"
     return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=said)
 

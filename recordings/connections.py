@@ -130,18 +130,22 @@ class Traffic:
 
 def rebuild(requests: Sequence[Request]) -> Traffic:
     """The connections of a page's requests that crossed the network, and the times that follow from them."""
-    opened = {one.entry: open_connection(one, opener=one) for one in requests if one.connect_us is not None}
+    opened = {
+        request.entry: open_connection(request, opener=request)
+        for request in requests
+        if request.connect_us is not None
+    }
     found = list(opened.values())
     times: dict[int, Times] = {}
     rules: dict[int, str] = {}
-    for one in requests:
-        own = opened.get(one.entry)
-        connection, rule = (own, OPENED) if own else choose(one, found)
+    for request in requests:
+        own = opened.get(request.entry)
+        connection, rule = (own, OPENED) if own else choose(request, found)
         if connection is None:
-            connection = open_connection(one, opener=None)
+            connection = open_connection(request, opener=None)
             found.append(connection)
-        rules[one.entry] = rule
-        times[one.entry] = use(connection, one)
+        rules[request.entry] = rule
+        times[request.entry] = use(connection, request)
     return Traffic(sorted(found, key=lambda one: one.begins_us), times, rules)
 
 

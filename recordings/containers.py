@@ -57,7 +57,7 @@ def unzipped(content: bytes, name: str, most: int) -> bytes:
     """The recording in a zip file, up to a byte more than `most`: its .har, or its only file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [one.filename for one in archive.infolist() if not one.is_dir()]
-        wanted = [one for one in members if one.endswith(".har")] or members
+        wanted = [member for member in members if member.endswith(".har")] or members
         if len(wanted) != 1:
             raise RecordingError(f"{name} is a zip file with {len(wanted)} recordings in it: unpack it")
         with archive.open(wanted[0]) as file:

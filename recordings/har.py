@@ -139,7 +139,7 @@ def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
             entries.append((number, checked(one, now)))
         except OddValue as exc:
             odd.append((number, str(exc)))
-    entries.sort(key=lambda one: one[1].started_s)
+    entries.sort(key=lambda entry: entry[1].started_s)
     if producer.accumulates:
         take_differences([one for _, one in entries])
     exchanges = []
@@ -381,15 +381,15 @@ def joined(fields: Sequence[Field]) -> dict[str, str]:
     """All headers with names in lower case; repeated ones are joined by line feeds,
     as browsers' own tools do."""
     found: dict[str, str] = {}
-    for one in fields:
-        name, value = one.name.lower(), "" if one.value is None else str(one.value)
+    for field in fields:
+        name, value = field.name.lower(), "" if field.value is None else str(field.value)
         found[name] = f"{found[name]}\n{value}" if name in found else value
     return found
 
 
 def text_bytes(response: Response) -> int | None:
     """Size of a header by its recorded text; None if none was recorded."""
-    fields = [(one.name, str(one.value)) for one in response.headers]
+    fields = [(header.name, str(header.value)) for header in response.headers]
     return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
 
 

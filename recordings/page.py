@@ -91,7 +91,7 @@ def page_load(recording: Recording) -> PageLoad:
     place = next((number for number, group in enumerate(groups) if document_of(group) is not None), 0)
     chosen = groups[place]
     name = next((one.page for one in chosen if one.page is not None), None)
-    page = next((one for one in recording.pages if one.id == name), None)
+    page = next((page for page in recording.pages if page.id == name), None)
     left_out: collections.Counter[str] = collections.Counter(reason for _, reason in recording.odd)
     left_out["earlier_page_dropped"] = sum(map(len, groups[:place]))
     left_out["later_page_dropped"] = sum(map(len, groups[place + 1 :]))
@@ -113,9 +113,9 @@ def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
     """The exchanges of each page, in the order of the pages;
     one without a page's name belongs to the page that was loading."""
     starts: dict[str, float] = {}
-    for one in recording.exchanges:
-        if one.page is not None:
-            starts.setdefault(one.page, one.started_s)
+    for exchange in recording.exchanges:
+        if exchange.page is not None:
+            starts.setdefault(exchange.page, exchange.started_s)
     if not starts:
         return [recording.exchanges]
     listed = {one.id: place for place, one in enumerate(recording.pages)}

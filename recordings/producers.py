@@ -223,4 +223,4 @@ def producer_of(name: str) -> Producer:
     >>> producer_of("Firefox 128.0").id, producer_of("Charles Proxy 4.6.3").id
     ('firefox', 'other')
     """
-    return next((one for one in PRODUCERS if one.name.search(name.lower())), OTHER)
+    return next((producer for producer in PRODUCERS if producer.name.search(name.lower())), OTHER)

@@ -117,7 +117,7 @@ def read_content(content: bytes, kind: str, *, name: str = "the file") -> Record
 def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
     """The page of a recording; RecordingError if it asks for nothing by HTTP,
     or for more than a page does."""
-    if not any(urlsplit(one.url).scheme in HTTP for one in recording.exchanges):
+    if not any(urlsplit(exchange.url).scheme in HTTP for exchange in recording.exchanges):
         reasons = ", ".join(sorted({reason for _, reason in recording.odd}))
         raise RecordingError(
             f"{name}: no request by HTTP in it" + (f" that can be used ({reasons})" if reasons else "")
@@ -130,7 +130,7 @@ def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
 
 def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None:
     """Time of a page's first request; None if the recording's clock is unknown."""
-    first = min((one.started_s for one in load.exchanges or recording.exchanges), default=None)
+    first = min((exchange.started_s for exchange in load.exchanges or recording.exchanges), default=None)
     if recording.epoch_s is None or first is None:
         return None
     return datetime.datetime.fromtimestamp(recording.epoch_s + first, datetime.UTC)
@@ -175,7 +175,7 @@ def form_of(document: object) -> str | None:
         return CDP if isinstance(document.get("events"), list) else None
     if isinstance(document, list):
         events = [cdp.unwrapped(one) for one in document]
-        if any(isinstance(one.get("method"), str) for one in events):
+        if any(isinstance(event.get("method"), str) for event in events):
             return CDP
-        return TRACE if any("ph" in one and "ts" in one for one in events) else None
+        return TRACE if any("ph" in event and "ts" in event for event in events) else None
     return None

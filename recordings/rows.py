@@ -81,8 +81,8 @@ def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
     DevTools tell of a navigation after its connection was opened."""
     moments = [
         moment
-        for one in exchanges
-        for moment in (round(1e6 * one.started_s), one.times.opened, one.times.sent)
+        for exchange in exchanges
+        for moment in (round(1e6 * exchange.started_s), exchange.times.opened, exchange.times.sent)
         if moment is not None
     ]
     return min(moments, default=0)
@@ -253,7 +253,7 @@ def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], c
             rules[NAMED] += 1
     traffic = rebuild(requests(kept, unnamed)) if unnamed else Traffic([], {}, {})
     for number, connection in enumerate(traffic.connections):
-        groups["rebuilt", number] = sorted(one.entry for one in connection.requests)
+        groups["rebuilt", number] = sorted(request.entry for request in connection.requests)
     rules.update(traffic.rules.values())
     return sorted(groups.values()), rules
 

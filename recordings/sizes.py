@@ -132,7 +132,7 @@ def content_length(headers: Mapping[str, str]) -> int | None:
     (34, None)
     """
     values = {
-        one.strip() for line in headers.get("content-length", "").split("\n") for one in line.split(",")
+        part.strip() for line in headers.get("content-length", "").split("\n") for part in line.split(",")
     }
     (value, *others) = values
     return int(value) if not others and value.isascii() and value.isdigit() and len(value) < 16 else None

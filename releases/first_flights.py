@@ -121,13 +121,15 @@ def first_flight(connection: Connection, responses: Sequence[Response]) -> First
     first = begun[0]
     start_us = _arrival(first)
     members = [first] + [
-        one
-        for one in responses
-        if one.id != first.id and one.request_sent_us is not None and one.request_sent_us < start_us
+        response
+        for response in responses
+        if response.id != first.id
+        and response.request_sent_us is not None
+        and response.request_sent_us < start_us
     ]
-    payload = connection.payload_bytes(_total(one.full_bytes for one in members))
+    payload = connection.payload_bytes(_total(member.full_bytes for member in members))
     return FirstFlight(
-        response_ids=tuple(sorted(one.id for one in members)),
+        response_ids=tuple(sorted(member.id for member in members)),
         tls_bytes=connection.tls_bytes,
         answer_bytes=_total((payload, connection.extra_bytes)),
     )
@@ -199,7 +201,9 @@ def iw_limited(
     """
     begun = _begun(responses)
     limited: dict[int, bool | None] = {
-        one.id: None for one in responses if one.wire_bytes is not None and one.first_byte_us is None
+        response.id: None
+        for response in responses
+        if response.wire_bytes is not None and response.first_byte_us is None
     }
     rtt_us, connected_us = connection.rtt_us, connection.connected_us
     if limited or rtt_us is None or connected_us is None:  # their effect on the window is unknown
@@ -224,7 +228,7 @@ def iw_limited(
 
 def _begun(responses: Iterable[Response]) -> list[Response]:
     """Responses of which a byte arrived, in the order of their first bytes."""
-    arrived = [one for one in responses if one.first_byte_us is not None]
+    arrived = [response for response in responses if response.first_byte_us is not None]
     return sorted(arrived, key=lambda one: (_arrival(one), one.id))
 
 

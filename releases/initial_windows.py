@@ -78,8 +78,10 @@ class WindowDistribution:
     def at_most(self, window: int) -> tuple[float, float]:
         """Bounds of the share of the connections whose window is so large or smaller."""
         return (
-            math.fsum(one.share for one in self.shares if one.most is not None and one.most <= window),
-            math.fsum(one.share for one in self.shares if one.least <= window),
+            math.fsum(
+                share.share for share in self.shares if share.most is not None and share.most <= window
+            ),
+            math.fsum(share.share for share in self.shares if share.least <= window),
         )
 
 
@@ -158,17 +160,17 @@ def _innermost(counts: Iterable[Bounds]) -> list[Bounds]:
 
 
 def _together(parts: Sequence[WindowDistribution]) -> WindowDistribution:
-    known = sum(one.known for one in parts)
+    known = sum(part.known for part in parts)
     shares: dict[Bounds, float] = {}
     for part in parts:
-        for one in part.shares:
-            bounds = (one.least, one.most)
-            shares[bounds] = shares.get(bounds, 0.0) + one.share * part.known / known
+        for share in part.shares:
+            bounds = (share.least, share.most)
+            shares[bounds] = shares.get(bounds, 0.0) + share.share * part.known / known
     return WindowDistribution(
-        exact=sum(one.exact for one in parts),
-        bounded=sum(one.bounded for one in parts),
-        at_least=sum(one.at_least for one in parts),
-        unknown=sum(one.unknown for one in parts),
+        exact=sum(part.exact for part in parts),
+        bounded=sum(part.bounded for part in parts),
+        at_least=sum(part.at_least for part in parts),
+        unknown=sum(part.unknown for part in parts),
         shares=tuple(
             WindowShare(least=least, most=most, share=share)
             for (least, most), share in sorted(shares.items(), key=lambda item: tuple(map(_number, item[0])))

@@ -21,9 +21,11 @@ def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
     """Round trip in microseconds by connection id: the fastest TCP handshake
     of the visit with the address."""
     measured = {
-        one["id"]: one["connected_us"] - one["opened_us"]
-        for one in connections
-        if one["protocol"] in TCP and one["opened_us"] is not None and one["connected_us"] is not None
+        connection["id"]: connection["connected_us"] - connection["opened_us"]
+        for connection in connections
+        if connection["protocol"] in TCP
+        and connection["opened_us"] is not None
+        and connection["connected_us"] is not None
     }
     return fastest(connections, measured)
 
@@ -32,11 +34,13 @@ def fastest(connections: Sequence[Row], measured: Mapping[int, int | None]) -> d
     """The shortest of the measured round trips to each address, over TCP and over QUIC apart,
     by connection id."""
     trips: dict[tuple[str, bool], int] = {}
-    for one in connections:
-        trip = measured.get(one["id"])
+    for connection in connections:
+        trip = measured.get(connection["id"])
         if trip is not None:
-            trips[_path(one)] = min(trip, trips.get(_path(one), trip))
-    return {one["id"]: trips[_path(one)] for one in connections if _path(one) in trips}
+            trips[_path(connection)] = min(trip, trips.get(_path(connection), trip))
+    return {
+        connection["id"]: trips[_path(connection)] for connection in connections if _path(connection) in trips
+    }
 
 
 def _path(connection: Row) -> tuple[str, bool]:
@@ -54,7 +58,7 @@ def server_delays(
     have been ready and waiting. Waiting in the network or for the crawler's CPU cannot be told apart and
     counts as server delay.
     """
-    multiplexed = {one["id"]: one["protocol"] != HTTP1 for one in connections}
+    multiplexed = {connection["id"]: connection["protocol"] != HTTP1 for connection in connections}
     by_connection: dict[int, list[Row]] = collections.defaultdict(list)
     for row in responses:
         if multiplexed.get(row["connection_id"]):
@@ -87,9 +91,12 @@ class Arrivals:
         Without a known end a response goes on arriving.
         """
         begun = sorted(
-            (one["first_byte_us"], math.inf if one["last_byte_us"] is None else one["last_byte_us"])
-            for one in responses
-            if one["first_byte_us"] is not None
+            (
+                response["first_byte_us"],
+                math.inf if response["last_byte_us"] is None else response["last_byte_us"],
+            )
+            for response in responses
+            if response["first_byte_us"] is not None
         )
         self._firsts = [first for first, _ in begun]
         self._latest_ends = list(itertools.accumulate((last for _, last in begun), max))

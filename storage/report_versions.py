@@ -168,12 +168,18 @@ def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
 
     A damaged one is not replaced by an older one.
     """
-    return max((one for one in versions if not one.is_withdrawn), key=lambda one: one.number, default=None)
+    return max(
+        (version for version in versions if not version.is_withdrawn),
+        key=lambda version: version.number,
+        default=None,
+    )
 
 
 def next_place(folder: Path) -> ReportVersion:
     """Number and place of the next version in a year's folder: a number is never given twice."""
-    return _version(folder, 1 + max((one.number for one in report_versions(folder)), default=0))
+    return _version(
+        folder, 1 + max((report_version.number for report_version in report_versions(folder)), default=0)
+    )
 
 
 def find_version(root: Path, year: int, number: int) -> ReportVersion:

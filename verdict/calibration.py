@@ -263,7 +263,7 @@ def _segments(found: Experiment, center: DataCenter, name: Service | Literal["al
 
 def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
     """The evidence of rows of an experiment over a data centre's networks."""
-    population = next(one for one in populations() if one.id.startswith(center.lower()))
+    population = next(population for population in populations() if population.id.startswith(center.lower()))
     networks = weighted_networks([dataclasses.replace(population, slow=False)])
     table = pa.table({name: [row[name] for row in rows] for name in CELL_COLUMNS})
     return evidence_of(table, networks, incumbent=BASE)
@@ -278,7 +278,7 @@ def choices(
 
 
 def _missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
-    return [one for one in figures if one["quantity"] == quantity and not one["is_met"]]
+    return [figure for figure in figures if figure["quantity"] == quantity and not figure["is_met"]]
 
 
 def content_of(
@@ -296,7 +296,7 @@ def content_of(
         **instrument(),
         "factor": FACTOR,
         "seeds": seeds,
-        "figures": [one.to_dict() for one in figures],
+        "figures": [figure.to_dict() for figure in figures],
         "choices": {
             center: {
                 "kind": answer.kind,
@@ -399,7 +399,7 @@ def standing_of(
 
 def sentence(content: Mapping[str, Any]) -> str:
     """The outcome of a back-cast in a sentence."""
-    own = [one for one in content["figures"] if one["quantity"] in PRECEDENT]
+    own = [figure for figure in content["figures"] if figure["quantity"] in PRECEDENT]
     met = f"{sum(one['is_met'] for one in own)} of {len(own)} figures of 2010"
     chosen = " and ".join(f"IW {one['window']} ({center})" for center, one in content["choices"].items())
     return (

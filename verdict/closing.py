@@ -54,7 +54,7 @@ def closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
 
 def _most(times: Sequence[float | None]) -> float | None:
     """The largest; None if one is unknown."""
-    known = [one for one in times if one is not None]
+    known = [time for time in times if time is not None]
     return max(known) if len(known) == len(times) else None
 
 

@@ -212,8 +212,8 @@ class Effects:
     def components(self, factors: Mapping[Name, float]) -> Components:
         """Parts of the squared error of a combination, none below zero."""
         page, network, pair = (
-            float(one @ one)
-            for one in self._sums([self.names[name] for name in factors], np.array(list(factors.values())))
+            float(part @ part)
+            for part in self._sums([self.names[name] for name in factors], np.array(list(factors.values())))
         )
         return Components(pages=max(0.0, page - pair), networks=max(0.0, network - pair), pairs=pair)
 
@@ -271,7 +271,11 @@ def measure(
     base = evidence.at(incumbent)
     return effects_of(
         evidence,
-        {(one.id, window): one.of(evidence.at(window), base) for window in windows for one in quantities},
+        {
+            (quantity.id, window): quantity.of(evidence.at(window), base)
+            for window in windows
+            for quantity in quantities
+        },
     )
 
 
@@ -287,7 +291,7 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
     pages, networks = evidence.pages, evidence.places
     pairs = np.unique(pages * (len(evidence.networks) + 1) + networks, return_inverse=True)[1]
     frame = {
-        name: np.array([getattr(one, name) for one in evidence.networks], float)
+        name: np.array([getattr(network, name) for network in evidence.networks], float)
         for name in ("share", "slow_share", "weight", "stratum")
     }
     own = np.unique(frame["stratum"], return_inverse=True)[1]

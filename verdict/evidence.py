@@ -58,8 +58,8 @@ def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
 
     The slowest tenth is a population of its own, if there is one.
     """
-    average = next(one for one in populations if not one.slow)
-    slow = dict(next((one.weights for one in populations if one.slow), ()))
+    average = next(population for population in populations if not population.slow)
+    slow = dict(next((population.weights for population in populations if population.slow), ()))
     return tuple(
         Network(id=name, weight=weight, slow_share=float(slow.get(name, 0.0) > 0))
         for name, weight in average.weights
@@ -113,7 +113,7 @@ class Evidence:
 
     def of_network(self, name: str) -> Floats:
         """A field of each draw's network."""
-        found: Floats = np.array([getattr(one, name) for one in self.networks], float)[self.places]
+        found: Floats = np.array([getattr(network, name) for network in self.networks], float)[self.places]
         return found
 
     def where(self, kept: Mask) -> "Evidence":
@@ -148,7 +148,7 @@ def read_evidence(
 def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int) -> Evidence:
     """The evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks are
     left out."""
-    frame = tuple(sorted(networks, key=lambda one: one.id))
+    frame = tuple(sorted(networks, key=lambda network: network.id))
     loads = loads.filter(pc.field("profile").isin(pa.array([one.id for one in frame], pa.string())))
     place_of = {one.id: place for place, one in enumerate(frame)}
     names = loads["profile"].combine_chunks().dictionary_encode()

@@ -83,7 +83,7 @@ def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file:
 def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
     """The networks of a replay, the populations that weigh them, and which they are; `folder` has the stored
     populations. Raises PopulationError."""
-    known = {one.id: one for one in PROFILES}
+    known = {profile.id: profile for profile in PROFILES}
     names = [file.networks] if isinstance(file.networks, str) else list(dict.fromkeys(file.networks))
     if not isinstance(file.networks, str) or file.networks in known:
         if unknown := [name for name in names if name not in known]:

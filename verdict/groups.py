@@ -44,8 +44,10 @@ def within(evidence: Evidence, group: Group) -> Evidence:
     most = int(stratum.max(initial=0)) + 1
     part = np.bincount(stratum[kept], minlength=most) / np.maximum(np.bincount(stratum, minlength=most), 1)
     networks = tuple(
-        replace(one, share=one.share * float(part[one.stratum]) if one.stratum < most else 0.0)
-        for one in evidence.networks
+        replace(
+            network, share=network.share * float(part[network.stratum]) if network.stratum < most else 0.0
+        )
+        for network in evidence.networks
     )
     return replace(evidence, networks=networks).where(kept)
 
@@ -53,5 +55,5 @@ def within(evidence: Evidence, group: Group) -> Evidence:
 def share_of(evidence: Evidence, group: Group) -> float:
     """Share of the population's lines that are in the group."""
     inside = within(evidence, group)
-    there = {one.stratum: one.share for one in inside.networks}
+    there = {network.stratum: network.share for network in inside.networks}
     return float(sum(there.values()))

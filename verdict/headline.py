@@ -60,7 +60,7 @@ def told_of(one: Judged, rule: Rule) -> str:
 
 
 def _confidence(answer: Answer) -> str:
-    why = " ".join(one.sentence for one in answer.reasons)
+    why = " ".join(reason.sentence for reason in answer.reasons)
     return f"Confidence is {answer.confidence}{': ' if why else '.'}{why[:1].lower()}{why[1:]}"
 
 
@@ -93,7 +93,7 @@ def listed(windows: Sequence[int]) -> str:
     >>> listed((16, 20)), listed((16,))
     ('IW 16 and IW 20', 'IW 16')
     """
-    words = [f"IW {one}" for one in windows]
+    words = [f"IW {window}" for window in windows]
     return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

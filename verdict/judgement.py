@@ -271,7 +271,7 @@ def _answer(
     broken: Sequence[str],
     reasons: Sequence[Reason],
 ) -> Answer:
-    violated = {one.window for one in guards if one.holds is False}
+    violated = {guard.window for guard in guards if guard.holds is False}
     fit = [one for one in judged if one.verdict == "worth it" and one.window not in violated]
     chosen = chosen_of(fit)
     is_open = any(one.verdict == "open" for one in judged)
@@ -286,10 +286,10 @@ def _answer(
     lowering += [
         Reason(
             level="medium",
-            sentence=f"Too few loads tell whether IW {one.window} keeps the limit on {one.guard.what}.",
+            sentence=f"Too few loads tell whether IW {guard.window} keeps the limit on {guard.guard.what}.",
         )
-        for one in guards
-        if one.holds is None and one.window == chosen
+        for guard in guards
+        if guard.holds is None and guard.window == chosen
     ]
     levels = [one.level for one in lowering]
     return Answer(

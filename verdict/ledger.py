@@ -98,14 +98,20 @@ def ledger(
     )
     for arm in arms:
         there = {*arm.evidence.windows}
-        some = rule.over(tuple(one for one in rule.candidates if one in there or one == rule.incumbent))
+        some = rule.over(
+            tuple(
+                candidate
+                for candidate in rule.candidates
+                if candidate in there or candidate == rule.incumbent
+            )
+        )
         if some.rivals():
             rows.append(
                 (arm.id, arm.title, judge([Look(evidence=arm.evidence)], some, everyone=everyone), some)
             )
     answers = [_entry(name, title, answer, by) for name, title, answer, by in rows]
     first = _advice(answers[0])
-    return tuple(dataclasses.replace(one, turns=_advice(one) != first) for one in answers)
+    return tuple(dataclasses.replace(answer, turns=_advice(answer) != first) for answer in answers)
 
 
 def _advice(one: Entry) -> tuple[Kind, int | None]:
@@ -149,7 +155,7 @@ def levels(look: Look, rule: Rule) -> tuple[Level, ...]:
         inside = within(look.evidence, group)
         if group.column == "down_bps" and len(inside):
             effects = measure(inside, [rule.incumbent], incumbent=rule.incumbent, quantities=LEVELS)
-            resent, responses = (effects.saved(one.id, rule.incumbent, tail) for one in LEVELS)
+            resent, responses = (effects.saved(level.id, rule.incumbent, tail) for level in LEVELS)
             share = share_of(look.evidence, group)
             found.append(
                 Level(id=group.id, title=group.title, share=share, resent=resent, responses=responses)
@@ -160,22 +166,22 @@ def levels(look: Look, rule: Rule) -> tuple[Level, ...]:
 def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
     """A clause on each group of lines for which a window is worth it or none is, and all lines differ."""
     found = []
-    for one in groups:
-        if one.share is None or one.kind not in ("raise", "stays") or one.kind == answer.kind:
+    for group in groups:
+        if group.share is None or group.kind not in ("raise", "stays") or group.kind == answer.kind:
             continue
-        who = f"over {one.title} ({quantity(100 * one.share, '%', 2)})"
-        if one.kind == "stays" or one.gain is None or one.resent is None:
+        who = f"over {group.title} ({quantity(100 * group.share, '%', 2)})"
+        if group.kind == "stays" or group.gain is None or group.resent is None:
             found.append(f"{who} no larger window is worth it")
         else:
-            told = f"{known(one.gain, '%')} saved, {known(one.resent, 'pp')} more sent again"
-            found.append(f"{who} IW {one.window} is worth it: {told}")
+            told = f"{known(group.gain, '%')} saved, {known(group.resent, 'pp')} more sent again"
+            found.append(f"{who} IW {group.window} is worth it: {told}")
     return found
 
 
 def _by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
     """The largest saving of the windows at which others' short flows are shown to take no longer than now."""
-    limit = next(one.limit_percent for one in rule.guards if one.everyone)
-    there = [one for one in rule.rivals() if one in everyone.windows]
+    limit = next(guard.limit_percent for guard in rule.guards if guard.everyone)
+    there = [rival for rival in rule.rivals() if rival in everyone.windows]
     effects = measure(everyone, there, incumbent=rule.incumbent)
     tail = (1 - rule.confidence) / 2 / max(1, len(there))
     longer = {one: -effects.saved("short flows", one, tail) for one in there}

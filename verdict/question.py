@@ -43,7 +43,7 @@ class Question:
         used: collections.Counter[int] = collections.Counter()
         found = []
         for plan in plans:
-            first = min(used[one] for one in plan.networks)
+            first = min(used[network] for network in plan.networks)
             last = max(used[one] + count for one, count in plan.networks.items())
             drawn = draw_networks(range(first, last), seed=self.run)
             found.append(
@@ -70,7 +70,7 @@ class Question:
         loaded = {recipe.visit_id: loaded_recipe(recipe, self.conditions) for recipe in self.recipes}
         draws = len(networks) * plan.pages
         again = np.random.default_rng([self.run, earlier]).permutation(draws) < plan.again * draws
-        each = itertools.chain.from_iterable(itertools.repeat(one, plan.pages) for one in networks)
+        each = itertools.chain.from_iterable(itertools.repeat(network, plan.pages) for network in networks)
         pairs = zip(each, pages, strict=False)
         return [
             Cell(

@@ -146,7 +146,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         """Raise ValueError, which names the field, for a value that is none."""
         self.combinations()
         windows = {*self.rule.candidates}
-        if not all(1 <= int(one) <= MOST_SEGMENTS for one in windows):
+        if not all(1 <= int(window) <= MOST_SEGMENTS for window in windows):
             raise ValueError(f"candidates and incumbent are windows of 1 to {MOST_SEGMENTS} segments")
         if len(windows) > MOST_WINDOWS:
             raise ValueError(f"candidates: a guest has room for {MOST_WINDOWS}, and these are {len(windows)}")
@@ -191,8 +191,8 @@ OF_ALL = (
 """Fields of a replay of every page over every network alone."""
 
 DEFAULTS: dict[str, Any] = {
-    one.name: one.default if one.default is not msgspec.NODEFAULT else {}
-    for one in msgspec.structs.fields(ReplayFile)
+    field.name: field.default if field.default is not msgspec.NODEFAULT else {}
+    for field in msgspec.structs.fields(ReplayFile)
 }
 
 

@@ -63,7 +63,7 @@ class Replayed:
         shared = {
             name: measure(
                 evidence,
-                [one for one in evidence.windows if one != self.rule.incumbent],
+                [window for window in evidence.windows if window != self.rule.incumbent],
                 incumbent=self.rule.incumbent,
                 quantities=(BY_ID["page"], BY_ID["short flows"]),
             )
@@ -83,8 +83,8 @@ class Replayed:
 
 def stale_inputs(month: str | None) -> list[Reason]:
     """What is too old for pages of a month, of all that networks are drawn from."""
-    sentences = [one.stale_sentence(month) for one in INPUTS] if month else []
-    return [Reason(level="low", sentence=one) for one in sentences if one]
+    sentences = [input_.stale_sentence(month) for input_ in INPUTS] if month else []
+    return [Reason(level="low", sentence=sentence) for sentence in sentences if sentence]
 
 
 def month_of(plan: Mapping[str, Any]) -> str:
@@ -132,7 +132,7 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
             own = [network_of(one) for one in other.networks([ARMS[name].plan])[0]]
             of_arms[name] = read_evidence(table, own, incumbent=incumbent, arm=other.conditions)
     everyone = of_arms.get(EVERYONE)
-    if any(one.everyone for one in plans):
+    if any(plan.everyone for plan in plans):
         everyone = read_evidence(loads, networks, incumbent=incumbent, arm=question.everyone)
     return Replayed(
         looks=tuple(looks),
@@ -158,7 +158,10 @@ def rule_of(asked: Mapping[str, Any]) -> Rule:
 def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule: Rule = RULE) -> Replayed:
     """A replay of every page over every network: one stage; `populations` are those of replay.json."""
     networks = weighted_networks(
-        [Population(**{**one, "weights": tuple(one["weights"].items())}) for one in populations]
+        [
+            Population(**{**population, "weights": tuple(population["weights"].items())})
+            for population in populations
+        ]
     )
     evidence = read_evidence(table, networks, incumbent=rule.incumbent)
     half = read_evidence(table, networks, incumbent=rule.incumbent, arm=Conditions(neighbours=HALF_LOADED))
@@ -174,7 +177,7 @@ def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
     return Plan(
         networks={int(stratum): count for stratum, count in facts["networks"].items()},
         pages=facts["pages"],
-        windows=tuple(window_of(str(one)) for one in facts["windows"]),
+        windows=tuple(window_of(str(window)) for window in facts["windows"]),
         again=facts["again"],
         everyone=tuple(window_of(str(one)) for one in facts["everyone"]),
     )

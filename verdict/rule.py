@@ -82,7 +82,7 @@ class Rule:
     confidence: float = 0.95
     """Simultaneous confidence over all candidates and looks."""
     incumbent: int = 10
-    candidates: tuple[int, ...] = tuple(one.window for one in CANDIDATES)
+    candidates: tuple[int, ...] = tuple(candidate.window for candidate in CANDIDATES)
     guards: tuple[Guard, ...] = GUARDS
     looks: tuple[float, ...] = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
     """Parts of the budget after which the loads are looked at; each look spends as much of the error."""
@@ -98,7 +98,7 @@ class Rule:
         >>> Rule().quantities
         ('page', 'resent', 'short flows', 'slow tenth')
         """
-        return (self.time, "resent", *(one.quantity for one in self.guards))
+        return (self.time, "resent", *(guard.quantity for guard in self.guards))
 
     def spent(self, fraction: float) -> float:
         """Share of the error probability that may be spent when `fraction` of the budget is used.
@@ -118,7 +118,7 @@ class Rule:
 
     def rivals(self) -> tuple[int, ...]:
         """The candidates beside the incumbent."""
-        return tuple(one for one in self.candidates if one != self.incumbent)
+        return tuple(candidate for candidate in self.candidates if candidate != self.incumbent)
 
     def over(self, windows: tuple[int, ...], *, incumbent: int | None = None) -> "Rule":
         """The same rule with other candidates, or another incumbent."""

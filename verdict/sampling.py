@@ -100,7 +100,9 @@ def next_plan(
         windows=windows,
         again=again,
         everyone=tuple(
-            dict.fromkeys(one.window for one in answer.guards if one.guard.everyone and one.holds is None)
+            dict.fromkeys(
+                guard.window for guard in answer.guards if guard.guard.everyone and guard.holds is None
+            )
         ),
     )
 
@@ -124,10 +126,10 @@ def _pages_over_a_network(
     effects: Effects, factors: Sequence[Mapping[Name, float]], evidence: Evidence, price: float
 ) -> int:
     """Pages over each network by the root of what networks and pairs add to the error, and cost."""
-    parts = [effects.components(one) for one in factors]
+    parts = [effects.components(factor) for factor in factors]
     networks = len(np.unique(evidence.places))
-    of_networks = sum(one.networks for one in parts) * networks
-    of_pairs = sum(one.pairs for one in parts) * len(evidence)
+    of_networks = sum(part.networks for part in parts) * networks
+    of_pairs = sum(part.pairs for part in parts) * len(evidence)
     if of_networks <= 0:
         return MOST_PAGES if price > 0.05 else 1
     return min(MOST_PAGES, max(1, round(math.sqrt(price * of_pairs / of_networks))))
@@ -137,15 +139,20 @@ def allocate(
     total: int, evidence: Evidence, factors: Sequence[Mapping[Name, float]], effects: Effects
 ) -> dict[int, int]:
     """Networks of each stratum by Neyman: in proportion to its share and its spread; at least one."""
-    strata = sorted({one.stratum for one in evidence.networks})
+    strata = sorted({network.stratum for network in evidence.networks})
     shares = np.array(
-        [next(one.share for one in evidence.networks if one.stratum == number) for number in strata]
+        [
+            next(network.share for network in evidence.networks if network.stratum == number)
+            for number in strata
+        ]
     )
-    of_network = np.searchsorted(strata, [one.stratum for one in evidence.networks])
+    of_network = np.searchsorted(strata, [network.stratum for network in evidence.networks])
     counts = np.bincount(of_network[np.unique(evidence.places)], minlength=len(strata))
     need = np.zeros(len(strata))
-    for one in factors:
-        sums = effects.by_network[:, [effects.names[name] for name in one]] @ np.array(list(one.values()))
+    for factor in factors:
+        sums = effects.by_network[:, [effects.names[name] for name in factor]] @ np.array(
+            list(factor.values())
+        )
         squares = np.bincount(of_network[: len(sums)], sums**2, len(strata)) * counts
         need += squares / max(float(squares.sum()), 1e-300)
     wanted: Floats = np.sqrt(need)

@@ -48,7 +48,7 @@ def verdict_of(
         "sentences": sentences(answer, rule, groups=clauses(groups, answer)),
         "is_settled": answer.is_settled,
         "confidence": answer.confidence,
-        "reasons": [dataclasses.asdict(one) for one in answer.reasons],
+        "reasons": [dataclasses.asdict(reason) for reason in answer.reasons],
         "broken": list(answer.broken),
         "open": [in_json(one) for one in answer.having("open")],
         "at_the_price": [in_json(one) for one in answer.having("at the price")],
@@ -69,14 +69,14 @@ def verdict_of(
         ],
         "guards": [
             {
-                "id": one.guard.id,
-                "what": one.guard.what,
-                "window": in_json(one.window),
-                "limit_percent": one.guard.limit_percent,
-                "longer_percent": None if one.longer is None else interval_facts(one.longer),
-                "holds": one.holds,
+                "id": guard.guard.id,
+                "what": guard.guard.what,
+                "window": in_json(guard.window),
+                "limit_percent": guard.guard.limit_percent,
+                "longer_percent": None if guard.longer is None else interval_facts(guard.longer),
+                "holds": guard.holds,
             }
-            for one in answer.guards
+            for guard in answer.guards
         ],
         "again": {
             "gain_percent": interval_facts(answer.again.gain),
@@ -84,16 +84,16 @@ def verdict_of(
             "is_sound": answer.again.is_sound,
         },
         "ledger": [entry_facts(one) for one in ledger],
-        "groups": [entry_facts(one) for one in groups],
+        "groups": [entry_facts(group) for group in groups],
         "levels": [
             {
-                "id": one.id,
-                "title": one.title,
-                "share": one.share,
-                "resent_percent": interval_facts(one.resent),
-                "responses_percent": interval_facts(one.responses),
+                "id": level.id,
+                "title": level.title,
+                "share": level.share,
+                "resent_percent": interval_facts(level.resent),
+                "responses_percent": interval_facts(level.responses),
             }
-            for one in levels
+            for level in levels
         ],
         "closing": [
             {**dataclasses.asdict(one), "window": in_json(one.window), "sentence": one.sentence}
@@ -122,7 +122,7 @@ def rule_facts(rule: Rule) -> dict[str, Any]:
     facts = dataclasses.asdict(rule)
     return facts | {
         "incumbent": in_json(rule.incumbent),
-        "candidates": [in_json(one) for one in rule.candidates],
+        "candidates": [in_json(candidate) for candidate in rule.candidates],
         "looks": list(rule.looks),
     }
 

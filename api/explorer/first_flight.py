@@ -91,8 +91,8 @@ FoundDep = Annotated[Found, Depends(found)]
 
 def _content(*formats: Format) -> dict[int | str, dict[str, Any]]:
     """OpenAPI's answer of a route that answers in these formats."""
-    said = "; ".join(f"{one.media_type}: {one.means}" for one in formats if one != JSON)
-    content: dict[str, Any] = {one.media_type: {} for one in formats}
+    said = "; ".join(f"{format_.media_type}: {format_.means}" for format_ in formats if format_ != JSON)
+    content: dict[str, Any] = {format_.media_type: {} for format_ in formats}
     return {200: {"description": said or "the numbers", "content": content}}
 
 

@@ -82,7 +82,7 @@ class Choice:
 
     def query(self) -> str:
         """The choice as a query, which pins each release and each month's."""
-        months = [one.name for found in self.months.values() for one in found]
+        months = [one.name for month in self.months.values() for one in month]
         return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
 
     def among(self, *releases: Version) -> str:
@@ -128,8 +128,8 @@ async def choice(
 def _months(shelf: Shelf, chosen: Sequence[Version]) -> dict[Variant, list[Version]]:
     """The months of each crawl that was chosen; none of one of which the shelf has no release."""
     variants = dict.fromkeys(Variant.of(one.crawl) for one in chosen)
-    there = {Variant.of(one.crawl) for one in shelf.versions}
-    return {one: one.months(shelf) for one in variants if one in there}
+    there = {Variant.of(version.crawl) for version in shelf.versions}
+    return {variant: variant.months(shelf) for variant in variants if variant in there}
 
 
 ChoiceDep = Annotated[Choice, Depends(choice)]
@@ -148,8 +148,8 @@ def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list
     """Those of the default measures that have the stratum, and whose shares the first release states; if
     there is none, all that have it."""
     held = request.app.state.cdfs.of(chosen[0]) if chosen else {}
-    measures = [one for one in DEFAULT_MEASURES if stratum.is_of(one)]
-    return [one for one in measures if held and held[one].cdf.is_stated] or measures
+    measures = [measure for measure in DEFAULT_MEASURES if stratum.is_of(measure)]
+    return [measure for measure in measures if held and held[measure].cdf.is_stated] or measures
 
 
 def _compared(request: Request, chosen: Choice) -> Comparison:
@@ -178,7 +178,7 @@ async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep
 
     None if it lacks the stratum, or if all have one month alone.
     """
-    measure = next((one for one in chosen.measures if chosen.stratum.is_of(one)), None)
+    measure = next((measure for measure in chosen.measures if chosen.stratum.is_of(measure)), None)
     if measure is None or all(len(months) < LEAST_MONTHS for months in chosen.months.values()):
         return None
     statistics = [Statistic(name="share", iw=iw, mss=chosen.mss, percent=50) for iw in chosen.windows]
@@ -187,7 +187,10 @@ async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep
             crawl=str(variant),
             windows=tuple(chosen.windows),
             series=tuple(
-                [await series(request, shelf, variant, one, chosen.stratum, measure) for one in statistics]
+                [
+                    await series(request, shelf, variant, statistic, chosen.stratum, measure)
+                    for statistic in statistics
+                ]
             ),
         )
         for variant in chosen.months

@@ -61,9 +61,9 @@ FIELDS = (
         label="Ranks",
         options=tuple((stratum, ranks(stratum)) for stratum in get_args(RankStratum)),
     ),
-    Field(name="protocol", label="Protocol", options=tuple((one, one) for one in get_args(Protocol))),
+    Field(name="protocol", label="Protocol", options=tuple((arg, arg) for arg in get_args(Protocol))),
     Field(name="resource_type", label="Type", options=tuple((one, one) for one in RESOURCE_TYPES)),
-    Field(name="party", label="Party", options=tuple((one, one) for one in get_args(Party))),
+    Field(name="party", label="Party", options=tuple((arg, arg) for arg in get_args(Party))),
 )
 """The form's fields, one for each dimension."""
 

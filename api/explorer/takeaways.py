@@ -112,11 +112,11 @@ def program(
     if none has."""
     addresses = [
         (
-            one.name,
-            link(request, "release_file", crawl=str(one.crawl), version=one.version, name=ITEMS),
+            release.name,
+            link(request, "release_file", crawl=str(release.crawl), version=release.version, name=ITEMS),
         )
-        for one in releases
-        if ITEMS in one.files
+        for release in releases
+        if ITEMS in release.files
     ]
     if not addresses:
         return ""

@@ -38,7 +38,9 @@ def releases_index(request: Request, shelf: ShelfDep) -> Response:
         request,
         "releases.html",
         newest=[shelf.newest(crawl) for crawl in shelf.crawls],
-        errata={one.name: shelf.errata_of(str(one.crawl), one.version) for one in shelf.versions},
+        errata={
+            version.name: shelf.errata_of(str(version.crawl), version.version) for version in shelf.versions
+        },
         under_way=shelf.under_way,
     )
 
@@ -100,7 +102,7 @@ def robots(request: Request) -> Response:
 @router.get("/sitemap.xml", name="sitemap", response_class=Response)
 def sitemap(request: Request, shelf: ShelfDep) -> Response:
     """The addresses of the pages that search engines may list; pages of single sites are left out."""
-    urls = "".join(f"<url><loc>{escape(one)}</loc></url>\n" for one in _addresses(request, shelf))
+    urls = "".join(f"<url><loc>{escape(address)}</loc></url>\n" for address in _addresses(request, shelf))
     text = f'{DECLARATION}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
     return Response(text, media_type="application/xml")
 
@@ -134,7 +136,9 @@ class Entry:
 @router.get("/feed.xml", name="feed", response_class=Response)
 def feed(request: Request, shelf: ShelfDep) -> Response:
     """An Atom feed (RFC 4287) of releases, reports and errata."""
-    found = sorted(_entries(request, shelf), key=lambda one: (one.day, one.url), reverse=True)[:MOST_ENTRIES]
+    found = sorted(_entries(request, shelf), key=lambda entry: (entry.day, entry.url), reverse=True)[
+        :MOST_ENTRIES
+    ]
     updated = found[0].day if found else "1970-01-01"
     entries = "".join(
         f"<entry><id>{escape(one.url)}</id><title>{escape(one.title)}</title>"
@@ -154,16 +158,16 @@ def feed(request: Request, shelf: ShelfDep) -> Response:
 
 
 def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
-    for one in shelf.versions:
-        if one.is_sound:
-            manifest = one.readable.manifest
+    for version in shelf.versions:
+        if version.is_sound:
+            manifest = version.readable.manifest
             rows = manifest.rows
             yield Entry(
-                url=link(request, "release_page", crawl=str(one.crawl), version=one.version),
-                title=f"Release {one.crawl}, version {one.version}",
+                url=link(request, "release_page", crawl=str(version.crawl), version=version.version),
+                title=f"Release {version.crawl}, version {version.version}",
                 summary=manifest.edition.reason
                 or f"{rows.get('visit', 0)} visits, {rows.get('response', 0)} responses.",
-                day=manifest.edition.date or f"{one.crawl.month}-01",
+                day=manifest.edition.date or f"{version.crawl.month}-01",
             )
     for report in shelf.reports:
         told = answer_of(report)

@@ -36,7 +36,9 @@ class Section:
 
 def search_documents(words: Sequence[str]) -> list[tuple[Section, str]]:
     """Sections that have every word, with an excerpt: first those that have one in their heading."""
-    found = [one for one in sections() if _has(words, f"{one.title} {one.heading} {one.text}")]
+    found = [
+        section for section in sections() if _has(words, f"{section.title} {section.heading} {section.text}")
+    ]
     found.sort(key=lambda one: (not _has(words, f"{one.heading or one.title}"), one.document.count("/")))
     return [(one, _excerpt(one.text, words)) for one in found[:MOST_FOUND]]
 
@@ -77,7 +79,9 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
 @functools.cache
 def sections() -> tuple[Section, ...]:
     """Every section of every document."""
-    return tuple(one for name in shelved.sources() if name for one in _sections(name, shelved.text(name)))
+    return tuple(
+        section for name in shelved.sources() if name for section in _sections(name, shelved.text(name))
+    )
 
 
 def _sections(name: str, text: str) -> Iterable[Section]:

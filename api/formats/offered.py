@@ -75,7 +75,7 @@ def by_accept(accept: str, offered: Mapping[str, Format] = FORMATS) -> Format:
 def _weight(media_type: str, weights: dict[str, float]) -> float:
     """Weight of a media type: that of the most specific range that covers it."""
     ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
-    return next((weights[one] for one in ranges if one in weights), 0.0)
+    return next((weights[range_] for range_ in ranges if range_ in weights), 0.0)
 
 
 def _weights(accept: str) -> dict[str, float]:
@@ -83,7 +83,7 @@ def _weights(accept: str) -> dict[str, float]:
     found = {}
     for part in accept.lower().split(","):
         media_range, *parameters = (piece.strip() for piece in part.split(";"))
-        weight = next((one[2:].strip() for one in parameters if one.startswith("q=")), "1")
+        weight = next((parameter[2:].strip() for parameter in parameters if parameter.startswith("q=")), "1")
         found[media_range] = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
     return found
 

@@ -97,12 +97,12 @@ def drawings(replay: PageReplay, networks: Sequence[OfferedNetwork]) -> list[Dra
 
 def drawing(replay: PageReplay, network: OfferedNetwork) -> Drawing:
     """The waterfalls over one network."""
-    loads = [one for one in replay.loads if one.network == network.profile.id]
-    last_ms = max([1.0, *(one.page_ms[0] for one in loads if one.page_ms), *map(latest_ms, loads)])
+    loads = [load for load in replay.loads if load.network == network.profile.id]
+    last_ms = max([1.0, *(load.page_ms[0] for load in loads if load.page_ms), *map(latest_ms, loads)])
     step, end_ms = scale(last_ms, steps=MOST_STEPS)
     return Drawing(
         network=network,
-        panels=tuple(panel(replay, one, end_ms) for one in loads),
+        panels=tuple(panel(replay, load, end_ms) for load in loads),
         marks=tuple(
             Mark(across(step * place, end_ms), f"{round(step * place / 1000, 6):g} s")
             for place in range(round(end_ms / step) + 1)
@@ -112,7 +112,7 @@ def drawing(replay: PageReplay, network: OfferedNetwork) -> Drawing:
 
 def latest_ms(loads: Loads) -> float:
     """Time of the last byte of the first load; 0 without one."""
-    return max((one.last_byte_ms for one in loads.responses), default=0.0)
+    return max((response.last_byte_ms for response in loads.responses), default=0.0)
 
 
 def across(time_ms: float, end_ms: float) -> float:

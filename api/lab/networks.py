@@ -55,7 +55,7 @@ def usual_network() -> str:
 def choose(ids: Sequence[str]) -> tuple[OfferedNetwork, ...]:
     """The networks with these ids, the fastest first; ValueError unless they are one to three of the list."""
     wanted = set(ids)
-    found = tuple(one for one in offered_networks() if one.profile.id in wanted)
+    found = tuple(network for network in offered_networks() if network.profile.id in wanted)
     if len(found) != len(wanted) or not 1 <= len(found) <= MOST_CHOSEN:
         raise ValueError(f"choose one to {MOST_CHOSEN} networks of the list")
     return found

@@ -129,7 +129,7 @@ def replay_page(
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
     cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
-    guest = guest_for(sorted(cells, key=lambda one: one.seed))
+    guest = guest_for(sorted(cells, key=lambda cell: cell.seed))
     guest.run(lab, progress=Counter(len(cells)), responses=True)
     if guest.failure:
         raise guest.failure

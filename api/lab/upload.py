@@ -131,7 +131,7 @@ async def checked(form: FormData) -> Upload:
         networks = choose([str(value) for value in form.getlist(NETWORK_FIELD)])
     except ValueError as exc:
         raise Problem("bad-parameter", f"{exc}, in the field {NETWORK_FIELD}; at most {MOST_CHOSEN}") from exc
-    return Upload(content=accepted(content), networks=tuple(one.profile.id for one in networks))
+    return Upload(content=accepted(content), networks=tuple(network.profile.id for network in networks))
 
 
 def accepted(content: bytes) -> bytes:

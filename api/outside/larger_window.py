@@ -139,7 +139,7 @@ def plot(name: str, found: Mapping[str, Comparison], *, left: float, top: int, w
     title, unit = MEASURES[name]
     right, bottom = left + wide, top + PLOT_HEIGHT
     values = {(pages, year): getattr(one.of[year], name) for pages, one in found.items() for year in YEARS}
-    ends = [end for one in values.values() for end in (one.lower, one.upper, 0.0)]
+    ends = [end for value in values.values() for end in (value.lower, value.upper, 0.0)]
     step, low, high = bounds(min(ends), max(ends))
 
     def y(value: float) -> float:
@@ -160,7 +160,7 @@ def plot(name: str, found: Mapping[str, Comparison], *, left: float, top: int, w
         )
         for (pages, year), one in values.items()
     )
-    same = [one for one in points if one.is_same]
+    same = [point for point in points if point.is_same]
     return WorthPlot(
         title=f"{title}, {unit}",
         left=left,

@@ -46,9 +46,9 @@ def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WI
         right=right,
         x_marks=[Mark(x(year), str(year)) for year in range(years.FIRST, years.LAST + 1, 4)],
         windows=WINDOWS,
-        arrows=[one for one in plot.arrows if one.iw in WINDOWS],
-        points=[one for one in plot.points if one.iw in WINDOWS],
-        services=[one for one in plot.services if one.iw in WINDOWS],
+        arrows=[arrow for arrow in plot.arrows if arrow.iw in WINDOWS],
+        points=[point for point in plot.points if point.iw in WINDOWS],
+        services=[service for service in plot.services if service.iw in WINDOWS],
     )
     headers = {"Content-Security-Policy": FIGURE_POLICY}
     return Response(drawn, media_type=MEDIA_TYPES[".svg"], headers=headers)

@@ -69,14 +69,16 @@ def chosen(request: Request, series: str | None, client: str | None) -> list[Poi
     """The points of a series and client, or all."""
     points: Sequence[Point] = request.app.state.outside
     return [
-        one for one in points if series in (None, one.series) and (client is None or one.client == client)
+        point
+        for point in points
+        if series in (None, point.series) and (client is None or point.client == client)
     ]
 
 
 def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
     """State in the Link header the licences of the series that the points are of,
     and the page that describes them."""
-    held = {one.series for one in points}
+    held = {point.series for point in points}
     for licence in sorted({kind.spdx for kind in KINDS.values() if kind.id in held}):
         relate(request, "license", licence_page(licence))
     relate(request, "describedby", f"{link(request, 'over_the_years')}#series", type="text/html")
@@ -84,7 +86,7 @@ def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
 
 def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     """A series with its points and flags."""
-    own = [one for one in points if one.series == kind.id]
+    own = [point for point in points if point.series == kind.id]
     held = {flag.date for line in lines(own, kind.id) for flag in line.breaks}
     return OutsideSeries(
         id=kind.id,
@@ -126,7 +128,7 @@ async def read_outside_series(
     relate_to_publisher(request, points)
     if choose(request.scope) == CSV:
         return as_csv(points)
-    held = {one.series for one in points}
+    held = {point.series for point in points}
     return OutsideAnswer(series=[told(kind, points) for kind in KINDS.values() if kind.id in held])
 
 
@@ -176,9 +178,11 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     sets = years.recorded_sets(shelf, request.app.state.library)
     pairs = years.pairs_of(sets)
     relate_to_publisher(request, points)
-    dates = sorted(one.date for one in points)
+    dates = sorted(point.date for point in points)
     drawn: list[Panel] = panels(points)
-    shown = [told(kind, points) for kind in KINDS.values() if any(one.series == kind.id for one in points)]
+    shown = [
+        told(kind, points) for kind in KINDS.values() if any(point.series == kind.id for point in points)
+    ]
     return page(
         request,
         "over_the_years.html",

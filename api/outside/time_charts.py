@@ -99,11 +99,11 @@ DRAWN: tuple[tuple[tuple[str, ...], Statistic, str, str], ...] = (
 
 def panels(points: Sequence[Point]) -> list[Panel]:
     """The charts of which there are points."""
-    dates = [year(one.date) for one in points]
+    dates = [year(point.date) for point in points]
     span = (math.floor(min(dates, default=0)), math.ceil(max(dates, default=1)))
     found = []
     for ids, statistic, title, note in DRAWN:
-        every = [line for one in ids for line in lines(points, one)]
+        every = [line for name_id in ids for line in lines(points, name_id)]
         shown = [line for line in every if values(line, statistic)]
         if shown:
             found.append(panel(shown, statistic, title, note, span))
@@ -143,7 +143,7 @@ def panel(shown: Sequence[Line], statistic: Statistic, title: str, note: str, sp
             Mark(y(step * place), in_unit(step * place, unit)) for place in range(round(top / step) + 1)
         ),
         series=tuple(dict.fromkeys(line.series for line in shown)),
-        styles=tuple(one for one in CLIENTS if any(line.client == one for line in shown)),
+        styles=tuple(client for client in CLIENTS if any(line.client == client for line in shown)),
     )
 
 

@@ -75,11 +75,13 @@ class Pair:
 
     def sites(self, responses: str) -> int:
         """Sites with such responses in both."""
-        return next(one.sites for one in self.changes if one.responses == responses)
+        return next(change.sites for change in self.changes if change.responses == responses)
 
     def of(self, responses: str) -> list[Change]:
         """Changes that are stated."""
-        return [one for one in self.changes if one.responses == responses and one.change is not None]
+        return [
+            change for change in self.changes if change.responses == responses and change.change is not None
+        ]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,8 +101,8 @@ class OwnMonths:
     def lists(self) -> dict[str, list[str]]:
         """The months of each list."""
         found: dict[str, list[str]] = {}
-        for one in self.versions:
-            found.setdefault(one.readable.manifest.list_id, []).append(one.crawl.month)
+        for version in self.versions:
+            found.setdefault(version.readable.manifest.list_id, []).append(version.crawl.month)
         return found
 
     @property
@@ -123,7 +125,7 @@ def own_months(shelf: Shelf) -> list[OwnMonths]:
         if version.is_sound and quality(version.crawl) != "recorded":
             found.setdefault(Variant.of(version.crawl), []).append(version)
     own = [
-        OwnMonths(variant=variant, versions=tuple(sorted(versions, key=lambda one: one.crawl.month)))
+        OwnMonths(variant=variant, versions=tuple(sorted(versions, key=lambda version: version.crawl.month)))
         for variant, versions in found.items()
         if len(versions) >= LEAST_MONTHS
     ]
@@ -153,7 +155,7 @@ def pairs_of(sets: Sequence[RecordedSet]) -> list[Pair]:
         Pair(before=one, after=other, changes=tuple(changes(one.values, other.values, ASKED)))
         for one, other in itertools.combinations(sets, 2)
     ]
-    stated = [one for one in pairs if any(change.change for change in one.changes)]
+    stated = [pair for pair in pairs if any(change.change for change in pair.changes)]
     return sorted(stated, key=lambda one: one.before.at - one.after.at)
 
 
@@ -172,8 +174,8 @@ def rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[dict[st
     for service, iw, value in published_shares():
         source = {"list": f"Google {service}, 2010", "release": "Dukkipati et al. 2010, Figure 1, digitised"}
         yield empty | source | {"what": "published", "measure": "share", "iw": iw, "value": value}
-    for one in sets:
-        for share in one.shares:
+    for recorded_set in sets:
+        for share in recorded_set.shares:
             estimate, lower, upper = dataclasses.astuple(share.share)
             yield empty | {
                 "what": "share",
@@ -181,8 +183,8 @@ def rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[dict[st
                 "measure": "share",
                 "iw": share.iw,
                 "end": share.end,
-                "list": one.label,
-                "release": one.version.name,
+                "list": recorded_set.label,
+                "release": recorded_set.version.name,
                 "sites": share.pages,
                 "value": estimate,
                 "lower": lower,
@@ -340,7 +342,7 @@ def share_plot(
         top=top,
         bottom=bottom,
         y_marks=tuple(Mark(y(share / 100), percent(share / 100)) for share in range(0, 101, 20)),
-        points=tuple(point for one in sets for point in points_of(one, kind, x, y)),
+        points=tuple(point for recorded_set in sets for point in points_of(recorded_set, kind, x, y)),
         arrows=tuple(arrow for pair in longest(pairs, kind) for arrow in arrows_of(pair, kind, x, y)),
         services=tuple(services) if kind == "all" else (),
     )

@@ -133,16 +133,16 @@ def _with_links(operation: Mapping[str, Any], found: Mapping[str, Any]) -> dict[
 
 def _links(paths: Mapping[str, Any], path: str, links: tuple[Link, ...]) -> dict[str, Any]:
     return {
-        one.name: {
-            "operationId": paths[one.target]["get"]["operationId"],
-            "description": f"GET {one.target}",
-            "parameters": dict(one.parameters),
+        link.name: {
+            "operationId": paths[link.target]["get"]["operationId"],
+            "description": f"GET {link.target}",
+            "parameters": dict(link.parameters),
         }
-        for one in links
-        if one.source == path
+        for link in links
+        if link.source == path
     }
 
 
 def targets(path: str) -> Iterator[str]:
     """Paths of the endpoints that the answer of an endpoint leads to."""
-    return (one.target for one in LINKS if one.source == path)
+    return (link.target for link in LINKS if link.source == path)

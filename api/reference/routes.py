@@ -65,8 +65,12 @@ async def _endpoint(
 ) -> dict[str, Any]:
     """What the page shows of an endpoint."""
     parameters = operation.get("parameters", [])
-    columns = filtered([one["name"] for one in parameters]) if len(parameters) > FEW else []
-    listed = [one for one in parameters if not columns or one.get("required") or one["name"] in ALWAYS]
+    columns = filtered([parameter["name"] for parameter in parameters]) if len(parameters) > FEW else []
+    listed = [
+        parameter
+        for parameter in parameters
+        if not columns or parameter.get("required") or parameter["name"] in ALWAYS
+    ]
     found: dict[str, Any] = {
         "path": path,
         "says": operation.get("description", operation["summary"]),

@@ -109,8 +109,8 @@ def errata(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
         year=year,
         versions=versions,
         newest=shelf.report(year),
-        metadata={one.version: report_metadata(request, one) for one in versions},
-        figures={one.version: figures_of(stated(request, one)) for one in versions},
+        metadata={version.version: report_metadata(request, version) for version in versions},
+        figures={version.version: figures_of(stated(request, version)) for version in versions},
     )
 
 
@@ -234,7 +234,11 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
         standing=standing(shelf, report),
         newest=shelf.report(report.year),
         citations=report_metadata(request, report).citations,
-        later=[one for one in reversed(shelf.report_versions(report.year)) if one.version > report.version],
+        later=[
+            report_version
+            for report_version in reversed(shelf.report_versions(report.year))
+            if report_version.version > report.version
+        ],
         path_for=request.app.url_path_for,
     )
     relate_to_report(request, report, name)
@@ -295,12 +299,16 @@ def _sentences(shelf: Shelf, report: Report) -> Iterator[str]:
         yield f"SUPERSEDED: this is {which}."
     if newest.withdrawal is None:
         yield f"The newest is version {newest.version}: /reports/{report.year}/v{newest.version}/"
-    for one in reversed(shelf.report_versions(report.year)):
-        if one.version > report.version and one.publication.reason and one.withdrawal is None:
-            made = one.publication.reason.rstrip(". ")
+    for report_version in reversed(shelf.report_versions(report.year)):
+        if (
+            report_version.version > report.version
+            and report_version.publication.reason
+            and report_version.withdrawal is None
+        ):
+            made = report_version.publication.reason.rstrip(". ")
             yield (
-                f"Version {one.version} was made because: {made}. It corrects: "
-                f"{(one.publication.corrects or 'unknown').rstrip('. ')}."
+                f"Version {report_version.version} was made because: {made}. It corrects: "
+                f"{(report_version.publication.corrects or 'unknown').rstrip('. ')}."
             )
     yield f"All versions: /reports/{report.year}/errata"
 

@@ -26,11 +26,11 @@ def errata_json(
     """What was found wrong in releases after their publication, and which versions were withdrawn;
     of all or of one crawl."""
     versions = asked(shelf, crawl, version)
-    about = {(str(one.crawl), one.version) for one in versions}
+    about = {(str(version.crawl), version.version) for version in versions}
     found = [
         answer(request, shelf, notice, erratum)
         for notice, erratum in readable(shelf)
-        if crawl is None or any((one.crawl, one.version) in about for one in erratum.releases)
+        if crawl is None or any((release.crawl, release.version) in about for release in erratum.releases)
     ]
     return ErrataAnswer(
         errata=found,
@@ -48,7 +48,7 @@ def errata(request: Request, shelf: ShelfDep) -> Response:
         errata=[erratum for _, erratum in readable(shelf)],
         damaged=[one.number for one in shelf.errata if one.damage],
         replaced=shelf.replaced,
-        withdrawn=[one for one in shelf.versions if one.is_withdrawn],
+        withdrawn=[version for version in shelf.versions if version.is_withdrawn],
         years=list(shelf.years),
     )
 
@@ -74,7 +74,7 @@ def answer(request: Request, shelf: Shelf, notice: Notice, erratum: Erratum) -> 
     """One erratum."""
     facts = dataclasses.asdict(erratum)
     return ErratumAnswer(
-        **{**facts, "releases": [ConcernedAnswer(**one) for one in facts["releases"]]},
+        **{**facts, "releases": [ConcernedAnswer(**release) for release in facts["releases"]]},
         url=f"{link(request, 'errata')}#{erratum.number}",
         replaced_by=shelf.replaced.get(erratum.number),
         signature=notice.signature.kind,

@@ -80,7 +80,7 @@ def label(measure: str) -> str:
 
 def in_words(distributions: Sequence[Distribution]) -> str:
     """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
-    count, share = incomplete({one.measure: one for one in distributions})
+    count, share = incomplete({distribution.measure: distribution for distribution in distributions})
     return (
         ""
         if share is None
@@ -188,7 +188,9 @@ def surroundings(request: Request) -> dict[str, Any]:
     # Not `request.url_for`: behind a proxy that terminates TLS it would write http.
     path_for, path = request.app.url_path_for, request.scope["path"]
     shelf = request.scope.get("shelf")
-    picture = str(path_for("explorer_png")) if shelf and any(one.is_sound for one in shelf.versions) else ""
+    picture = (
+        str(path_for("explorer_png")) if shelf and any(version.is_sound for version in shelf.versions) else ""
+    )
     if picture and path == path_for("explorer") and request.url.query:
         picture += f"?{request.url.query}"
     return {
@@ -255,7 +257,7 @@ LEADING = ("first_flights", "responses")
 def best_first(versions: Sequence[Version]) -> list[Version]:
     """Versions by their quality: observed releases come first, illustrative ones last."""
     order = ("observed", "recorded", "illustrative")
-    return sorted(versions, key=lambda one: order.index(quality(one.crawl)))
+    return sorted(versions, key=lambda version: order.index(quality(version.crawl)))
 
 
 def headline(
@@ -286,7 +288,7 @@ def answer_of(report: Report) -> dict[str, Any] | None:
         return {
             **told,
             "sentences": [
-                one[:1].upper() + one[1:] for one in re.split(" (?=Over lines)", sentence, maxsplit=1)
+                part[:1].upper() + part[1:] for part in re.split(" (?=Over lines)", sentence, maxsplit=1)
             ],
             "confidence": answer["confidence"]["level"],
             "rival": verdict and verdict["rival"],
@@ -305,7 +307,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     """The home page: the newest report's answer, the CDF of the newest release, and the way to all others."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
     reports = [shelf.report(year) for year in shelf.years]
-    report, answer = next(((one, told) for one in reports if (told := answer_of(one))), (None, None))
+    report, answer = next(((report, told) for report in reports if (told := answer_of(report))), (None, None))
     rival = re.match("[0-9]+", str(answer["rival"])) if answer else None
     windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
     first, found = headline(request, [one for one in newest if one.is_sound], windows)
@@ -364,7 +366,11 @@ def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
     Its croissant.json describes every column.
     """
     crawl, manifest = str(version.crawl), version.readable.manifest
-    files = [one for one in file_answers(request, version) if one.name.endswith((".parquet", ".json"))]
+    files = [
+        file_answer
+        for file_answer in file_answers(request, version)
+        if file_answer.name.endswith((".parquet", ".json"))
+    ]
     return {
         "@context": "https://schema.org/",
         "@type": "Dataset",
@@ -381,13 +387,13 @@ def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
         "distribution": [
             {
                 "@type": "DataDownload",
-                "name": one.name,
-                "contentUrl": one.url,
-                "encodingFormat": MEDIA_TYPES[Path(one.name).suffix].partition(";")[0],
-                "contentSize": f"{one.bytes} B",
-                "sha256": one.sha256,
+                "name": file.name,
+                "contentUrl": file.url,
+                "encodingFormat": MEDIA_TYPES[Path(file.name).suffix].partition(";")[0],
+                "contentSize": f"{file.bytes} B",
+                "sha256": file.sha256,
             }
-            for one in files
+            for file in files
         ],
     }
 

@@ -40,7 +40,7 @@ def add_routes(name: str, table: RowTable) -> None:
             endpoint,
             name=route,
             response_model=_answer_model(table),
-            responses={200: {"content": {one.media_type: {} for one in FORMATS.values()}}},
+            responses={200: {"content": {format_.media_type: {} for format_ in FORMATS.values()}}},
             description=_description(table),
         )
 
@@ -96,11 +96,11 @@ def _parameters(table: RowTable) -> list[inspect.Parameter]:
         ),
         *(
             _parameter(
-                one.name,
-                Annotated[one.annotation, Query(description=one.description)],
-                [] if one.is_list else None,
+                parameter.name,
+                Annotated[parameter.annotation, Query(description=parameter.description)],
+                [] if parameter.is_list else None,
             )
-            for one in parameters(schema).values()
+            for parameter in parameters(schema).values()
         ),
     ]
 

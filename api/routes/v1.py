@@ -73,12 +73,14 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
     """Those of `versions` that are listed but not served."""
     return VersionsAside(
         damaged=[
-            DamagedAnswer(crawl=str(one.crawl), version=one.version, damage=one.damage)
-            for one in versions
-            if one.damage
+            DamagedAnswer(crawl=str(version.crawl), version=version.version, damage=version.damage)
+            for version in versions
+            if version.damage
         ],
         withdrawn=[
-            WithdrawnAnswer(crawl=str(one.crawl), version=one.version) for one in versions if one.is_withdrawn
+            WithdrawnAnswer(crawl=str(version.crawl), version=version.version)
+            for version in versions
+            if version.is_withdrawn
         ],
     )
 
@@ -135,13 +137,15 @@ def _without_points(distribution: Distribution) -> DistributionAnswer:
 @router.get("/crawls")
 def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
     """Every crawl that has a release, the newest month first."""
-    sound = {name: [one for one in versions if one.is_sound] for name, versions in shelf.crawls.items()}
+    sound = {
+        name: [version for version in versions if version.is_sound] for name, versions in shelf.crawls.items()
+    }
     return CrawlsAnswer(
         crawls=[
             CrawlAnswer(
                 crawl=name,
                 **dataclasses.asdict(versions[0].crawl),
-                versions=[one.version for one in versions],
+                versions=[version.version for version in versions],
                 provenance=provenance(request, versions[0]),
             )
             for name, versions in sound.items()
@@ -268,9 +272,9 @@ def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
     return ReportsAnswer(
         reports=[report_answer(request, shelf, one) for one in newest if not one.damage],
         damaged=[
-            DamagedReportAnswer(year=one.year, version=one.version, damage=one.damage)
-            for one in shelf.reports
-            if one.damage
+            DamagedReportAnswer(year=report.year, version=report.version, damage=report.damage)
+            for report in shelf.reports
+            if report.damage
         ],
     )
 

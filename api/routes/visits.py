@@ -132,12 +132,15 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
         )
     connections = reader.where(version, "connections", CONNECTION, visit_id=[visit])
     responses = reader.where(version, "responses", RESPONSE, visit_id=[visit])
-    flights = {one["id"]: first_flight(one, responses) for one in connections}
+    flights = {connection["id"]: first_flight(connection, responses) for connection in connections}
     return PageAnswer(
         provenance=provenance(request, version),
         visit=found[0],
-        connections=[one | {"first_flight": flight_answer(flights[one["id"]])} for one in connections],
-        responses=[one | {"is_in_first_flight": _is_in(one, flights)} for one in responses],
+        connections=[
+            connection | {"first_flight": flight_answer(flights[connection["id"]])}
+            for connection in connections
+        ],
+        responses=[response | {"is_in_first_flight": _is_in(response, flights)} for response in responses],
     )
 
 
@@ -150,7 +153,7 @@ def first_flight(
     """
     if connection["protocol"] == "h3":
         return None
-    own = [one for one in responses if one["connection_id"] == connection["id"]]
+    own = [response for response in responses if response["connection_id"] == connection["id"]]
     return first_flights.first_flight(
         first_flights.Connection(**{name: connection[name] for name in first_flights.Connection._fields}),
         [

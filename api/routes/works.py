@@ -109,7 +109,7 @@ def stated(request: Request, report: Report) -> dict[str, Any]:
 
 def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The figures of a report by their ids, in their order."""
-    return {one["id"]: one for section in content.get("sections", ()) for one in section["figures"]}
+    return {figure["id"]: figure for section in content.get("sections", ()) for figure in section["figures"]}
 
 
 def report_work(request: Request, report: Report, figure: str | None = None) -> Work:

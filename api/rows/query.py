@@ -127,7 +127,9 @@ def answer_schema(question: Question, rendering: Rendering, kind: str) -> pa.Sch
     declared = question.table.schema(kind)
     fields = [declared.field(name).with_nullable(True) for name in question.fields]
     if rendering == "text":
-        fields = [one.with_type(pa.string()) if _is_shown_as_text(one.type) else one for one in fields]
+        fields = [
+            field.with_type(pa.string()) if _is_shown_as_text(field.type) else field for field in fields
+        ]
     return pa.schema(fields, metadata=declared.metadata)
 
 

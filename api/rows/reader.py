@@ -100,7 +100,7 @@ class SiteReader:
         wanted = SITE_COLUMNS
         visits = self._rows.where(version, "visits", wanted.visit, host=[host])
         connections, responses = {}, {}
-        for visit in (one for one in visits if one["is_final"]):
+        for visit in (visit for visit in visits if visit["is_final"]):
             number = visit["id"]
             connections[number] = self._rows.where(
                 version, "connections", wanted.connection, visit_id=[number]

@@ -118,7 +118,7 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
     """
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
     with_rows = [one for one in newest if one.is_sound and "visit.parquet" in one.files]
-    found = [_site_in(request, one, host) for one in with_rows]
+    found = [_site_in(request, row, host) for row in with_rows]
     crawls = [one for one in found if one is not None]
     if not crawls:
         raise missing(request, newest, host)
@@ -130,7 +130,7 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
 def missing(request: Request, versions: Sequence[Version], host: str) -> Exception:
     """The redirect to the site of another spelling of a host, or the problem with similar names."""
     tables: SiteTables = request.app.state.site_tables
-    there = [one for one in versions if tables.has(one)]
+    there = [version for version in versions if tables.has(version)]
     said = f"no release has a visit to {host!r}, or the site was withdrawn"
     with contextlib.suppress(ValueError):
         part = part_of_host(host)
@@ -150,7 +150,7 @@ def releases_of(answer: SiteAnswer) -> list[str]:
     """Names of the releases that an answer is of, and of those that it lists aside, as
     2026-11.desktop.local.tcp.web/v1."""
     return [
-        *(f"{one.crawl}/v{one.provenance.version}" for one in answer.crawls),
+        *(f"{crawl.crawl}/v{crawl.provenance.version}" for crawl in answer.crawls),
         *(f"{one.crawl}/v{one.version}" for one in answer.damaged),
         *(f"{one.crawl}/v{one.version}" for one in answer.withdrawn),
     ]
@@ -161,18 +161,20 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
     rows = reader.of(version, host)
     if not rows.visits:
         return None
-    final = next((one for one in rows.visits if one["is_final"]), None)
+    final = next((visit for visit in rows.visits if visit["is_final"]), None)
     connections = rows.connections[final["id"]] if final else []
     crawl = str(version.crawl)
     named = {"crawl": crawl, "version": version.version}
     return SiteCrawlAnswer(
         crawl=crawl,
         provenance=provenance(request, version),
-        visits=[one | {"url": _page_url(request, one["id"], named)} for one in rows.visits],
+        visits=[visit | {"url": _page_url(request, visit["id"], named)} for visit in rows.visits],
         connections=len(connections) if final else None,
-        responses=sum(one["response_count"] for one in connections) if final else None,
+        responses=sum(connection["response_count"] for connection in connections) if final else None,
         protocols=dict(
-            sorted(collections.Counter(one["protocol"] or "unknown" for one in connections).items())
+            sorted(
+                collections.Counter(connection["protocol"] or "unknown" for connection in connections).items()
+            )
         ),
         document=_document(connections, rows.responses[final["id"]]) if final else None,
         first_flights=_first_flights(connections, final["final_host"] or host) if final else None,
@@ -181,7 +183,14 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
 
 def _document(connections: Sequence[dict[str, Any]], responses: list[dict[str, Any]]) -> Any:  # noqa: ANN401  # a made model
     """The connection that the responses, all on the main document's, came on."""
-    own = next((one for one in connections if responses and one["id"] == responses[0]["connection_id"]), None)
+    own = next(
+        (
+            connection
+            for connection in connections
+            if responses and connection["id"] == responses[0]["connection_id"]
+        ),
+        None,
+    )
     if own is None:
         return None
     found = flight_answer(first_flight(own, responses))
@@ -193,22 +202,26 @@ def _page_url(request: Request, visit: int, named: Mapping[str, Any]) -> str:
 
 
 def _first_flights(connections: Sequence[Mapping[str, Any]], own_host: str) -> FirstFlightsAnswer:
-    known = [one["first_flight_bytes"] for one in connections if one["first_flight_bytes"] is not None]
+    known = [
+        connection["first_flight_bytes"]
+        for connection in connections
+        if connection["first_flight_bytes"] is not None
+    ]
     return FirstFlightsAnswer(
         known=len(known),
         unknown=len(connections) - len(known),
         median_bytes=statistics.median(known) if known else None,
         most_bytes=max(known, default=None),
         windows=_windows(connections),
-        own_windows=_windows([one for one in connections if one["host"] == own_host]),
+        own_windows=_windows([connection for connection in connections if connection["host"] == own_host]),
     )
 
 
 def _windows(connections: Sequence[Mapping[str, Any]]) -> list[WindowAnswer]:
     counted = collections.Counter(
-        (one["initial_window_segments"], one["initial_window_most_segments"])
-        for one in connections
-        if one["initial_window_segments"] is not None
+        (connection["initial_window_segments"], connection["initial_window_most_segments"])
+        for connection in connections
+        if connection["initial_window_segments"] is not None
     )
     return [
         WindowAnswer(segments=least, most_segments=most, is_exact=least == most, connections=count)

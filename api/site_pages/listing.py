@@ -171,7 +171,7 @@ def release_before(request: Request, shelf: Shelf, version: Version) -> Version 
     """The last earlier month of the same series whose release has a table of sites; None without one."""
     tables: SiteTables = request.app.state.site_tables
     months = Variant.of(version.crawl).months(shelf)
-    earlier = [one for one in months if one.crawl.month < version.crawl.month and tables.has(one)]
+    earlier = [month for month in months if month.crawl.month < version.crawl.month and tables.has(month)]
     return earlier[-1] if earlier else None
 
 
@@ -231,7 +231,7 @@ class SitesAnswer(BaseModel):
 
 
 IN_FORMATS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {one.media_type: {} for one in FORMATS.values()}}
+    200: {"content": {format_.media_type: {} for format_ in FORMATS.values()}}
 }
 
 

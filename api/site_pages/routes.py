@@ -133,7 +133,7 @@ def sites(request: Request, shelf: ShelfDep, found: Annotated[SitesAsked | None,
 def _is_known(rows: pa.Table, name: str) -> bool:
     """Return whether a column has a value in any row; of windows a lower bound is one."""
     names = (name, "window_segments") if name == "most_window_segments" else (name,)
-    return any(rows[one].null_count < len(rows) for one in names)
+    return any(rows[name].null_count < len(rows) for name in names)
 
 
 SORTED = (
@@ -207,7 +207,7 @@ class Month:
 
 def months(crawls: Sequence[SiteCrawlAnswer]) -> list[Month]:
     """The crawls with their first flights on one scale, which holds the window and the largest."""
-    sizes = [_size(one) for one in crawls]
+    sizes = [_size(crawl) for crawl in crawls]
     whole = max([WINDOW_BYTES, *(size for size in sizes if size is not None)]) * 1.05
     return [
         Month(
@@ -235,7 +235,8 @@ def windows_in_words(windows: Sequence[WindowAnswer]) -> str:
     '10 (2 connections), 10 to 13 (1 connection), at least 32 (1 connection)'
     """
     return ", ".join(
-        f"{_in_words(one)} ({one.connections} connection{'s' * (one.connections != 1)})" for one in windows
+        f"{_in_words(window)} ({window.connections} connection{'s' * (window.connections != 1)})"
+        for window in windows
     )
 
 

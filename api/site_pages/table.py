@@ -200,14 +200,19 @@ class SiteTables:
 
     def find(self, versions: list[Version], spellings: list[str]) -> str | None:
         """The first of several spellings of a host that a release has as a site; None if none has."""
-        tables = [self.hosts(one)["host"] for one in versions]
+        tables = [self.hosts(version)["host"] for version in versions]
         return next(
-            (one for one in spellings if any(pc.index(host, one).as_py() >= 0 for host in tables)), None
+            (
+                spelling
+                for spelling in spellings
+                if any(pc.index(host, spelling).as_py() >= 0 for host in tables)
+            ),
+            None,
         )
 
     def similar(self, versions: list[Version], part: str) -> list[str]:
         """Hosts of sites whose names contain a text or resemble it, the most similar first."""
-        tables = [self.hosts(one) for one in versions]
+        tables = [self.hosts(version) for version in versions]
         if not tables or not part:
             return []
         values = {"part": part, "least": LEAST_SIMILARITY, "most": SUGGESTED}

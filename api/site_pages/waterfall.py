@@ -83,7 +83,7 @@ def waterfall(load: PageAnswer) -> Waterfall:
     spans = [spans_of(one, opening.get(one.id), ends.get(one.connection_id)) for one in shown]
     events = {"load": load.visit.load_us, "largest paint": load.visit.largest_contentful_paint_us}
     known = {name: at for name, at in events.items() if at is not None and at >= 0}
-    last_us = max([1000, *known.values(), *(end for one in spans for _, end in one.values())])
+    last_us = max([1000, *known.values(), *(end for span in spans for _, end in span.values())])
     step, end_ms = scale(last_us / 1000)
 
     def across(time_us: float) -> float:
@@ -114,9 +114,9 @@ def waterfall(load: PageAnswer) -> Waterfall:
 def openings(load: PageAnswer) -> dict[int, Any]:
     """Connections by the response that was the first to be asked for on them."""
     firsts: dict[int, int] = {}
-    for one in load.responses:
-        firsts.setdefault(one.connection_id, one.id)
-    return {firsts[one.id]: one for one in load.connections if one.id in firsts}
+    for response in load.responses:
+        firsts.setdefault(response.connection_id, response.id)
+    return {firsts[connection.id]: connection for connection in load.connections if connection.id in firsts}
 
 
 def bars(spans: Spans, across: Callable[[float], float]) -> tuple[Bar, ...]:
@@ -140,15 +140,15 @@ def flight_ends(load: PageAnswer) -> dict[int, int]:
     response byte, which the acknowledgement answers.
     """
     ends = {}
-    for one in load.connections:
+    for connection in load.connections:
         begun = [
             response.first_byte_us
             for response in load.responses
-            if response.connection_id == one.id and response.first_byte_us is not None
+            if response.connection_id == connection.id and response.first_byte_us is not None
         ]
-        round_trip = round_trip_us(one)
-        if one.first_flight is not None and begun and round_trip is not None:
-            ends[one.id] = min(begun) + round_trip
+        round_trip = round_trip_us(connection)
+        if connection.first_flight is not None and begun and round_trip is not None:
+            ends[connection.id] = min(begun) + round_trip
     return ends
 
 

@@ -73,4 +73,4 @@ class SeriesAnswer(BaseModel):
 
 def releases_of(points: Iterable[SeriesPoint]) -> list[str]:
     """Names of the releases that the points are of, as 2026-11.desktop.local.tcp.web/v1."""
-    return [f"{one.crawl}/v{one.version}" for one in points if one.crawl is not None]
+    return [f"{point.crawl}/v{point.version}" for point in points if point.crawl is not None]

@@ -135,7 +135,7 @@ def compared(
     relate(
         request,
         "canonical",
-        own_link(request, **dict(zip(("from", "to"), (one.name for one in versions), strict=True))),
+        own_link(request, **dict(zip(("from", "to"), (version.name for version in versions), strict=True))),
     )
     asked = Asked(
         windows=tuple(sorted(set(iw))),
@@ -145,7 +145,8 @@ def compared(
         responses=tuple(RESPONSES) if responses is None else (responses,),
     )
     before, after = (
-        read(request.app.state.library, one, lambda release: values_of(release, asked)) for one in versions
+        read(request.app.state.library, version, lambda release: values_of(release, asked))
+        for version in versions
     )
     return ChangesAnswer(
         before=provenance(request, versions[0]),
@@ -155,7 +156,7 @@ def compared(
         confidence=CONFIDENCE,
         measures=MEASURES,
         ends=ENDS,
-        changes=[row_of(one) for one in changes(before, after, asked)],
+        changes=[row_of(change) for change in changes(before, after, asked)],
     )
 
 
@@ -185,7 +186,7 @@ def changes_csv(found: ChangesAnswer) -> Response:
         "from": f"{found.before.crawl}/v{found.before.version}",
         "to": f"{found.after.crawl}/v{found.after.version}",
     }
-    return as_csv(ends | one.model_dump() for one in found.changes)
+    return as_csv(ends | change.model_dump() for change in found.changes)
 
 
 def as_csv(rows: Iterable[Mapping[str, object]]) -> Response:

@@ -80,16 +80,18 @@ async def series(
 ) -> SeriesAnswer:
     """The series that the parameters choose."""
     versions = [
-        one
-        for one in asked.months(shelf)
-        if (since is None or one.crawl.month >= since) and (until is None or one.crawl.month <= until)
+        month
+        for month in asked.months(shelf)
+        if (since is None or month.crawl.month >= since) and (until is None or month.crawl.month <= until)
     ]
     if not versions:
         raise Problem("no-such-crawl", "no release of those months; /v1/crawls lists all")
     stratum.check(measure)
     found = {
-        one.crawl.month: _point(request, one, await estimated(request, one, statistic, measure, stratum))
-        for one in versions
+        version.crawl.month: _point(
+            request, version, await estimated(request, version, statistic, measure, stratum)
+        )
+        for version in versions
     }
     months = months_between(versions[0].crawl.month, versions[-1].crawl.month)
     return _answer(
@@ -118,7 +120,7 @@ def _answer(
         device=first.device,
         arm=first.arm,
         kind=first.kind,
-        vantages=sorted({one.crawl.vantage for one in versions}),
+        vantages=sorted({version.crawl.vantage for version in versions}),
         quality=level,
         quality_means=QUALITY[level],
         licence=_licence(versions),
@@ -181,7 +183,7 @@ def _gap(month: str) -> SeriesPoint:
 
 def _flags(versions: Iterable[Version]) -> Iterable[SeriesFlag]:
     """Flags between the months whose manifest can be read: a damaged month says nothing of changes."""
-    readable = [one for one in versions if one.is_sound]
+    readable = [version for version in versions if version.is_sound]
     for before, after in itertools.pairwise(readable):
         for change in changes(before.readable.manifest, after.readable.manifest):
             yield SeriesFlag(
@@ -196,7 +198,9 @@ def _flags(versions: Iterable[Version]) -> Iterable[SeriesFlag]:
 
 
 def _licence(versions: Iterable[Version]) -> str:
-    return " and ".join(sorted({one.readable.manifest.licence for one in versions if one.is_sound}))
+    return " and ".join(
+        sorted({version.readable.manifest.licence for version in versions if version.is_sound})
+    )
 
 
 SeriesDep = Annotated[SeriesAnswer, Depends(series)]

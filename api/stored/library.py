@@ -98,12 +98,14 @@ class Library:
     def _look(self) -> Shelf:
         with self._inspection as inspection:
             versions = [inspection.version(one) for one in listed(self._releases)]
-            reports = [inspection.report(one) for one in all_report_versions(self._reports)]
-            errata = [inspection.erratum(one) for one in reversed(folders(self._releases))]
-        versions.sort(key=lambda one: one.version, reverse=True)
-        versions.sort(key=lambda one: str(one.crawl))
-        versions.sort(key=lambda one: one.crawl.month, reverse=True)
-        reports.sort(key=lambda one: (one.year, one.version), reverse=True)
+            reports = [
+                inspection.report(report_version) for report_version in all_report_versions(self._reports)
+            ]
+            errata = [inspection.erratum(folder) for folder in reversed(folders(self._releases))]
+        versions.sort(key=lambda version: version.version, reverse=True)
+        versions.sort(key=lambda version: str(version.crawl))
+        versions.sort(key=lambda version: version.crawl.month, reverse=True)
+        reports.sort(key=lambda report: (report.year, report.version), reverse=True)
         progress = () if self._progress is None else tuple(read_progress(self._progress))
         return Shelf(
             versions=tuple(versions), reports=tuple(reports), progress=progress, errata=tuple(errata)

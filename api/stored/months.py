@@ -38,7 +38,7 @@ class Variant:
         """
         found = [shelf.newest(name) for name, versions in shelf.crawls.items() if self._is_of(versions[0])]
         if not found:
-            others = sorted({str(one.crawl).partition(".")[2] for one in shelf.versions})
+            others = sorted({str(version.crawl).partition(".")[2] for version in shelf.versions})
             there = f"there are {', '.join(others)}" if others else "there is no release at all"
             raise Problem("no-such-crawl", f"no release of a crawl {self}; {there}")
         months = [one.crawl.month for one in found]

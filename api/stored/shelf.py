@@ -123,8 +123,13 @@ class Shelf:
     @functools.cached_property
     def edition(self) -> str:
         """A hash of the releases and reports: shelves of the same edition serve the same bytes."""
-        versions = [(str(one.crawl), one.version, one.is_withdrawn, *one.facts) for one in self.versions]
-        reports = [(one.year, one.publication, one.withdrawal, *one.facts) for one in self.reports]
+        versions = [
+            (str(version.crawl), version.version, version.is_withdrawn, *version.facts)
+            for version in self.versions
+        ]
+        reports = [
+            (report.year, report.publication, report.withdrawal, *report.facts) for report in self.reports
+        ]
         errata = [(one.number, one.erratum, *one.facts) for one in self.errata]
         return hashlib.sha256(repr((versions, reports, errata)).encode()).hexdigest()
 
@@ -142,8 +147,8 @@ class Shelf:
     def crawls(self) -> dict[str, list[Version]]:
         """Versions by name of their crawl, in the order of `versions`."""
         by_crawl: dict[str, list[Version]] = {}
-        for one in self.versions:
-            by_crawl.setdefault(str(one.crawl), []).append(one)
+        for version in self.versions:
+            by_crawl.setdefault(str(version.crawl), []).append(version)
         return by_crawl
 
     def whole_name(self, crawl: str) -> str:
@@ -169,7 +174,7 @@ class Shelf:
     def newest(self, crawl: str) -> Version:
         """The newest version that was not withdrawn; a damaged one is not replaced by an older one."""
         versions = self.matching(crawl)
-        return next((one for one in versions if not one.is_withdrawn), versions[0])
+        return next((version for version in versions if not version.is_withdrawn), versions[0])
 
     def version(self, crawl: str, number: int) -> Version:
         """One version of the crawl of that whole name."""
@@ -194,8 +199,8 @@ class Shelf:
         Problem if one is not there, or if two are of one crawl.
         """
         kept = {one.name for one in map(self.named, names)}
-        versions = tuple(one for one in self.versions if one.name in kept)
-        if len({str(one.crawl) for one in versions}) < len(versions):
+        versions = tuple(version for version in self.versions if version.name in kept)
+        if len({str(version.crawl) for version in versions}) < len(versions):
             raise Problem("bad-parameter", "release: two versions of one crawl are named")
         return dataclasses.replace(self, versions=versions)
 
@@ -215,8 +220,8 @@ class Shelf:
     def years(self) -> dict[str, list[Report]]:
         """Versions of reports by year, in the order of `reports`."""
         by_year: dict[str, list[Report]] = {}
-        for one in self.reports:
-            by_year.setdefault(one.year, []).append(one)
+        for report in self.reports:
+            by_year.setdefault(report.year, []).append(report)
         return by_year
 
     def report_versions(self, year: str) -> list[Report]:
@@ -232,15 +237,15 @@ class Shelf:
         A damaged version is not replaced by an older one.
         """
         versions = self.report_versions(year)
-        return next((one for one in versions if one.withdrawal is None), versions[0])
+        return next((version for version in versions if version.withdrawal is None), versions[0])
 
     def report_version(self, year: str, number: int) -> Report:
         """One version of a year's report."""
         versions = self.report_versions(year)
-        for one in versions:
-            if one.version == number:
-                return one
-        there = ", ".join(str(one.version) for one in reversed(versions))
+        for version in versions:
+            if version.version == number:
+                return version
+        there = ", ".join(str(version.version) for version in reversed(versions))
         raise Problem(
             "no-such-report",
             f"the report of {year} has no version {number}; there are: {there}",
@@ -254,7 +259,7 @@ def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple
 
     Problem if `versions` have none of that name.
     """
-    names = [one.name for one in versions]
+    names = [version.name for version in versions]
     if after is not None and after not in names:
         raise Problem(
             "bad-parameter", f"after: there is no release {after!r} here; follow `next`, or begin without it"

@@ -102,8 +102,8 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Write the recorded pages and a report of them to `folder`;
     the paths of the service's pages over these."""
     settings = dataclasses.replace(from_environment(), data_dir=folder)
-    for one in SETS.values():
-        import_pages(settings, one)
+    for recorded_set in SETS.values():
+        import_pages(settings, recorded_set)
     release = bundled_release(settings)
     crawl = str(release.crawl)
     build = ("report", "build", "--year", YEAR, "--crawl", crawl, "--without-replay")

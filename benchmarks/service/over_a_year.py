@@ -144,7 +144,7 @@ def _until_checked(address: str) -> None:
     while time.monotonic() < deadline:
         with urllib.request.urlopen(f"{address}v1/crawls", timeout=10 * READY_WITHIN_S) as answer:  # noqa: S310  # http
             crawls = json.load(answer)["crawls"]
-        if crawls and all(one["provenance"]["is_checked"] for one in crawls):
+        if crawls and all(crawl["provenance"]["is_checked"] for crawl in crawls):
             return
         time.sleep(0.5)
     raise BenchError("the service did not compare the releases with their checksums in time")

@@ -217,7 +217,9 @@ class Browser:
         """List its processes that run pages."""
         # A process that the zygote forked has its arguments in one string, with spaces between them.
         below = processes.descendants(self.pid)
-        return [pid for pid in below if any(RENDERER in one.split() for one in processes.arguments(pid))]
+        return [
+            pid for pid in below if any(RENDERER in argument.split() for argument in processes.arguments(pid))
+        ]
 
 
 async def _close(browser: PlaywrightBrowser) -> None:

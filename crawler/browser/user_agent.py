@@ -34,7 +34,7 @@ class Guise:
         """Client hint headers that the browser sends unasked, a line each."""
         if self.metadata is None:
             return None
-        brands = ", ".join(f'"{one["brand"]}";v="{one["version"]}"' for one in self.metadata["brands"])
+        brands = ", ".join(f'"{brand["brand"]}";v="{brand["version"]}"' for brand in self.metadata["brands"])
         return (
             f"Sec-CH-UA: {brands}\nSec-CH-UA-Mobile: ?{int(self.metadata['mobile'])}\n"
             f'Sec-CH-UA-Platform: "{self.metadata["platform"]}"'

@@ -119,8 +119,8 @@ class CapturedConnection:
         """
         if self.protocol != TCP:
             return None
-        asked = [one.time_ns for one in self.packets if one.flags & (SYN | ACK) == SYN]
-        answered = [one.time_ns for one in self.packets if one.flags & (SYN | ACK) == SYN | ACK]
+        asked = [packet.time_ns for packet in self.packets if packet.flags & (SYN | ACK) == SYN]
+        answered = [packet.time_ns for packet in self.packets if packet.flags & (SYN | ACK) == SYN | ACK]
         known = [] if self.min_rtt_us is None else [self.min_rtt_us]
         if answered and len(asked) == 1:
             known.append((answered[0] - asked[0]) // 1000)

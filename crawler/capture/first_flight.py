@@ -89,8 +89,8 @@ def quic_first_flight(
     after `answer_after` bytes from the server and a round trip after the request; if the bytes are not known,
     with the first datagram that is more than an ACK.
     """
-    sent = [one.time_ns for one in packets if one.source == client]
-    received = [one for one in packets if one.source != client]
+    sent = [packet.time_ns for packet in packets if packet.source == client]
+    received = [packet for packet in packets if packet.source != client]
     asked = next((time for time in sent if time >= request_ns), None)
     if asked is None or not received or received[0].time_ns <= sent[0]:
         return None

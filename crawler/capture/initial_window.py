@@ -116,12 +116,12 @@ def initial_window(exchange: Exchange, begin: int) -> Window:
     """
     sent = _sent(exchange)
     stops = list(_stops(exchange, sent))
-    waits = [one for one in stops if not one.reason and _is_kept(sent, one)]
+    waits = [stop for stop in stops if not stop.reason and _is_kept(sent, stop)]
     is_validating = exchange.is_linux and bool(waits) and not _may_be_bbr(exchange, waits[0])
     least = _least(sent, is_validating=is_validating)
-    tightest = min(waits, key=lambda one: one.most, default=None)
+    tightest = min(waits, key=lambda wait: wait.most, default=None)
     if tightest is None or tightest.most < least:
-        reason = next((one.reason for one in stops if one.last >= begin), "response_ended")
+        reason = next((stop.reason for stop in stops if stop.last >= begin), "response_ended")
         return Window(least=least, most=None, unknown=reason or "sender_paused")
     if tightest.most == least:
         return Window(least=least, most=least, unknown="")

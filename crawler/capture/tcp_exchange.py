@@ -450,7 +450,7 @@ def is_linux(answer: Packet) -> bool:
     """True if a SYN-ACK has its options in the order of Linux (tcp_options_write):
     SACK permitted before the window scale."""
     kinds = option_kinds(answer.options)
-    both = [one for one in kinds if one in {SACK_PERMITTED, WINDOW_SCALE}]
+    both = [kind for kind in kinds if kind in {SACK_PERMITTED, WINDOW_SCALE}]
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 

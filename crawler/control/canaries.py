@@ -79,7 +79,7 @@ def chosen(text: str | None) -> list[Canary]:
     """
     if text is None:
         return CANARIES
-    known = {one.id: one for one in CANARIES}
+    known = {canary.id: canary for canary in CANARIES}
     return [known.get(word) or own(word) for word in map(str.strip, text.split(","))]
 
 
@@ -92,7 +92,8 @@ def own(url: str) -> Canary:
         usable = False
     if not usable:
         raise CanaryError(
-            f"FIRSTFLIGHT_CANARIES: {url!r} is no canary: name {', '.join(one.id for one in CANARIES)}, "
-            "or URLs that begin with http://, separated by commas"
+            f"FIRSTFLIGHT_CANARIES: {url!r} is no canary: name "
+            f"{', '.join(canary.id for canary in CANARIES)}, or URLs that begin with http://, "
+            "separated by commas"
         )
     return Canary(id=url, url=url, status=None, body="", source="FIRSTFLIGHT_CANARIES")

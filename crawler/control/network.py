@@ -125,7 +125,7 @@ class OwnNetwork:
     async def _canary_fault(self) -> Fault | None:
         namespace_pid = None if self._guard is None else self._guard.namespace_pid
         what = {
-            "canaries": [dataclasses.asdict(one) for one in self._canaries],
+            "canaries": [dataclasses.asdict(canary) for canary in self._canaries],
             "names": random.sample(list(self._known), min(NAMES_ASKED, len(self._known))),
             "namespace_pid": namespace_pid,
         }

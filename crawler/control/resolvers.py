@@ -64,9 +64,9 @@ def chosen(text: str | None) -> list[Resolver]:
 
 
 def _named(text: str) -> Resolver:
-    for one in RESOLVERS:
-        if one.id == text:
-            return one
+    for resolver in RESOLVERS:
+        if resolver.id == text:
+            return resolver
     address, _, port = text.partition("#")
     try:
         return Resolver(
@@ -77,7 +77,8 @@ def _named(text: str) -> Resolver:
         )
     except ValueError as exc:
         raise ResolverError(
-            f"FIRSTFLIGHT_RESOLVERS: {text!r} is no resolver: name {', '.join(one.id for one in RESOLVERS)}, "
+            f"FIRSTFLIGHT_RESOLVERS: {text!r} is no resolver: name "
+            f"{', '.join(resolver.id for resolver in RESOLVERS)}, "
             f"or addresses such as 192.0.2.1 or 192.0.2.1#5353, separated by commas; or {NONE}"
         ) from exc
 
@@ -86,8 +87,8 @@ async def opinion(resolvers: Sequence[Resolver], name: str) -> Opinion:
     """Ask one resolver after the other until one says whether a name has an address, be it one that no
     page may reach."""
     found: Opinion = "unknown"
-    for one in resolvers:
-        answers = await asyncio.gather(*(_ask(one, name, kind) for kind in ("A", "AAAA")))
+    for resolver in resolvers:
+        answers = await asyncio.gather(*(_ask(resolver, name, kind) for kind in ("A", "AAAA")))
         if any(answer is not None and _has_address(answer) for answer in answers):
             return "exists"
         if any(answer is not None for answer in answers):

@@ -125,8 +125,8 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
             said, captures = control.entrance()
         except EgressUnavailable as exc:
             raise EgressUnavailable(f"the address guard cannot be set up: {exc}") from exc
-        for one in captures:
-            stack.enter_context(one)
+        for capture in captures:
+            stack.enter_context(capture)
         yield Guard(
             namespace_pid=said["namespace_pid"],
             namespace=said["namespace"],

@@ -95,7 +95,10 @@ def _live(uid: int, channel: socket.socket) -> None:
     try:
         # Copies in this process would hide the end of the guard process,
         # and hold the lock as long as the namespace.
-        for descriptor in {int(one.name) for one in Path("/proc/self/fd").iterdir()} - {2, channel.fileno()}:
+        for descriptor in {int(path.name) for path in Path("/proc/self/fd").iterdir()} - {
+            2,
+            channel.fileno(),
+        }:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         namespace.become_owner(uid)

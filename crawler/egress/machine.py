@@ -64,14 +64,18 @@ def _routed(version: int) -> tuple[list[str], list[Network]]:
         one for one in listed(f"-{version}", "route", "show") if one.get("type", "unicast") == "unicast"
     ]
     hops = [
-        hop for one in routes if one["dst"] == "default" for hop in one.get("nexthops", [one]) if "dev" in hop
+        hop
+        for route in routes
+        if route["dst"] == "default"
+        for hop in route.get("nexthops", [route])
+        if "dev" in hop
     ]
     gateways = [hop.get("gateway") or hop.get("via", {}).get("host") for hop in hops]
     uplinks = [str(hop["dev"]) for hop in hops]
     on_link = [
-        one["dst"]
-        for one in routes
-        if one["dst"] != "default" and BEYOND.isdisjoint(one) and one.get("dev") in uplinks
+        route["dst"]
+        for route in routes
+        if route["dst"] != "default" and BEYOND.isdisjoint(route) and route.get("dev") in uplinks
     ]
     return uplinks, [ipaddress.ip_network(one) for one in (*filter(None, gateways), *on_link)]
 

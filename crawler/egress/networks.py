@@ -128,8 +128,8 @@ def parse(named: str) -> tuple[Network, ...]:
 def beyond_registries(networks: Iterable[Network]) -> tuple[Network, ...]:
     """Merge networks, and leave out those that are refused on every machine."""
     known4, known6 = refused_networks()
-    v4 = [one for one in networks if isinstance(one, ipaddress.IPv4Network)]
-    v6 = [one for one in networks if isinstance(one, ipaddress.IPv6Network)]
+    v4 = [network for network in networks if isinstance(network, ipaddress.IPv4Network)]
+    v6 = [network for network in networks if isinstance(network, ipaddress.IPv6Network)]
     return (
         *(one for one in ipaddress.collapse_addresses(v4) if not any(map(one.subnet_of, known4))),
         *(one for one in ipaddress.collapse_addresses(v6) if not any(map(one.subnet_of, known6))),

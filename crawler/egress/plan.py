@@ -94,5 +94,5 @@ def planned(
         mtu=outside.mtu,
         uplinks=outside.uplinks,
         local=local,
-        relayed=tuple(one for one in nameservers if is_refused(one, local)),
+        relayed=tuple(nameserver for nameserver in nameservers if is_refused(nameserver, local)),
     )

@@ -21,8 +21,9 @@ def inside(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str
     `local` are the networks that are refused on this machine alone.
     """
     dns = "".join(
-        f'    {family(one)} daddr {one} oifname "lo" meta l4proto {{ tcp, udp }} th dport {DNS_PORT} accept\n'
-        for one in nameservers
+        f'    {family(nameserver)} daddr {nameserver} oifname "lo" meta l4proto {{ tcp, udp }} '
+        f"th dport {DNS_PORT} accept\n"
+        for nameserver in nameservers
     )
     return f"""\
 {_anew(INSIDE)}

@@ -168,7 +168,9 @@ class Reader:
         lines = list(_lines(content, name=self.name))
         header = [one.strip().lower() for one in lines[0][1]] if lines else []
         host_at = next((header.index(one) for one in (*HOST_COLUMNS, ORIGIN) if one in header), None)
-        rank_at = next((header.index(one) for one in RANK_COLUMNS if one in header), None)
+        rank_at = next(
+            (header.index(rank_column) for rank_column in RANK_COLUMNS if rank_column in header), None
+        )
         if host_at is not None:
             lines = lines[1:]
         elif len(header) <= 2:

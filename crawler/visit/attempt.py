@@ -95,7 +95,9 @@ class Attempt:
     @property
     def answered(self) -> bool:
         """True if any byte of a response came for the page itself."""
-        return any(one.frame == MAIN_FRAME and one.sizes()[0] for one in self.traffic.exchanges)
+        return any(
+            exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self.traffic.exchanges
+        )
 
     @property
     def wants_http(self) -> bool:
@@ -119,7 +121,11 @@ class Attempt:
     @property
     def is_refused(self) -> bool:
         """True if the guard refuses every address of the host that was last asked for the page."""
-        hosts = [urlsplit(one.url).netloc for one in self.traffic.exchanges if one.frame == MAIN_FRAME]
+        hosts = [
+            urlsplit(exchange.url).netloc
+            for exchange in self.traffic.exchanges
+            if exchange.frame == MAIN_FRAME
+        ]
         if self.refuses is None or not hosts or not isinstance(self.error, ConnectError):
             return False
         tried = self.traffic.tried.get(re.sub(r":[0-9]*$", "", hosts[-1]), ())
@@ -154,7 +160,7 @@ class Attempt:
         main = None if index is None else made.responses[index]
         status = main["status"] if main else None
         headers = {} if index is None else self.traffic.exchanges[index].response_headers
-        asked = {(one["host"], one["path"]) for one in made.responses}
+        asked = {(response["host"], response["path"]) for response in made.responses}
         error = str(self.error) if self.error else main["failure"] if main else None
         load_ms = self.document.load_ms if self.document else None
         return Observation(

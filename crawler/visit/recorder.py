@@ -228,10 +228,13 @@ class Recorder:
         if not is_read:
             await asyncio.sleep(HANDED_OVER_MS / 1000)  # more may have come than the log says
         ends = [
-            ((one.local_address, one.local_port), (one.remote_address, one.remote_port))
-            for one in traffic.transports
+            (
+                (transport.local_address, transport.local_port),
+                (transport.remote_address, transport.remote_port),
+            )
+            for transport in traffic.transports
         ]
-        sizes = [one.received_bytes for one in traffic.transports]
+        sizes = [transport.received_bytes for transport in traffic.transports]
         for _ in range(HANDED_OVER_TRIES):
             if not any(capture.is_behind(*where, size) for where, size in zip(ends, sizes, strict=True)):
                 break

@@ -87,9 +87,9 @@ def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
     """Add the resources that the renderer took from its own memory:
     the network stack never saw those requests."""
     reused = [
-        Exchange(one.url, "GET", "other", one.asked_ms, cached=True, reused=True)
-        for one in requests
-        if one.in_memory
+        Exchange(request.url, "GET", "other", request.asked_ms, cached=True, reused=True)
+        for request in requests
+        if request.in_memory
     ]
     exchanges = sorted([*traffic.exchanges, *reused], key=lambda one: one.asked_ms) if reused else None
     return dataclasses.replace(traffic, exchanges=exchanges) if exchanges else traffic
@@ -163,7 +163,9 @@ def _with_server_delay(
     connections: Sequence[dict[str, Any]], responses: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Add the server's delay, and the round trip that it was computed with."""
-    trips = fastest(connections, {one["id"]: one["round_trip_us"] for one in connections})
+    trips = fastest(
+        connections, {connection["id"]: connection["round_trip_us"] for connection in connections}
+    )
     delays = server_delays(connections, responses, trips)
     return [
         {
@@ -180,7 +182,9 @@ def first_flight_columns(transport: Transport, captured: CapturedConnection | No
 
     Without an estimate, `initial_window_unknown` says why there is none.
     """
-    asked = min((one.sent_ms for one in transport.exchanges if one.sent_ms is not None), default=None)
+    asked = min(
+        (exchange.sent_ms for exchange in transport.exchanges if exchange.sent_ms is not None), default=None
+    )
     if captured is None or captured.is_lost:
         return _first_flight(unknown="not_captured")
     if asked is None:

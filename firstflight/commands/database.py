@@ -59,11 +59,16 @@ def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
     with one_line(DatabaseError, CrawlNotFound), database(settings) as engine, engine.connect() as connection:
         asked = crawls(connection) if name is None else [find_crawl(connection, name)]
         found = {str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in asked}
-    wrong = [(crawl, one) for crawl, findings in found.items() for one in findings if one.offenders]
+    wrong = [
+        (crawl, finding) for crawl, findings in found.items() for finding in findings if finding.offenders
+    ]
     if as_json:
         click.echo(
             json.dumps(
-                {crawl: {one.name: one.offenders for one in findings} for crawl, findings in found.items()},
+                {
+                    crawl: {finding.name: finding.offenders for finding in findings}
+                    for crawl, findings in found.items()
+                },
                 indent=2,
             )
         )

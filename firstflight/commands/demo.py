@@ -263,7 +263,7 @@ def command(
         except KeyboardInterrupt:
             line.stop()
             raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None
-        (report,) = (one.folder for one in report_versions(folder / "reports" / year))
+        (report,) = (report_version.folder for report_version in report_versions(folder / "reports" / year))
         click.echo("\n".join(result(line, report, seconds=time.monotonic() - began)))
     if serve:
         serve_results(line)
@@ -302,7 +302,7 @@ def run(
 ) -> str:
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
     months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
-    *earlier, last = (CrawlName(month=one, kind="localweb") for one in months_in_order)
+    *earlier, last = (CrawlName(month=month, kind="localweb") for month in months_in_order)
     beside = [last.year_before, dataclasses.replace(last, device="mobile")]
     crawls = [*beside, *earlier, last]
     sites, state = folder / "sites.txt", folder / "localweb.json"
@@ -311,12 +311,12 @@ def run(
             "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
         )
         line.step("list", "fetch", str(sites))
-        for one in crawls:
-            named = ("--crawl", one.month, "--device", one.device, "--kind", one.kind)
-            few = () if one == last else ("--top", str(FEW_PAGES))
+        for crawl in crawls:
+            named = ("--crawl", crawl.month, "--device", crawl.device, "--kind", crawl.kind)
+            few = () if crawl == last else ("--top", str(FEW_PAGES))
             line.step("crawl", "plan", *named, "--list", str(sites), *few)
             line.step(
-                "crawl", "run", "--crawl", str(one), "--browsers", str(browsers), "--local-web", str(state)
+                "crawl", "run", "--crawl", str(crawl), "--browsers", str(browsers), "--local-web", str(state)
             )
     with line.part("release", "a release of each, and a check of the last"):
         for one in crawls:

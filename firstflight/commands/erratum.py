@@ -106,7 +106,7 @@ def list_(settings: Settings, *, as_json: bool) -> None:
 
 def line_of(erratum: Erratum) -> str:
     """An erratum as one line of text."""
-    about = ", ".join(f"{one.crawl} version {one.version}" for one in erratum.releases)
+    about = ", ".join(f"{release.crawl} version {release.version}" for release in erratum.releases)
     columns = f", {', '.join(erratum.columns)}" if erratum.columns else ""
     since = f", since {erratum.since}" if erratum.since else ""
     replaces = f"; replaces erratum {erratum.replaces}" if erratum.replaces else ""

@@ -172,10 +172,10 @@ def draw(settings: Settings, *, population_id: str, output: Path) -> None:
 def tell(populations: list[StoredPopulation], *, as_json: bool) -> None:
     """Print populations as JSON, or as a line each."""
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(one) for one in populations], indent=2))
+        click.echo(json.dumps([dataclasses.asdict(population) for population in populations], indent=2))
         return
-    for one in populations:
-        click.echo(line(one))
+    for population in populations:
+        click.echo(line(population))
 
 
 def line(one: StoredPopulation) -> str:

@@ -68,8 +68,8 @@ def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
 def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVersion]]:
     if year is not None:
         return [report_versions(settings.reports / str(year))]
-    years = dict.fromkeys(one.year for one in all_report_versions(settings.reports))
-    return [report_versions(settings.reports / one) for one in years]
+    years = dict.fromkeys(report_version.year for report_version in all_report_versions(settings.reports))
+    return [report_versions(settings.reports / year) for year in years]
 
 
 def entry(settings: Settings, one: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:

@@ -63,12 +63,12 @@ class Counts:
         """Sizes of all responses over TCP, by the exchange's id();
         also sets the times of those over HTTP/2."""
         found = {}
-        for one in exchanges:
-            if one.transport is None or one.transport.protocol == "h3":
+        for exchange in exchanges:
+            if exchange.transport is None or exchange.transport.protocol == "h3":
                 continue
-            if id(one) in self._times:
-                one.first_byte_ms, one.last_byte_ms = self._times[id(one)]
-            found[id(one)] = self._size(one)
+            if id(exchange) in self._times:
+                exchange.first_byte_ms, exchange.last_byte_ms = self._times[id(exchange)]
+            found[id(exchange)] = self._size(exchange)
         return found
 
     def _size(self, one: Exchange) -> Sizes:
@@ -99,9 +99,12 @@ class Counts:
     def _stream(self, event: Event[Any]) -> None:
         transport = self._assembler.tcp_transport(event.source)
         number = event.params.get("stream_id")
-        for one in transport.exchanges if transport else ():
-            if one.stream_id == number:
+        for exchange in transport.exchanges if transport else ():
+            if exchange.stream_id == number:
                 size = event.params.get("size", 0)
-                self._data[id(one)] = self._data.get(id(one), 0) + size
-                self._times[id(one)] = (self._times.get(id(one), (event.time_ms, 0))[0], event.time_ms)
+                self._data[id(exchange)] = self._data.get(id(exchange), 0) + size
+                self._times[id(exchange)] = (
+                    self._times.get(id(exchange), (event.time_ms, 0))[0],
+                    event.time_ms,
+                )
                 return

@@ -128,7 +128,7 @@ def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counte
         shown = [one for one in group if one.frame == MAIN_FRAME and one.status is not None]
         if shown and not leads_on(shown[-1], group):
             used = {id(one.transport) for one in group}
-            transports = [one for one in traffic.transports if id(one) in used]
+            transports = [transport for transport in traffic.transports if id(transport) in used]
             pages.append(NetLogPage(document=shown[-1], exchanges=group, transports=transports))
         else:
             left_out["no_document_dropped"] += len(group)

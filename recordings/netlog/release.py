@@ -162,7 +162,7 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
         start_ms=page.start_ms,
         salt=b"",
         error_name=file.log.error_name,
-        captured=[file.captured.take(one) for one in page.transports] if file.captured else (),
+        captured=[file.captured.take(transport) for transport in page.transports] if file.captured else (),
         stop_ms=file.traffic.stop_ms,
     )
     own = {"crawl_id": CRAWL_ID, "visit_id": number}

@@ -58,12 +58,14 @@ class Initiator:
 
 def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times]) -> list[Initiator]:
     """The initiator of each request of a page, in their order."""
-    main = next(one.entry for one in requests if one.is_main_document)
+    main = next(request.entry for request in requests if request.is_main_document)
     owners: dict[int, int] = {}
-    for one in requests:
-        owners[one.entry] = document_of(one, requests, owners, main)
+    for request in requests:
+        owners[request.entry] = document_of(request, requests, owners, main)
     arrivals = Arrivals(requests, times, owners)
-    return [initiator(one, requests, times, owners[one.entry], main, arrivals) for one in requests]
+    return [
+        initiator(request, requests, times, owners[request.entry], main, arrivals) for request in requests
+    ]
 
 
 def document_of(
@@ -86,10 +88,12 @@ class Arrivals:
         self, requests: Sequence[PageRequest], times: Mapping[int, Times], owners: Mapping[int, int]
     ) -> None:
         self._arrived: dict[tuple[int, str], list[tuple[int, int]]] = {}
-        for one in requests:
-            last = times[one.entry].last_us if one.entry in times else None
-            if one.kind in ("script", "style") and last is not None:
-                self._arrived.setdefault((owners[one.entry], one.kind), []).append((last, one.entry))
+        for request in requests:
+            last = times[request.entry].last_us if request.entry in times else None
+            if request.kind in ("script", "style") and last is not None:
+                self._arrived.setdefault((owners[request.entry], request.kind), []).append(
+                    (last, request.entry)
+                )
         for arrived in self._arrived.values():
             arrived.sort()
 

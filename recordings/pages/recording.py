@@ -131,14 +131,14 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
 def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
     """The requests of a page if they are consistent: numbered from 0, at most one main document,
     references to earlier ones."""
-    if [one.entry for one in requests] != list(range(len(requests))):
+    if [request.entry for request in requests] != list(range(len(requests))):
         raise ValueError(f"page {page}: its requests are not numbered from 0")
-    if sum(one.is_main_document for one in requests) > 1:
+    if sum(request.is_main_document for request in requests) > 1:
         raise ValueError(f"page {page}: more than one main document")
-    for one in requests:
-        named = (one.referer_entry, one.redirected_from, one.initiator_entry)
+    for request in requests:
+        named = (request.referer_entry, request.redirected_from, request.initiator_entry)
         if any(other is not None and not 0 <= other < len(requests) for other in named):
-            raise ValueError(f"page {page}, request {one.entry}: it names a request that is not there")
+            raise ValueError(f"page {page}, request {request.entry}: it names a request that is not there")
     return requests
 
 

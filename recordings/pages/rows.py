@@ -91,14 +91,14 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
         visit=visit_row(page),
         connections=connections,
         responses=responses,
-        initiators=collections.Counter(one.rule for one in initiators),
+        initiators=collections.Counter(initiator.rule for initiator in initiators),
         connection_rules=collections.Counter(traffic.rules.values()),
     )
 
 
 def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
     """The connections of a page: as recorded, else rebuilt; none where no times were recorded."""
-    crossed = [one for one in requests if one.crossed_network]
+    crossed = [request for request in requests if request.crossed_network]
     if all(one.connection is None for one in crossed):
         timed = any(one.wait_ms is not None for one in crossed)
         return rebuild([one.network_request for one in crossed]) if timed else Traffic([], {}, {})
@@ -119,7 +119,7 @@ def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
         own.protocol = own.protocol or each.protocol
         if own.opener is None and each.connect_us is not None:
             own.opener = each
-    return Traffic(sorted(connections.values(), key=lambda one: one.begins_us), times, used)
+    return Traffic(sorted(connections.values(), key=lambda connection: connection.begins_us), times, used)
 
 
 def sent_us(one: PageRequest) -> int:
@@ -129,15 +129,15 @@ def sent_us(one: PageRequest) -> int:
 
 def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Initiator]:
     """The initiator of each request: as recorded, else inferred; none where no times were recorded."""
-    if all(one.initiator_entry is None and one.connection is None for one in requests):
+    if all(request.initiator_entry is None and request.connection is None for request in requests):
         return find_initiators(requests, traffic.times) if traffic.times else [UNKNOWN] * len(requests)
     return [
-        Initiator(one.redirected_from, REDIRECT)
-        if one.redirected_from is not None and one.redirected_from < one.entry
+        Initiator(request.redirected_from, REDIRECT)
+        if request.redirected_from is not None and request.redirected_from < request.entry
         else UNKNOWN
-        if one.initiator_entry is None or one.initiator_entry >= one.entry
-        else Initiator(one.initiator_entry, INITIATOR)
-        for one in requests
+        if request.initiator_entry is None or request.initiator_entry >= request.entry
+        else Initiator(request.initiator_entry, INITIATOR)
+        for request in requests
     ]
 
 
@@ -152,11 +152,13 @@ def traffic_rows(
     }
     connections = connection_rows(page, traffic)
     responses = [
-        response_row(page, one, traffic, places.get(one.entry, (None, None)), initiators[one.entry])
-        for one in page.requests
+        response_row(
+            page, request, traffic, places.get(request.entry, (None, None)), initiators[request.entry]
+        )
+        for request in page.requests
     ]
     trips = round_trips(connections, traffic)
-    add_delays(connections, responses, trips, [one.began_us for one in page.requests])
+    add_delays(connections, responses, trips, [request.began_us for request in page.requests])
     return connections, responses
 
 
@@ -177,7 +179,7 @@ def origin_host(page: int, origin: object) -> str:
 
 def visit_row(page: RecordedPage) -> Row:
     """A page load."""
-    main = next((one for one in page.requests if one.is_main_document), None)
+    main = next((request for request in page.requests if request.is_main_document), None)
     status = main.status if main else None
     return {
         "crawl_id": CRAWL_ID,
@@ -305,7 +307,11 @@ def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
     shown = {row["id"]: row["round_trip_us"] for row in connections}
     waits = {
         row["id"]: min(
-            (one.wait_us for one in connection.requests if one.wait_us is not None and one.has_size),
+            (
+                request.wait_us
+                for request in connection.requests
+                if request.wait_us is not None and request.has_size
+            ),
             default=None,
         )
         for row, connection in zip(connections, traffic.connections, strict=True)

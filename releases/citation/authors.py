@@ -53,7 +53,7 @@ def _checked(facts: object) -> list[dict[str, Any]]:
             lacking = [name for name in NEEDED if not isinstance(others.get(name), str) or not others[name]]
             if lacking:
                 raise ValueError(f"it lacks {', '.join(lacking)}")
-            return [_checked_author(one) for one in authors]
+            return [_checked_author(author) for author in authors]
     raise ValueError(f"it must have cff-version {CFF} and a list of authors")
 
 

@@ -47,7 +47,7 @@ def in_tex(text: str) -> str:
 def bibtex(work: Work) -> str:
     """BibTeX entry that every style knows."""
     fields = {
-        "author": " and ".join(_in_bibtex(one) for one in work.authors),
+        "author": " and ".join(_in_bibtex(author) for author in work.authors),
         "title": f"{{{in_tex(work.title)}}}",
         "year": f"{work.year}",
         **({"month": MONTHS[int(work.date[5:7]) - 1]} if work.date else {}),
@@ -82,7 +82,7 @@ def csl(work: Work) -> str:
         "id": work.key,
         "type": TYPES[work.kind].csl,
         "title": work.title,
-        "author": [_in_csl(one) for one in work.authors],
+        "author": [_in_csl(author) for author in work.authors],
         "issued": {"date-parts": [parts]},
         "publisher": PUBLISHER,
         "version": f"{work.version}",
@@ -116,7 +116,7 @@ def cff(work: Work) -> str:
         "type": TYPES[work.kind].cff,
         "title": work.title,
         "abstract": work.abstract,
-        "authors": [_in_cff(one) for one in work.authors],
+        "authors": [_in_cff(author) for author in work.authors],
         "version": f"{work.version}",
         **({"date-released": work.date} if work.date else {}),
         "license": work.licence,

@@ -60,7 +60,7 @@ class Work:
         """A line for a list of references; if it must not be cited, the sentence that says why."""
         if not self.is_evidence:
             return self.refusal
-        authors = "; ".join(one.inverted for one in self.authors)
+        authors = "; ".join(author.inverted for author in self.authors)
         named = (
             f"{authors.rstrip('.')}. {self.title}. {self.series}, version {self.version}; "
             f"{self.data}. {self.licence}."
@@ -84,7 +84,7 @@ def of_release(
     `observed` are the days of its visits; without them the crawl's month stands for them.
     """
     ours = manifest.authors or (MAINTAINERS,)
-    derived = f"derived by {'; '.join(one.inverted for one in ours)}, " if manifest.recorded_by else ""
+    derived = f"derived by {'; '.join(tool.inverted for tool in ours)}, " if manifest.recorded_by else ""
     crawl, date = manifest.crawl, manifest.edition.date
     is_illustrative = crawl.kind != "web" and not is_recorded(crawl.kind)
     marks = (

@@ -38,7 +38,7 @@ CONTEXT: dict[str, Any] = {
 
 def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
     """The JSON-LD document."""
-    creators = [_creator(one) for one in work.authors]
+    creators = [_creator(author) for author in work.authors]
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -55,16 +55,16 @@ def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
         "distribution": [
             {
                 "@type": "cr:FileObject",
-                "@id": one.file,
-                "name": one.file,
-                "contentUrl": one.file,
-                "contentSize": f"{one.bytes} B",
+                "@id": table.file,
+                "name": table.file,
+                "contentUrl": table.file,
+                "contentSize": f"{table.bytes} B",
                 "encodingFormat": "application/vnd.apache.parquet",
-                "sha256": one.sha256,
+                "sha256": table.sha256,
             }
-            for one in tables
+            for table in tables
         ],
-        "recordSet": [_record_set(one) for one in tables],
+        "recordSet": [_record_set(table) for table in tables],
     }
 
 

@@ -25,7 +25,7 @@ def data_package(work: Work, name: str, tables: Sequence[Table], sample: Table) 
         "licenses": [{"name": work.licence, "path": licence_page(work.licence)}],
         "contributors": _contributors(work.authors),
         "resources": [
-            *(_resource(one, "parquet", "application/vnd.apache.parquet") for one in tables),
+            *(_resource(table, "parquet", "application/vnd.apache.parquet") for table in tables),
             {**_resource(sample, "csv", "text/csv"), "encoding": "utf-8"},
         ],
     }
@@ -34,7 +34,7 @@ def data_package(work: Work, name: str, tables: Sequence[Table], sample: Table) 
 def _contributors(authors: Sequence[Author]) -> list[dict[str, Any]]:
     if list(authors) == [MAINTAINERS]:
         return [{"title": MAINTAINERS.name, "roles": ["author", "publisher"]}]
-    named = [{"title": one.inverted, "roles": ["author"]} for one in authors]
+    named = [{"title": author.inverted, "roles": ["author"]} for author in authors]
     return [*named, {"title": PUBLISHER, "roles": ["publisher"]}]
 
 

@@ -45,8 +45,13 @@ def dictionary_page(dictionary: dict[str, Any]) -> str:
     for name, table in dictionary["tables"].items():
         parts.append(f'<h2 id="{_text(name)}">{_text(name)}</h2><p>{_text(table["description"])}</p>')
         columns = (
-            (one["name"], one["type"], "null or known" if one["nullable"] else "never null", one["comment"])
-            for one in table["columns"]
+            (
+                column["name"],
+                column["type"],
+                "null or known" if column["nullable"] else "never null",
+                column["comment"],
+            )
+            for column in table["columns"]
         )
         parts.append(_table(("Column", "Type", "Null", "Definition"), columns))
     for name, words in dictionary.items():

@@ -106,15 +106,15 @@ def described(release: Release) -> tuple[bool, str]:
     wrong = []
     tables = tables_in(release.path, release.manifest.files)
     try:
-        package = {one["path"]: one for one in _read(release, DATA_PACKAGE)["resources"]}
+        package = {resource["path"]: resource for resource in _read(release, DATA_PACKAGE)["resources"]}
         stated = {one["contentUrl"]: one["sha256"] for one in _read(release, CROISSANT)["distribution"]}
-        for one in tables:
-            resource = package[one.file]
+        for table in tables:
+            resource = package[table.file]
             columns = [field["name"] for field in resource["schema"]["fields"]]
             if (resource["hash"], resource["bytes"], columns) != (
-                f"sha256:{one.sha256}", one.bytes, one.schema.names
-            ) or stated[one.file] != one.sha256:  # fmt: skip
-                wrong.append(one.file)
+                f"sha256:{table.sha256}", table.bytes, table.schema.names
+            ) or stated[table.file] != table.sha256:  # fmt: skip
+                wrong.append(table.file)
     except (ValueError, KeyError, TypeError) as exc:
         return False, f"{DATA_PACKAGE} or {CROISSANT} cannot be used: {exc!r}"
     sampled, found = _sampled(release)

@@ -67,7 +67,7 @@ class Erratum:
 
     def is_about(self, crawl: str, version: int) -> bool:
         """True if the version of the crawl of that whole name is concerned."""
-        return any((one.crawl, one.version) == (crawl, version) for one in self.releases)
+        return any((release.crawl, release.version) == (crawl, version) for release in self.releases)
 
 
 def folders(root: Path) -> list[Path]:
@@ -83,7 +83,7 @@ def read(folder: Path) -> Erratum:
         found = Erratum(
             **{
                 **facts,
-                "releases": tuple(Concerned(**one) for one in facts["releases"]),
+                "releases": tuple(Concerned(**release) for release in facts["releases"]),
                 "columns": tuple(facts["columns"]),
             }
         )
@@ -99,11 +99,13 @@ def _check_types(erratum: Erratum) -> None:
     """Raise TypeError or ValueError if a field of an erratum from a file is not what its declaration says."""
     texts = [erratum.date, erratum.wrong, erratum.advice, erratum.since or "", *erratum.columns]
     numbers = [erratum.number, erratum.replaces or 1]
-    for one in erratum.releases:
-        CrawlName.from_text(one.crawl)
-        texts += [one.crawl, one.checksum]
-        numbers.append(one.version)
-    if not all(isinstance(text, str) for text in texts) or not all(isinstance(one, int) for one in numbers):
+    for release in erratum.releases:
+        CrawlName.from_text(release.crawl)
+        texts += [release.crawl, release.checksum]
+        numbers.append(release.version)
+    if not all(isinstance(text, str) for text in texts) or not all(
+        isinstance(number, int) for number in numbers
+    ):
         raise TypeError("a field is of another type than that of an erratum")
 
 

@@ -24,9 +24,9 @@ class Line:
 def lines(points: Sequence[Point], series: str) -> list[Line]:
     """The lines of a series, by client and scope."""
     groups: dict[tuple[str, str], list[Point]] = {}
-    for one in points:
-        if one.series == series:
-            groups.setdefault((one.client, one.scope), []).append(one)
+    for point in points:
+        if point.series == series:
+            groups.setdefault((point.client, point.scope), []).append(point)
     return [line(series, client, scope, own) for (client, scope), own in sorted(groups.items())]
 
 

@@ -53,7 +53,7 @@ class Point:
         if not known or not DATE.fullmatch(self.date):
             raise OutsideError(f"no point of a known series: {', '.join(self.key)[:100]}")
         if not self.values or not all(
-            0 <= one <= MOST and math.isfinite(one) for one in self.values.values()
+            0 <= value <= MOST and math.isfinite(value) for value in self.values.values()
         ):
             raise OutsideError(f"no values, or absurd ones: {', '.join(self.key)}")
         ordered = [one for name, one in self.values.items() if name != "share"]

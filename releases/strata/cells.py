@@ -94,7 +94,9 @@ class Items:
         for name in ARRAYS:
             np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
         others = {
-            one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name not in ARRAYS
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in ARRAYS
         }
         (folder / "items.json").write_text(json.dumps(others), encoding="utf-8")
 
@@ -151,7 +153,9 @@ def read_items(path: Path, measure: str) -> Items:
     """The items of a measure in an item.parquet; OSError or ArrowException if it cannot be read."""
     values: dict[str, dict[Value, int]] = {name: {} for name in TEXT}
     pieces = list(_pieces(path, measure, values))
-    whole = {name: np.concatenate([one[name] for one in pieces]) for name in pieces[0]} if pieces else EMPTY
+    whole = (
+        {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else EMPTY
+    )
     pieces.clear()
     coded = {name: (whole[name], list(values[name])) for name in TEXT}
     coded["rank_stratum"] = _coded_by_site(whole["rank_stratum"], whole["rank"])

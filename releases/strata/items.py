@@ -61,7 +61,7 @@ def differing(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -
     with pq.ParquetFile(folder / "item.parquet") as file, _computed(folder, is_ranked=is_ranked) as pieces:
         if file.schema_arrow.names != ITEM.names:
             return 0
-        published = (pa.Table.from_batches([one]) for one in file.iter_batches())
+        published = (pa.Table.from_batches([batch]) for batch in file.iter_batches())
         groups = itertools.zip_longest(
             parquet.regrouped(pieces, ITEM), parquet.regrouped(published, file.schema_arrow), fillvalue=None
         )

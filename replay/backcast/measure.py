@@ -99,7 +99,7 @@ def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tup
     a round trip less than from the first SYN.
     """
     some = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
-    rtts = {one.id: one.rtt_us / 1e3 for one in inputs.networks(center)}
+    rtts = {network.id: network.rtt_us / 1e3 for network in inputs.networks(center)}
     found: Floats = np.array([row["page_ms"] - rtts[row["profile"]] for row in some])
     order = np.argsort(found, kind="stable")
     weights = weights_of(some, center)[order]

@@ -197,10 +197,10 @@ def _rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
 
 
 def _check_header(path: Path, names: Sequence[str]) -> None:
-    lacking = [one.name for one in COLUMNS if one.is_needed and one.name not in names]
-    unknown = [str(name) for name in names if name not in {one.name for one in COLUMNS}]
+    lacking = [column.name for column in COLUMNS if column.is_needed and column.name not in names]
+    unknown = [str(name) for name in names if name not in {column.name for column in COLUMNS}]
     if lacking or unknown or len(set(names)) != len(names):
-        known = ", ".join(f"{one.name}" if one.is_needed else f"[{one.name}]" for one in COLUMNS)
+        known = ", ".join(f"{column.name}" if column.is_needed else f"[{column.name}]" for column in COLUMNS)
         raise PopulationError(
             f"{path}: its first line must name the columns {known}; it has {', '.join(names)}"
         )

@@ -37,7 +37,7 @@ def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
         )
 
     return CsvPopulation(
-        profiles=tuple(one for one in whole.profiles if one.id in chosen),
+        profiles=tuple(profile for profile in whole.profiles if profile.id in chosen),
         populations=(thinned(average, shares), thinned(slow, slow_shares)),
     )
 
@@ -46,7 +46,7 @@ def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
     """The networks that each of `count` representatives stands for, by its id; each for itself in a
     population of at most `count`."""
     if len(whole.profiles) <= count:
-        return {one.id: [one] for one in whole.profiles}
+        return {profile.id: [profile] for profile in whole.profiles}
     average, slow = whole.populations
     shares, slow_shares = dict(average.weights), dict(slow.weights)
     ordered = sorted(whole.profiles, key=slowness_ms)

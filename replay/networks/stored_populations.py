@@ -127,7 +127,7 @@ def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
     if hashlib.sha256(path.read_bytes()).hexdigest() != facts.sha256:
         raise PopulationError(f"{path} is damaged, since its SHA-256 is not the one in {name}.json: {again}")
     found = read_population(path, measured=facts.measured, source=facts.source)
-    whole, slow = (dataclasses.replace(one, is_stored=True) for one in found.populations)
+    whole, slow = (dataclasses.replace(population, is_stored=True) for population in found.populations)
     return dataclasses.replace(found, populations=(whole, slow))
 
 

@@ -83,14 +83,14 @@ def run(lab: Lab) -> Reproduction:
     times_by_shaper: dict[str, list[float]] = {}
     for shaper, name in SHAPERS.items():
         times = transfer(
-            lab, [one.transfer for one in cells], shaper=shaper, congestion_control=CONGESTION_CONTROL
+            lab, [cell.transfer for cell in cells], shaper=shaper, congestion_control=CONGESTION_CONTROL
         )
         found = [
             Row(what=f"{one.what}, {name}", unit="s", published=one.seconds, ours=time.seconds)
             for one, time in zip(cells, times, strict=True)
         ]
         times_by_shaper[shaper] = [row.ours for row in found]
-        reasons, all_explained = explained([one.transfer for one in cells], found, shaper, name)
+        reasons, all_explained = explained([cell.transfer for cell in cells], found, shaper, name)
         rows += (*found, *reasons, *figure_rows(cells, found, name))
         criteria += (*error_criteria(found, what=name, median=MEDIAN, p90=P90), all_explained)
     return Reproduction(

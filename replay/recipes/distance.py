@@ -53,9 +53,9 @@ def recorded_distances(connections: Sequence[Row], baseline: Baseline | None) ->
     found: Mapping[str, list[int]] = collections.defaultdict(list)
     if baseline is None:
         return {}
-    for one in connections:
-        if (handshake := _handshake_us(one, is_tls=baseline.is_tls)) is not None:
-            found[one["host"]].append(max(0, handshake - baseline.us) // baseline.trips)
+    for connection in connections:
+        if (handshake := _handshake_us(connection, is_tls=baseline.is_tls)) is not None:
+            found[connection["host"]].append(max(0, handshake - baseline.us) // baseline.trips)
     return {host: shortest for host, some in found.items() if (shortest := min(some)) <= MOST_US}
 
 

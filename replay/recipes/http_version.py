@@ -19,7 +19,7 @@ def over(recipe: Recipe, http: str) -> Recipe:
     if http == RECORDED_HTTP:
         return recipe
     origins = (
-        dataclasses.replace(one, h2=http == HTTP2 and one.tls_flight_bytes > 0, is_http3=False)
-        for one in recipe.origins
+        dataclasses.replace(origin, h2=http == HTTP2 and origin.tls_flight_bytes > 0, is_http3=False)
+        for origin in recipe.origins
     )
     return dataclasses.replace(recipe, origins=tuple(origins))

@@ -133,7 +133,7 @@ class Recipe:
     @property
     def requested(self) -> tuple[Object, ...]:
         """The objects that the browser asks servers for."""
-        return tuple(one for one in self.objects if not one.is_cached)
+        return tuple(object_ for object_ in self.objects if not object_.is_cached)
 
     @property
     def response_bytes(self) -> int:
@@ -168,11 +168,11 @@ class Recipe:
             for origin in self.origins
         ]
         lines += [
-            f"object {one.origin} {one.parent} {one.request_bytes} {one.response_bytes} "
-            f"{int(one.is_document)} {one.think_us} {self.place_of(one)} {one.waits_for} "
-            f"{one.browser_delay_us} {one.urgency} {int(one.is_incremental)} "
-            f"{int(one.blocks_rendering)} {int(one.is_delayable)}"
-            for one in self.objects
+            f"object {object_.origin} {object_.parent} {object_.request_bytes} {object_.response_bytes} "
+            f"{int(object_.is_document)} {object_.think_us} {self.place_of(object_)} {object_.waits_for} "
+            f"{object_.browser_delay_us} {object_.urgency} {int(object_.is_incremental)} "
+            f"{int(object_.blocks_rendering)} {int(object_.is_delayable)}"
+            for object_ in self.objects
         ]
         return "\n".join(lines) + "\n"
 
@@ -203,9 +203,14 @@ def baseline_of(release: Release, connections: Sequence[Row]) -> Baseline | None
 
 def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
     """The recipes with the usual think time of its kind for each object whose own is unknown."""
-    usual = usual_think_times((one.kind, one.server_delay_us) for page in recipes for one in page.objects)
+    usual = usual_think_times(
+        (object_.kind, object_.server_delay_us) for page in recipes for object_ in page.objects
+    )
     return [
-        replace(page, objects=tuple(replace(one, usual_delay_us=usual[one.kind]) for one in page.objects))
+        replace(
+            page,
+            objects=tuple(replace(object_, usual_delay_us=usual[object_.kind]) for object_ in page.objects),
+        )
         for page in recipes
     ]
 
@@ -216,8 +221,8 @@ def at_once(recipes: Sequence[Recipe]) -> list[Recipe]:
     return [
         replace(
             page,
-            origins=tuple(replace(one, resolver_delay_us=0, distance_us=0) for one in page.origins),
-            objects=tuple(replace(one, server_delay_us=0) for one in page.objects),
+            origins=tuple(replace(origin, resolver_delay_us=0, distance_us=0) for origin in page.origins),
+            objects=tuple(replace(object_, server_delay_us=0) for object_ in page.objects),
         )
         for page in recipes
     ]
@@ -312,7 +317,7 @@ def make_origin(
     """An origin. Its TLS flight is that of the first connection with a known one;
     later ones may be resumed."""
     host, port, h2, tls, is_http3 = key
-    first = next((one for one in connections if one["tls_handshake_bytes"]), None)
+    first = next((connection for connection in connections if connection["tls_handshake_bytes"]), None)
     after = (connections[0]["frame_bytes"] or 0) if h2 else 0
     if tls and first:
         after += first["tls_ticket_bytes"] or 0
@@ -324,7 +329,12 @@ def make_origin(
         tls_after_bytes=after,
         tls_trips=max(map(tls_trips, connections)),
         tls_records=next(
-            (runs for one in connections if (runs := record_runs(one.get("first_record_bytes")))), ()
+            (
+                runs
+                for connection in connections
+                if (runs := record_runs(connection.get("first_record_bytes")))
+            ),
+            (),
         ),
         resolver_delay_us=resolver_delay_us,
         distance_us=distance_us,

@@ -78,7 +78,8 @@ def read_recording(path: Path, kind: str, number: int) -> Recorded:
         kind=kind,
         tool=file.tool,
         sizes_estimated=sum(
-            one.sizes.wire_bytes is None and estimated_bytes(one) is not None for one in file.load.exchanges
+            exchange.sizes.wire_bytes is None and estimated_bytes(exchange) is not None
+            for exchange in file.load.exchanges
         ),
         left_out=dict(sorted(file.load.left_out.items())),
     )

@@ -27,13 +27,15 @@ def warm_recipe(recipe: Recipe) -> Recipe:
             f"{recipe.page}: a warm cache needs the caching headers of the responses, of which none is "
             "known; leave out --cache warm"
         )
-    objects = (dataclasses.replace(one, response_bytes=revisit_bytes(one)) for one in recipe.objects)
+    objects = (
+        dataclasses.replace(object_, response_bytes=revisit_bytes(object_)) for object_ in recipe.objects
+    )
     return dataclasses.replace(recipe, objects=tuple(objects))
 
 
 def has_freshness(recipe: Recipe) -> bool:
     """Return whether a header of any response was recorded that says how long a cache may use it."""
-    return any(one.fresh_s is not None for one in recipe.objects)
+    return any(object_.fresh_s is not None for object_ in recipe.objects)
 
 
 def revisit_bytes(one: Object) -> int:

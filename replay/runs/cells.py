@@ -57,13 +57,13 @@ class Cell:
         competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + competing_flows) / (1 - self.background_load)
         is_delayed = self.conditions.server_delay
-        delays_us = sum(one.think_us for one in self.recipe.objects) if is_delayed else 0
-        delays_us += sum(one.browser_delay_us for one in self.recipe.objects)
+        delays_us = sum(object_.think_us for object_ in self.recipe.objects) if is_delayed else 0
+        delays_us += sum(object_.browser_delay_us for object_ in self.recipe.objects)
         if self.conditions.resolves_names:
-            delays_us += sum(one.resolver_delay_us or 0 for one in self.recipe.origins)
+            delays_us += sum(origin.resolver_delay_us or 0 for origin in self.recipe.origins)
         down_s = 8 * sharing * self.recipe.response_bytes / self.profile.down_bps
-        up_s = 8 * sum(one.request_bytes for one in self.recipe.objects) / self.profile.up_bps
-        furthest_us = max(one.distance_us for one in self.origins)
+        up_s = 8 * sum(object_.request_bytes for object_ in self.recipe.objects) / self.profile.up_bps
+        furthest_us = max(origin.distance_us for origin in self.origins)
         round_trips_s = self.recipe.depth * (self.profile.rtt_us + furthest_us) / 1e6
         return 60 + delays_us / 1e6 + 10 * (down_s + up_s + round_trips_s)
 

@@ -143,7 +143,9 @@ def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of 
 
 def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> list[Conditions]:
     """The conditions of every combination, with the other fields of `base`; raises ValueError."""
-    read = {field: dict.fromkeys(read_value(field, one) for one in values) for field, values in lists.items()}
+    read = {
+        field: dict.fromkeys(read_value(field, value) for value in values) for field, values in lists.items()
+    }
     return [
         dataclasses.replace(base, **dict(zip(read, chosen, strict=True)))
         for chosen in itertools.product(*read.values())

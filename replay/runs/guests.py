@@ -142,7 +142,12 @@ class Guest:
         competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
         aliased = {cell.iw for job in self.jobs for cell in job.cells if cell.conditions.alias}
         aliases = {ALIAS + iw for iw in (*aliased, BACKGROUND_IW) if aliased}  # HTTP/3's is the background's
-        return sorted({BACKGROUND_IW} | flights | aliases | {one.iw for one in competitions if one})
+        return sorted(
+            {BACKGROUND_IW}
+            | flights
+            | aliases
+            | {competition.iw for competition in competitions if competition}
+        )
 
     def leave_to_another(self) -> list[Cell]:
         """After a failure, remove and return the cells that were not begun;
@@ -251,6 +256,6 @@ class Listener:
 
     def flight(self, job: NetworkJob, answer: dict[str, Any]) -> None:
         """Store the end of a flight with the arrivals that came before it."""
-        flight = next(one for one in job.flights if one.id == answer["flight"])
+        flight = next(flight for flight in job.flights if flight.id == answer["flight"])
         flight.facts, flight.arrivals = answer, self.arrivals
         self.arrivals = []

@@ -52,7 +52,7 @@ class Level:
 
 def level_cells(networks: Sequence[DrawnNetwork], *, seeds: int) -> list[Cell]:
     """Loads of the response over the networks below 6 Mbps, at today's window, by one sender."""
-    slow = [one.profile for one in networks if is_slow_class(one)]
+    slow = [network.profile for network in networks if is_slow_class(network)]
     return plan([RECIPE], slow, windows=(WINDOW,), seeds=seeds, conditions=(PLAIN,))
 
 
@@ -63,7 +63,7 @@ def is_slow_class(network: DrawnNetwork) -> bool:
 
 def level_of(rows: Sequence[Mapping[str, Any]], networks: Sequence[DrawnNetwork]) -> Level:
     """The level of loads that are done, by the weights of their networks; at least two draws are needed."""
-    by_id = {one.profile.id: one for one in networks if is_slow_class(one)}
+    by_id = {network.profile.id: network for network in networks if is_slow_class(network)}
     done = [row for row in rows if row["state"] == "done"]
     draws = sorted({by_id[row["profile"]].draw for row in done})
 

@@ -67,15 +67,15 @@ def origin_settings(
     `random_state` seeds the draws, and `country` is the network's.
     """
     found = []
-    for one in origins:
-        kind, other, place, sending = _uniform(f"{random_state}|{one.host}")
+    for origin in origins:
+        kind, other, place, sending = _uniform(f"{random_state}|{origin.host}")
         if distance == NO_DISTANCE:
             distance_us = 0
-        elif distance == RECORDED_DISTANCE and one.distance_us is not None:
-            distance_us = one.distance_us
+        elif distance == RECORDED_DISTANCE and origin.distance_us is not None:
+            distance_us = origin.distance_us
         else:
             distance_us = drawn_distance_us(distance, country=country, kind=kind, other=other, place=place)
-        if one.is_http3 and http3 == STAND_IN:
+        if origin.is_http3 and http3 == STAND_IN:
             sender = HTTP3_SENDER
         elif senders == ONE_SENDER:
             sender = AT_ONCE
@@ -88,7 +88,7 @@ def origin_settings(
 
 def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
     """The settings as the player's commands."""
-    if all(one == OriginSetting(0, AT_ONCE) for one in settings):
+    if all(setting == OriginSetting(0, AT_ONCE) for setting in settings):
         yield PLAIN
         return
     for first in range(0, len(settings), AT_A_TIME):

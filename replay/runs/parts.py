@@ -172,8 +172,8 @@ def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Ta
     PartError if one is missing or damaged.
     """
     parts = parts_of(total)
-    found = [_checked(one.folder(replay), plan, one) for one in parts]
-    tables = [pq.ParquetFile(one.folder(replay) / "cells.parquet").read().cast(CELL) for one in parts]
+    found = [_checked(part.folder(replay), plan, part) for part in parts]
+    tables = [pq.ParquetFile(part.folder(replay) / "cells.parquet").read().cast(CELL) for part in parts]
     return _sorted(pa.concat_tables(tables)), _together(found)
 
 

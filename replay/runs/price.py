@@ -80,7 +80,7 @@ def longest_chain_seconds(cell: Cell) -> float:
     recipe, conditions = cell.recipe, cell.conditions
     asked = [(index, one) for index, one in enumerate(recipe.objects) if not one.is_cached]
     first = {one.origin: index for index, one in reversed(asked)}
-    distances_us = [one.distance_us for one in cell.origins]
+    distances_us = [origin.distance_us for origin in cell.origins]
     has_delays = conditions.discovery == RECORDED_DISCOVERY
 
     def before(one: Object) -> list[int]:

@@ -124,8 +124,10 @@ def plan_facts(
         "player": player_key(),
         "rule_version": rule_version,
         "parameters": parameters(cells),
-        "profiles": [{**dataclasses.asdict(one), "bdp_bytes": one.bdp_bytes} for one in profiles.values()],
-        "populations": [population_facts(one) for one in populations],
+        "profiles": [
+            {**dataclasses.asdict(profile), "bdp_bytes": profile.bdp_bytes} for profile in profiles.values()
+        ],
+        "populations": [population_facts(population) for population in populations],
         "recipes": recipe_facts(recipes_of(cells, warm=False) or recipes_of(cells, warm=True)),
         "recipes_warm": recipe_facts(recipes_of(cells, warm=True)),
     }

@@ -122,7 +122,7 @@ def judged(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[s
     """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys,
     after `check_calibrations`."""
     cells = [(cell, guest, job) for guest in crew for job in guest.jobs for cell in job.cells]
-    for cell, guest, job in sorted(cells, key=lambda one: cell_key(one[0])):
+    for cell, guest, job in sorted(cells, key=lambda cell: cell_key(cell[0])):
         broken = next((check for check in job.checks if not check.passed), None)
         answer = job.answers.get(cell.id)
         yield judge_cell(cell, answer, guest.failure, broken), cell, answer

@@ -15,7 +15,9 @@ ORIGINS = 4
 def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list[CalibrationCheck]]:
     """The calibration checks of each profile, by its id; raises GuestFailed."""
     guest = Guest(
-        jobs=calibrated_jobs({one: [] for one in profiles}, WINDOWS, ORIGINS), recipes=[], origins=ORIGINS
+        jobs=calibrated_jobs({profile: [] for profile in profiles}, WINDOWS, ORIGINS),
+        recipes=[],
+        origins=ORIGINS,
     )
     guest.run(lab)
     if guest.failure:

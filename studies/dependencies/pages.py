@@ -54,7 +54,7 @@ def read_pages(folder: Path) -> Iterator[Page]:
 def _page(number: int, rows: list[dict[str, Any]]) -> Page:
     began = min(_began_ms(row) for row in rows)
     requests = [_request(row, rows, began) for row in rows]
-    traffic = rebuild([one.network_request for one in requests if one.crossed_network])
+    traffic = rebuild([request.network_request for request in requests if request.crossed_network])
     times = {row["entry"]: _times(row, began) for row in rows if row["entry"] in traffic.times}
     traffic = replace(traffic, times=times)
     inferred = find_initiators(requests, times)
@@ -111,7 +111,7 @@ def _times(row: Mapping[str, Any], began: float) -> Times:
 def recipe_of(page: Page, initiators: list[Initiator]) -> Recipe | None:
     """The page's recipe by these dependencies; None if its main document cannot be replayed."""
     connections, responses = traffic_rows(page.page, page.traffic, initiators)
-    main = next(one for one in page.page.requests if one.is_main_document)
+    main = next(request for request in page.page.requests if request.is_main_document)
     visit = {"id": page.page.number, "host": page_host(page.page.number), "main_response_id": main.entry + 1}
     connections = [
         {"port": 443, "tls_handshake_bytes": None, "tls_ticket_bytes": None, "frame_bytes": None} | row

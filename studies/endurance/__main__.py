@@ -111,7 +111,7 @@ def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
         parts: list[list[float]] = [[], [], [], []]
         for sample in samples:
             parts[min(3, int(4 * sample["pages"] / max(last, 1)))].append(sample[role] / 1e6)
-        third, fourth = (sum(one) / len(one) if one else 0.0 for one in parts[2:])
+        third, fourth = (sum(part) / len(part) if part else 0.0 for part in parts[2:])
         found[role] = {"third_quarter_mb": round(third, 1), "last_quarter_mb": round(fourth, 1)}
     return found
 

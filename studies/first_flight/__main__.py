@@ -42,8 +42,10 @@ REASONS_HEAD = ("servers", "reason", "connections")
 def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
     """Rows of the table: by what came before the response, path and congestion control."""
     kinds: dict[tuple[str, str, str], Counter[str]] = {}
-    for one in outcomes:
-        kinds.setdefault((one.exchange.id, one.network, one.control), Counter())[verdict(one)] += 1
+    for outcome in outcomes:
+        kinds.setdefault((outcome.exchange.id, outcome.network, outcome.control), Counter())[
+            verdict(outcome)
+        ] += 1
     for kind, found in kinds.items():
         counts = (found[name] for name in ("exact", "bounded", "lower", "wrong"))
         yield (servers, *kind, found.total(), *counts)
@@ -51,7 +53,7 @@ def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ..
 
 def reasons(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
     """Rows of the table of reasons, the most frequent first."""
-    found = Counter(_reason(one) for one in outcomes if verdict(one) == "lower")
+    found = Counter(_reason(outcome) for outcome in outcomes if verdict(outcome) == "lower")
     for reason, count in found.most_common():
         yield servers, reason, count
 
@@ -78,7 +80,7 @@ def main() -> None:
     argparse.ArgumentParser(prog="python -m studies.first_flight", description=__doc__).parse_args()
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
-    servers = SERVERS if shutil.which("go") else tuple(one for one in SERVERS if one[0] != "go")
+    servers = SERVERS if shutil.which("go") else tuple(server for server in SERVERS if server[0] != "go")
     at_once = [work([network], EXCHANGES, CONTROLS, WINDOWS) for network in NETWORKS]
     thinking = [
         work(

@@ -128,7 +128,7 @@ CELLS = 400
 
 def thinking_exchanges(servers: Sequence[tuple[str, str]] = SERVERS) -> tuple[Exchange, ...]:
     """Exchanges with servers that think, with TLS of real servers and without TLS."""
-    plain = [one for one in EXCHANGES if not one.receive_buffer]
+    plain = [exchange for exchange in EXCHANGES if not exchange.receive_buffer]
     secured = [
         Exchange(
             id=f"{server}, {protocol}{', resumed' if is_resumed else ''}",
@@ -221,7 +221,7 @@ def build_programs(folder: Path, servers: Collection[str]) -> Path:
 
 def outcomes(answers: Iterable[dict[str, Any]]) -> Iterator[Outcome]:
     """The truth and the estimate of each connection in the guest's answers."""
-    names = {one.name for one in dataclasses.fields(Exchange)}
+    names = {field.name for field in dataclasses.fields(Exchange)}
     for answer in answers:
         if "cell" not in answer:
             continue

@@ -79,7 +79,10 @@ def load_all(loads: int) -> None:
 def kept() -> list[RealLoad]:
     """All loads that were made, refused ones too."""
     return [
-        one for name in SETS for network in NETWORKS for one in read_loads(loads_file(FOLDER / name, network))
+        load
+        for name in SETS
+        for network in NETWORKS
+        for load in read_loads(loads_file(FOLDER / name, network))
     ]
 
 

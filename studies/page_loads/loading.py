@@ -123,15 +123,15 @@ def fault(seen: Observation) -> str | None:
     """Return why a visit is no whole load of its page; None if it is."""
     if seen.visit["outcome"] != "ok" or seen.visit["stop_reason"] != "quiet":
         return f"{seen.visit['outcome']}, {seen.visit['stop_reason']}"
-    if not all(one["is_complete"] for one in seen.responses if not one["from_cache"]):
+    if not all(response["is_complete"] for response in seen.responses if not response["from_cache"]):
         return "a response is incomplete"
     return None
 
 
 def times(seen: Observation) -> dict[str, Any]:
     """Return the times of a load, as fields of RealLoad."""
-    began_us: int = min(one["opened_us"] for one in seen.connections)
-    crossed = [one for one in seen.responses if not one["from_cache"]]
+    began_us: int = min(connection["opened_us"] for connection in seen.connections)
+    crossed = [response for response in seen.responses if not response["from_cache"]]
     document = next(one for one in crossed if one["id"] == seen.visit["main_response_id"])
 
     def since(us: int) -> float:

@@ -63,8 +63,8 @@ def pairs(data: Path) -> Iterator[tuple[str, Sizes, Row]]:
             for number, entry in enumerate(log["entries"]):
                 entry["request"]["url"] = f"{entry['request']['url'].partition('#')[0]}#{number}"
             found = har.read(log, now=datetime.datetime.now(datetime.UTC))
-            for one in found.exchanges:
-                yield found.tool, one.sizes, theirs[int(one.url.rpartition("#")[2])]
+            for exchange in found.exchanges:
+                yield found.tool, exchange.sizes, theirs[int(exchange.url.rpartition("#")[2])]
 
 
 def agreement_of(sizes: Sizes, theirs: Row) -> str | None:

@@ -103,7 +103,7 @@ def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answe
 def mistakes(world: World, answer: Answer) -> list[str]:
     """What is wrong or open about an answer, by the world's truth."""
     found = []
-    worth = [one for one in RULE_OF_WORLDS.rivals() if world.worth(one)]
+    worth = [rival for rival in RULE_OF_WORLDS.rivals() if world.worth(rival)]
     if answer.kind == "no answer" or (answer.kind == "raise" and answer.window not in worth):
         found.append("wrong")
     # At the price, the window in force stays by the rule itself.

@@ -57,7 +57,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
     """Yield the stages of each kind of pages and year."""
     sources = {year: of_release(import_pages(settings, SETS[name]).release) for year, name in YEARS.items()}
     sites = {year: by_site(source, YEARS[year]) for year, source in sources.items()}
-    shared = sorted(set.intersection(*(set(one) for one in sites.values())))
+    shared = sorted(set.intersection(*(set(site) for site in sites.values())))
     lab = find_lab(settings.cache_dir)
     for pages in (SAME, ALL, ALIKE):
         for year, source in sources.items():
@@ -82,11 +82,11 @@ def alike(recipe: Recipe) -> Recipe:
     return dataclasses.replace(
         recipe,
         origins=tuple(
-            dataclasses.replace(one, distance_us=None, resolver_delay_us=0) for one in recipe.origins
+            dataclasses.replace(origin, distance_us=None, resolver_delay_us=0) for origin in recipe.origins
         ),
         objects=tuple(
-            dataclasses.replace(one, browser_delay_us=0, server_delay_us=0, usual_delay_us=0)
-            for one in recipe.objects
+            dataclasses.replace(object_, browser_delay_us=0, server_delay_us=0, usual_delay_us=0)
+            for object_ in recipe.objects
         ),
     )
 
@@ -96,9 +96,9 @@ def by_site(source: Source, name: str) -> dict[int, Recipe]:
     every set."""
     keys = {page: int(site.removeprefix("site-")) for page, site in site_keys(name).items()}
     return {
-        site: dataclasses.replace(one, page=f"site-{site}", visit_id=site)
-        for one in source.recipes
-        if (site := keys.get(one.visit_id)) is not None
+        site: dataclasses.replace(recipe, page=f"site-{site}", visit_id=site)
+        for recipe in source.recipes
+        if (site := keys.get(recipe.visit_id)) is not None
     }
 
 

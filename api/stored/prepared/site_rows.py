@@ -178,7 +178,7 @@ class _Following:
             if batch is None:
                 break
             pieces.append(pa.Table.from_batches([batch]).replace_schema_metadata())
-        found = pa.concat_tables([one.cast(self._waiting.schema) for one in pieces]).combine_chunks()
+        found = pa.concat_tables([piece.cast(self._waiting.schema) for piece in pieces]).combine_chunks()
         count = int(np.searchsorted(found["visit_id"].to_numpy(), visit, "right"))
         self._waiting = found.slice(count)
         read = found.slice(0, count).combine_chunks().to_batches()
@@ -189,7 +189,7 @@ def _completed(rows: pa.RecordBatch, table: str, names: Sequence[str]) -> pa.Rec
     """The columns `names` with the types of the dictionary."""
     declared = released_schema(table, "web")
     fields = [declared.field(name).with_nullable(True).remove_metadata() for name in names]
-    columns = [rows[one.name].cast(one.type) for one in fields]
+    columns = [rows[field.name].cast(field.type) for field in fields]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 

@@ -30,7 +30,7 @@ async def keep_prepared(prepared: Prepared, library: Library) -> None:
     while True:
         try:
             versions = (await asyncio.to_thread(library.shelf)).versions
-            kept = [one for one in versions if one.is_sound]
+            kept = [version for version in versions if version.is_sound]
             await asyncio.to_thread(prepared.remove_all_but, kept)
         except OSError as exc:
             LOG.warning("releases are not prepared for now: %s", exc)

@@ -40,7 +40,7 @@ def httparchive(settings: Settings, *, paths: tuple[Path, ...]) -> None:
         points = merged([], [point for path in paths for point in read(path)])
         written = []
         for series, new in itertools.groupby(
-            sorted(points, key=lambda one: one.key), key=lambda one: one.series
+            sorted(points, key=lambda point: point.key), key=lambda point: point.series
         ):
             place = settings.outside / f"{series}.csv"
             old = from_text(place.read_text(encoding="utf-8")) if place.exists() else []

@@ -52,7 +52,7 @@ def pages(
     """
     if every and sets:
         raise click.UsageError("name sets, or take --all")
-    folders = [folder_of(one) for one in (sorted(SETS) if every else sets or [AUGUST_2025])]
+    folders = [folder_of(recorded_set) for recorded_set in (sorted(SETS) if every else sets or [AUGUST_2025])]
     with one_line(RecordingError, ReleaseError, SigningFailed):
         if settings.signer is not None:
             settings.signer.check()

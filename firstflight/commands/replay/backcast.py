@@ -60,10 +60,11 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
     if as_json:
         click.echo(json.dumps(content, indent=2, sort_keys=True))
         return
-    for one in figures:
-        if one.half == "judgement":
-            mark = "ok  " if one.is_met else "MISS" if one.quantity else "    "
+    for figure in figures:
+        if figure.half == "judgement":
+            mark = "ok  " if figure.is_met else "MISS" if figure.quantity else "    "
             click.echo(
-                f"  {mark} {one.what}: {one.ours:.3g} {one.unit}, published {one.published:.3g} {one.unit}"
+                f"  {mark} {figure.what}: {figure.ours:.3g} {figure.unit}, "
+                f"published {figure.published:.3g} {figure.unit}"
             )
     click.secho(sentence(content), bold=True)

@@ -194,8 +194,8 @@ def tell_verdict(verdict: Mapping[str, Any], path: Path, *, as_json: bool) -> No
     if as_json:
         click.echo(json.dumps(verdict, indent=2, sort_keys=True))
         return
-    for one in verdict["candidates"]:
-        click.echo(f"IW {one['window']}: {one['verdict']}")
+    for candidate in verdict["candidates"]:
+        click.echo(f"IW {candidate['window']}: {candidate['verdict']}")
     click.echo("\n".join([*verdict["sentences"], str(path)]))
 
 

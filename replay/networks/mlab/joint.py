@@ -100,7 +100,9 @@ def world(
 ) -> Cloud:
     """The mixture of the countries by their tests, or by `weights` of their codes;
     each by a Gaussian copula with `rho`."""
-    ordered = sorted(countries, key=lambda one: (one.bandwidth_mbps[len(PERCENTS) // 2], one.code))
+    ordered = sorted(
+        countries, key=lambda country: (country.bandwidth_mbps[len(PERCENTS) // 2], country.code)
+    )
     shares = np.array([one.tests if weights is None else weights.get(one.code, 0.0) for one in ordered])
     points, normal = normal_scores()
     ends = np.cumsum(shares) / shares.sum()
