@@ -116,7 +116,7 @@ def test_the_summary_is_ascii_of_72_columns_and_begins_with_the_answer(built: Bu
     assert max(map(len, lines)) <= 72
     before = lines[2 : lines.index(content["answer"]["headline"].upper())]
     assert " ".join(before).split() == in_ascii(content["answer"]["first_line"]).split()
-    assert content["release"]["sha256"] in summary
+    assert content["citation"]["data"].rpartition("sha256:")[2] in summary
     assert "EVERY NUMBER IS ILLUSTRATIVE." in lines
 
 
