@@ -26,6 +26,7 @@ from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.lab import routes as lab_routes
 from api.lab.queue import Queue
+from api.outside import picture
 from api.outside import routes as outside_routes
 from api.reference import routes as reference
 from api.routes import (
@@ -67,6 +68,7 @@ ROUTERS = (
     first_flight.router,
     citations.router,
     outside_routes.router,
+    picture.router,
     files.router,
     measures.router,
     figures.router,

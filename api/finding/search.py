@@ -5,8 +5,6 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
-from mdit_py_plugins.anchors.index import slugify
-
 from api.documents import shelved
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
@@ -85,6 +83,8 @@ def sections() -> tuple[Section, ...]:
 
 
 def _sections(name: str, text: str) -> Iterable[Section]:
+    from mdit_py_plugins.anchors.index import slugify  # its library is loaded where documents are read
+
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     headings = list(HEADING.finditer(text))
     title = MARKUP.sub("", headings[0][2]) if headings else name

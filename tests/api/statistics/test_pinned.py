@@ -72,7 +72,7 @@ def test_a_site_stays_at_its_canonical_address_when_versions_and_months_come(
 def test_the_explorers_link_for_good_keeps_its_months(months: Path) -> None:
     with serving(months) as client:
         page = client.get(f"/explore?crawl={SECOND}&measure=responses").text
-        (link,) = re.findall(r'<a href="([^"]*)">This choice for good', page)
+        (link,) = re.findall(r'<a href="([^"]*)"><code data-copy', page)
         kept = link.replace("&amp;", "&")
         (csv,) = {one.replace("&amp;", "&") for one in re.findall(r'"(/v1/series.csv[^"]*iw=3&[^"]*)"', page)}
         paths = [
