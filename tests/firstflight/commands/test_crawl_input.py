@@ -224,6 +224,7 @@ def test_a_sealed_crawl_counts_as_done_for_a_run_until_empty(
     with database_18.begin() as connection:
         connection.execute(text("UPDATE site SET final_visit_id = rank * 1000 + 1"))
     assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is True
+    told = {path: path.read_bytes() for path in tmp_path.rglob("progress/*")}
     ran = facts(run("crawl", "run", "--crawl", "2026-11", "--until-empty", "--json"))
     assert (ran["ended"], ran["visits"]) == ("queue empty", 0)
-    assert not list(tmp_path.rglob("progress"))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("progress/*")} == told
