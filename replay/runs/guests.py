@@ -168,6 +168,8 @@ class Guest:
             left += waiting
             leaving = {cell.id for cell in waiting}
             job.cells = [cell for cell in job.cells if cell.id not in leaving]
+        # A network that is wholly left was not calibrated here.
+        self.jobs = [job for job in self.jobs if job.cells]
         return left
 
 

@@ -156,7 +156,7 @@ def _write_brief(folder: Path, content: Mapping[str, Any], brief: Brief) -> None
     (folder / "brief.html").write_text(page, encoding="utf-8")
     (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
     (folder / "slide.svg").write_text(bare(svg(drawn[SLIDE])), encoding="utf-8")
-    (folder / "slide.png").write_bytes(png(drawn[SLIDE], scale=SLIDE_SCALE, is_exact=True))
+    (folder / "slide.png").write_bytes(png(drawn[SLIDE], scale=SLIDE_SCALE))
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:

@@ -133,18 +133,16 @@ def for_both_schemes(drawing: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
-def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5, is_exact: bool = False) -> bytes:
+def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
     """Render a chart, or its Vega-Lite, as PNG on white ground, with `scale` pixels for each CSS pixel.
 
-    The picture has a palette of few colours, with which it is less than half as large, unless it `is_exact`.
+    The picture has a palette of few colours, with which it is less than half as large.
     """
     # vl-convert mixes faint colours wrongly where it has no ground.
     on_white = _written(chart).replace('"background":"transparent"', f'"background":"{LIGHT.background}"')
     drawn: bytes = vl_convert.vegalite_to_png(on_white, scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
-        few = opened.convert("RGB")
-    if not is_exact:
-        few = few.quantize(COLOURS, dither=Image.Dither.NONE)
+        few = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     written = io.BytesIO()
     few.save(written, "PNG", optimize=True)
     return written.getvalue()

@@ -30,6 +30,13 @@ KEPT = (*(name for name in CELL_KEY if name != "queue_bytes"), "state", *COLUMNS
 """Columns of loads that the rule reads."""
 
 
+SPLIT = ("page_ms", "response_latency_ms", "short_flow_ms", "bytes_retransmitted")
+"""Columns of numbers whose bytes are stored apart, as the high ones are alike; floats stay as they are."""
+
+PLAIN = ("document_ms", "first_byte_ms", "payload_bytes")
+"""Columns of numbers that repeat from window to window, and are smallest as they are."""
+
+
 def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any] | None) -> None:
     """Write the loads of a report's replay into its new folder; nothing without a replay."""
     if replay is None:
@@ -43,16 +50,16 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
     order = [(name, "ascending") for name in (STAGE, "visit_id", "profile", "seed", "iw")]
     whole = pa.concat_tables(tables).sort_by(order)
     whole = pa.table({name: _in_microseconds(name, whole[name]) for name in whole.column_names})
-    times = [name for name in whole.column_names if _is_in_microseconds(name, whole[name])]
+    split = [name for name in SPLIT if pa.types.is_integer(whole[name].type)]
+    coded = [name for name in whole.column_names if name not in (*split, *PLAIN)]
     pq.write_table(
         whole,
         place / LOADS,
         compression="zstd",
         compression_level=22,
         store_schema=False,
-        # The bytes of numbers apart: the high ones are alike.
-        use_byte_stream_split=times,
-        use_dictionary=[name for name in whole.column_names if name not in times],
+        use_byte_stream_split=split,
+        use_dictionary=coded,
     )
     facts = [(str(number), _carried(one)) for number, one in enumerate(replay.facts, start=1)]
     if backcast is not None:
