@@ -1,6 +1,5 @@
 """The content of report.json, from which the page and the summary are rendered. Serialises only."""
 
-import collections
 import dataclasses
 import hashlib
 import json
@@ -256,25 +255,6 @@ def months_limit(months: Sequence[str], month: str) -> str:
     )
 
 
-def counted(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The checks without those of networks that a guest which ended early left to another, before any flight.
-
-    >>> left = {"guest": 1, "profile": "a", "name": "IW 10 from host 2: flight arrived", "passed": False}
-    >>> counted([left, {"guest": 2, "profile": "a", "name": "IW 10", "passed": True}])
-    [{'guest': 2, 'profile': 'a', 'name': 'IW 10', 'passed': True}]
-    """
-    arrived = [one for one in checks if one["name"].startswith("IW") and "flight arrived" not in one["name"]]
-    begun = {(check["profile"], check["guest"]) for check in arrived}
-    guests = collections.Counter(profile for profile, _ in begun)
-    return [
-        check
-        for check in checks
-        if "flight arrived" not in check["name"]
-        or (check["profile"], check["guest"]) in begun
-        or not guests[check["profile"]]
-    ]
-
-
 def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """The provenance with the number of calibration checks and those that did not pass, and of later
     conditions what differs from the first.
@@ -286,8 +266,8 @@ def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
     {'conditions': [{'a': 1, 'b': 1}, {'b': 2}]}
     """
     gates, parameters = provenance.get("gates", []), provenance.get("parameters", {})
-    not_passed = [check for check in counted(gates) if not check["passed"]]
-    found = {**provenance, "gates": {"checked": len(counted(gates)), "not_passed": not_passed}}
+    not_passed = [check for check in gates if not check["passed"]]
+    found = {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
     if conditions := parameters.get("conditions"):
         first, *others = conditions
         found["parameters"] = {
