@@ -174,7 +174,7 @@ def _region(rule: tuple[float, float], plot: Plot, size: float) -> Iterator[alt.
     axes = _axes(4 if plot.is_narrow else 2)
     yield of_rows(inside).mark_area(color=WORTH_IT, fillOpacity=0.14).encode(**axes, y2=alt.Y2("floor:Q"))
     yield of_rows(_ray(price)).mark_line(color=WORTH_IT, strokeWidth=1.5).encode(**axes)
-    _, base = plot.place(0, 0.008)
+    _, base = plot.place(0, 0.04)
     worth = f"worth it: saves {stated(least, '%')} or more, for at most {stated(price, 'pp')} each"
     worth = "worth it" if plot.is_narrow else worth
     yield text_at(worth, plot.width - 6, base, size, align="right", color=WORTH_IT, fontWeight="bold")

@@ -33,6 +33,12 @@ HEADINGS = ("for", "nearest IW", "page time saved", "payload sent again", "answe
 CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
 
 
+QUESTION = (
+    "How many segments should a server send before it hears from the browser: its initial window (IW)? "
+    "Ten today; paced: spread over a round trip."
+)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """A number in two units."""
@@ -49,6 +55,7 @@ class Brief:
     """All words and numbers of the brief."""
 
     title: str
+    question: str
     byline: str
     marks: str
     warning: str
@@ -91,6 +98,7 @@ def brief_of(content: Data, *, marks: str) -> Brief:
     sentence = sentence.removeprefix(f"{answer['headline']}: ")
     return Brief(
         title=f"First flights in {content['year']}",
+        question=QUESTION,
         byline=f"{content['citation']['author']}. Version {publication['version']}{date}.",
         marks=marks,
         warning=answer["first_line"] or "",
