@@ -43,7 +43,9 @@ def content() -> Any:
 def rebuilt(content: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A data folder that was empty, and the report of sizes that the report's own commands make in it."""
     data_dir = tmp_path_factory.mktemp("empty")
-    assert run(data_dir, *content["redo"][0].split()[1:]).exit_code == 0
+    for command in content["redo"]:
+        if command.startswith("firstflight import"):
+            assert run(data_dir, *command.split()[1:]).exit_code == 0
     date = content["publication"]["date"]
     call = ("report", "build", "--year", "2026", "--crawl", "2025-08", "--without-replay", "--date", date)
     built = run(data_dir, *call, "--json")
