@@ -12,10 +12,11 @@ from api.routes.files import MEDIA_TYPES
 from api.routes.pages import TEMPLATES
 from api.routes.parameters import ShelfDep
 from api.routes.remembered import Remembered
+from releases.chart_theme import HUES
 
 router = APIRouter(include_in_schema=False, route_class=Remembered)
 
-WINDOWS = {3: ("#a8437c", "#e08bb9"), 10: ("#0066a4", "#56b4e9"), 30: ("#b34f00", "#f0a030")}
+WINDOWS = {3: HUES[3], 10: HUES[0], 30: HUES[1]}
 """Windows of the picture, with their colours on light and on dark ground."""
 
 HEIGHTS = {True: 310, False: 480}
