@@ -22,7 +22,6 @@ from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem
 from api.http.redirects import Elsewhere
-from api.plane import draw_plane
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES, file_answers
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
@@ -250,6 +249,9 @@ def shown(request: Request, version: Version) -> list[Distribution]:
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=2)
 
 
+PLANE = "forms/figures/fig-plane.svg"
+"""The report's figure of what each window saves, and sends again."""
+
 LEADING = ("first_flights", "responses")
 """Measures of which the home page shows the first that is known."""
 
@@ -292,7 +294,7 @@ def answer_of(report: Report) -> dict[str, Any] | None:
             ],
             "confidence": answer["confidence"]["level"],
             "rival": verdict and verdict["rival"],
-            "planes": [draw_plane(verdict, is_wide=is_wide) for is_wide in (True, False)] if verdict else (),
+            "picture": PLANE if PLANE in report.files else None,
         }
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -80,7 +80,7 @@ def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
         page.wait_for_function(LOADED)
         drawings = "[...document.querySelectorAll('img')].map(image => new URL(image.currentSrc))"
         pictures = page.evaluate(f"{drawings}.map(url => url.pathname + url.search)")
-    assert len(pictures) == 1
+    assert len(pictures) == 2
     parts = ["/", "/static/style.css", "/static/icon.svg", *pictures]
     assert sum(len(client.get(path).content) for path in parts) < HOME_BYTES
 
