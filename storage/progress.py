@@ -10,8 +10,6 @@ import datetime
 import functools
 from pathlib import Path
 
-import msgspec
-
 from storage.staging import put_file_in_place
 
 
@@ -128,6 +126,8 @@ class Progress:
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Write a crawl's progress atomically, since several crawlers may write the same file."""
+    import msgspec  # a service without crawls goes without it
+
     with put_file_in_place(folder / f"{progress.crawl}.json") as half:
         half.write_bytes(msgspec.json.encode(progress))
 
@@ -146,6 +146,8 @@ def read_progress(folder: Path) -> list[Progress]:
 @functools.lru_cache(maxsize=512)
 def _read(path: Path, _mtime_ns: int, _inode: int) -> Progress | None:
     """Read a file once per state: the service looks every second."""
+    import msgspec
+
     try:
         return msgspec.json.decode(path.read_bytes(), type=Progress)
     except (msgspec.DecodeError, UnicodeDecodeError):

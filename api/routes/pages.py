@@ -242,7 +242,7 @@ def problem_page(request: Request, problem: Problem) -> str:
     )
 
 
-def shown(request: Request, version: Version) -> list[Distribution]:
+def read_distributions(request: Request, version: Version) -> list[Distribution]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
     items: HeldItems = request.app.state.items
     samples = {measure: items.of(version, measure, WHOLE) for measure in MEASURES}
@@ -355,7 +355,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         dataset=dataset(request, found, metadata.work),
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
-        distributions=shown(request, found),
+        distributions=read_distributions(request, found),
         files=file_answers(request, found),
         mss=MSS_FIG1,
     )

@@ -67,7 +67,7 @@ def test_it_runs_against_a_service_and_leaves_its_files(tmp_path: Path) -> None:
     assert "rank 1: site1.test, 3 responses of known size, 16,100 bytes" in run.stdout
     months = duckdb.read_parquet(str(folder / "months.parquet")).fetchall()
     shares = {(month, segments): share for month, segments, share in months}
-    # Of each site's three responses of known size one has 14,600 bytes and more.
+    # Each site has three responses of known size, of which one has 14,600 bytes and more.
     assert shares[("2026-11", 10)] == pytest.approx(2 / 3)
     assert shares[("2026-10", 30)] == 1
     assert {"CITE.txt", "cdf.json", "site.csv"} < {path.name for path in folder.iterdir()}

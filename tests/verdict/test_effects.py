@@ -163,6 +163,23 @@ def test_the_incumbent_differs_from_itself_by_nothing() -> None:
     assert again.lower < 0 < again.upper
 
 
+@pytest.mark.parametrize(
+    ("column", "equal", "different"), [("page_ms", 5e-5, 2e-4), ("bytes_retransmitted", 7, 8)]
+)
+def test_a_load_equals_itself_within_a_hundredth_of_what_counts(
+    column: str, equal: float, different: float
+) -> None:
+    one = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
+    base = {name: np.array(one.at(10)[name]) for name in COLUMNS}
+    base["payload_bytes"] = np.full(len(one), 1_000_000.0)
+    values = {name: np.repeat(array[:, None], len(one.windows), axis=1) for name, array in base.items()}
+    for change, is_equal in ((equal, True), (different, False)):
+        again = {name: array.copy() for name, array in base.items()}
+        again[column][7] += change if column == "bytes_retransmitted" else change * again[column][7]
+        repeated = dataclasses.replace(one, values=values, again=again)
+        assert measure_again(repeated, incumbent=10).is_equal(least=30) is is_equal
+
+
 def test_a_lone_network_of_a_stratum_is_held_against_its_neighbours() -> None:
     whole = saving(3, 0.2).evidence(np.random.default_rng(2), pages=50, networks=17, each=2, strata=8)
     found = measure(whole.where(whole.places < 9), [PACED], incumbent=10)

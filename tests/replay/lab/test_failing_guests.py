@@ -159,6 +159,16 @@ def test_a_player_that_ends_says_why(lab: Lab) -> None:
     assert "ignoring cmd" not in caught.value.log
 
 
+def test_a_failed_guest_has_no_checks_of_networks_that_it_left_whole() -> None:
+    guest = guest_for(cells())
+    guest.offloads_on, guest.failure = 0, GuestFailed("it died", "")
+    begun, waiting_for_it = guest.jobs
+    for flight in begun.flights:
+        flight.facts = {"done": True}
+    assert waiting_for_it.profile in {cell.profile for cell in guest.leave_to_another()}
+    assert guest.jobs == [begun]
+
+
 def test_what_a_failed_guest_leaves_is_found_without_comparing_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = cells(windows=tuple(range(1, 101)), seeds=10)
     guest = guest_for(planned)

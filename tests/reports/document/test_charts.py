@@ -63,7 +63,7 @@ def figure(drawing: str, **changes: Any) -> dict[str, Any]:
     return {**whole, **changes}
 
 
-def drawn(drawing: str, **changes: Any) -> str:
+def draw(drawing: str, **changes: Any) -> str:
     chart = draw_figure(figure(drawing, **changes), note="illustrative")
     assert chart is not None
     return svg(chart)
@@ -71,7 +71,7 @@ def drawn(drawing: str, **changes: Any) -> str:
 
 @pytest.mark.parametrize("drawing", ["dots", "curves"])
 def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(drawing: str) -> None:
-    found = drawn(drawing)
+    found = draw(drawing)
     ET.fromstring(found)
     texts = re.findall(r">([^<>]+)</text>", found)
     assert "illustrative" in texts
@@ -93,8 +93,8 @@ def test_a_figure_without_a_known_value_is_not_drawn(drawing: str) -> None:
 
 
 def test_thousands_along_an_axis_are_set_apart_as_in_sentences() -> None:
-    assert ">4\u202f000<" in drawn("dots")
-    assert "4,000" not in drawn("dots")
+    assert ">4\u202f000<" in draw("dots")
+    assert "4,000" not in draw("dots")
 
 
 def test_an_estimate_stands_at_the_place_of_its_value() -> None:
@@ -105,7 +105,7 @@ def test_an_estimate_stands_at_the_place_of_its_value() -> None:
     ]
     rows = [{"window": "IW 3", "share": 25.0}, {"window": "IW 10", "share": 75.0}]
     changes = {"columns": columns, "rows": rows, "x": "share", "y": "window", "series": None, "lines": []}
-    found = drawn("dots", **changes, domain=(0.0, 100.0))
+    found = draw("dots", **changes, domain=(0.0, 100.0))
     points = [
         float(x) for x in re.findall(r'aria-roledescription="point" transform="translate\(([\d.]+),', found)
     ]
@@ -116,12 +116,12 @@ def test_an_estimate_stands_at_the_place_of_its_value() -> None:
 
 
 def test_a_band_is_drawn_between_its_ends() -> None:
-    assert "mark-area" not in drawn("curves")
+    assert "mark-area" not in draw("curves")
     band = [
         {"end": "low", "bytes": size, "ms": {"estimate": 2000, "lower": 1000.0, "upper": 3000.0}}
         for size in (1000, 2000)
     ]
-    (path,) = re.findall(r'mark-area[^>]*>.*?<path [^>]*d="([^"]*)"', drawn("curves", bands=band))
+    (path,) = re.findall(r'mark-area[^>]*>.*?<path [^>]*d="([^"]*)"', draw("curves", bands=band))
     low, high = sorted({float(y) for y in re.findall(r"[ML][\d.]+,([\d.]+)", path)})
     assert (low, high) == pytest.approx((210 * 0.25, 210 * 0.75))
 
@@ -159,7 +159,7 @@ def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
     assert keep[0]
     assert keep[-1]
 
-    def drawn(size: int) -> float:
+    def stepped(size: int) -> float:
         """The value of the drawn step curve."""
         place = int(np.searchsorted(sizes[keep], size, side="right"))
         return cumulative[keep][place - 1] / cumulative[-1] if place else 0.0
@@ -168,9 +168,9 @@ def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
         return float(cumulative[sizes <= size].max(initial=0) / cumulative[-1])
 
     for threshold in thresholds:
-        assert drawn(threshold) == true(threshold)
+        assert stepped(threshold) == true(threshold)
     for size in sizes.tolist():
-        assert 0 <= true(size) - drawn(size) < 1 / slices
+        assert 0 <= true(size) - stepped(size) < 1 / slices
 
 
 def test_drawing_twice_gives_the_same_bytes_and_a_png_of_a_few_colours_on_white() -> None:
