@@ -7,7 +7,7 @@ import vl_convert
 from PIL import Image, ImageChops
 
 from reports.document.theme import bare, for_both_schemes, recolouring
-from tests.reports.document.test_charts import drawn
+from tests.reports.document.test_charts import draw
 
 pytestmark = pytest.mark.process
 
@@ -18,7 +18,7 @@ def picture(drawing: str) -> Image.Image:
 
 @pytest.mark.parametrize("drawing", ["curves", "dots"])
 def test_the_picture_is_the_same_to_the_pixel_and_the_drawing_half_as_large(drawing: str) -> None:
-    whole = drawn(drawing)
+    whole = draw(drawing)
     found = bare(whole)
     assert len(found) < 0.5 * len(whole)
     assert ImageChops.difference(picture(whole), picture(found)).getbbox() is None
@@ -34,7 +34,7 @@ def test_what_the_parts_of_a_group_do_not_share_stays_theirs() -> None:
 
 
 def test_a_dark_screen_has_rules_for_the_colours_of_the_drawing_alone() -> None:
-    found = for_both_schemes(bare(drawn("dots")))
+    found = for_both_schemes(bare(draw("dots")))
     assert all(
         (f'"{light}"]' in found) == (f'"{light}"' in found.partition("</style>")[2])
         for light, _ in recolouring()
