@@ -87,7 +87,7 @@ def answer_of(
             deciding=Deciding(what="Every window is open.", command=command),
         )
     kind = verdict["kind"]
-    reasons = [one["sentence"] for one in verdict["reasons"]]
+    reasons = [reason["sentence"] for reason in verdict["reasons"]]
     closing = verdict["closing"]
     return Answer(
         first_line=first_line,
@@ -103,7 +103,7 @@ def answer_of(
             else " ".join(reasons).rstrip(".") or "all is settled",
         ),
         numbers=(fits, *_numbers(verdict)),
-        reasons=tuple(_told(one) for one in verdict["candidates"]),
+        reasons=tuple(_told(candidate) for candidate in verdict["candidates"]),
         deciding=Deciding(what=" ".join(one["sentence"] for one in closing), command=command)
         if closing
         else None,
@@ -126,7 +126,9 @@ def _told(one: Mapping[str, Any]) -> str:
 
 
 def _numbers(verdict: Mapping[str, Any]) -> tuple[KeyNumber, ...]:
-    rival = next((one for one in verdict["candidates"] if one["window"] == verdict["rival"]), None)
+    rival = next(
+        (candidate for candidate in verdict["candidates"] if candidate["window"] == verdict["rival"]), None
+    )
     if rival is None:
         return ()
     against = f"IW {rival['window']} against IW {verdict['rule']['incumbent']}"
@@ -160,7 +162,7 @@ def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
 
     `measures` are those of report.json's `sizes`. Unknown, with the counts, where most sizes of both are.
     """
-    found = {one["id"]: one for one in measures}
+    found = {measure["id"]: measure for measure in measures}
     stated = next((name for name in FITTING if found[name]["is_stated"]), None)
     lacking = found["first_flights"]
     why = (
@@ -171,7 +173,7 @@ def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
         label = f"of first flights fit into IW {iw}"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
     counted = found[stated]
-    (share,) = (one for one in counted["shares"] if one["iw"] == iw)
+    (share,) = (share for share in counted["shares"] if share["iw"] == iw)
     notes = [f"of {grouped(counted['known'])} of known size"]
     if counted["unknown"]:
         notes.append(f"{grouped(counted['unknown'])} more are unknown")

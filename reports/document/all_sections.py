@@ -102,7 +102,7 @@ def fuller(inputs: ReportInputs, sizes: Sizes, sections: Sequence[Section]) -> s
     """What a fuller release or replay would add, in one sentence; empty if nothing is missing."""
     is_replayed = inputs.replay is not None
     shown = {figure.id for section in sections for figure in section.figures}
-    stated = {one["id"] for one in sizes["measures"] if one["is_stated"]}
+    stated = {measure["id"] for measure in sizes["measures"] if measure["is_stated"]}
     missing = [
         name
         for name, is_there in (

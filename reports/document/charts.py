@@ -237,7 +237,7 @@ def titled(column: Data) -> str:
 
 def column_of(figure: Data, name: str) -> Data:
     """A figure's column by its id."""
-    return next(one for one in figure["columns"] if one["id"] == name)
+    return next(column for column in figure["columns"] if column["id"] == name)
 
 
 def _names_of(figure: Data, rows: Rows) -> list[str]:
@@ -271,7 +271,9 @@ def _dots(figure: Data, rows: Rows) -> Panel:
     }
     if figure["is_logarithmic"]:
         x["scale"] = alt.Scale(domain=[low, high], type="log", nice=False, clamp=True)
-        x["axis"] = alt.Axis(values=[one for one in LOG_TICKS if low <= one <= high], format="~g")
+        x["axis"] = alt.Axis(
+            values=[log_tick for log_tick in LOG_TICKS if low <= log_tick <= high], format="~g"
+        )
     marks: list[alt.Chart] = []
     words: list[alt.Chart] = []
     bands: list[tuple[float, float]] = []
@@ -303,7 +305,7 @@ def _dots(figure: Data, rows: Rows) -> Panel:
         height=top,
         parts=bands if is_above else (),
     )
-    above = UPRIGHT_ROOM if any(one["label"] for one in figure["lines"]) else 4
+    above = UPRIGHT_ROOM if any(line["label"] for line in figure["lines"]) else 4
     key = [*_key(looks, y=-above - KEY_ROOM / 2, x=-name_room)]
     above += KEY_ROOM if key else 0
     return Panel(layers=[*marked, *marks, *words, *key], width=width, height=top, left=left, above=above)
@@ -377,7 +379,7 @@ def _curves(figure: Data, rows: Rows) -> Panel:
     left = 58
     width = WIDTH - left - 2 * MARGIN
     is_log = figure["is_logarithmic"]
-    along = [float(row[figure["x"]]) for row in rows] + [float(one["value"]) for one in figure["lines"]]
+    along = [float(row[figure["x"]]) for row in rows] + [float(line["value"]) for line in figure["lines"]]
     low, high = figure["domain"] or (min(along), max(along))
     column = column_of(figure, figure["x"])
     x: dict[str, Any] = {
@@ -397,7 +399,9 @@ def _curves(figure: Data, rows: Rows) -> Panel:
         "axis": alt.Axis(tickCount=TICKS, labelExpr=_label(measured)),
     }
     looks = dict(zip(_names_of(figure, rows), itertools.cycle(STROKES), strict=False))
-    looks |= {one.label: (one.light, list(one.dash)) for one in CURVES.values() if one.label in looks}
+    looks |= {
+        curve.label: (curve.light, list(curve.dash)) for curve in CURVES.values() if curve.label in looks
+    }
     layers: list[alt.Chart] = []
     names, segments = [], []
     for name, (colour, dash) in looks.items():
@@ -421,8 +425,8 @@ def _curves(figure: Data, rows: Rows) -> Panel:
     if figure["series"]:
         segments += [
             ((at, 0.0), (at, float(HEIGHT)), 0.5)
-            for one in figure["lines"]
-            for at in [width * _part(one["value"], low, high, is_log=is_log)]
+            for line in figure["lines"]
+            for at in [width * _part(line["value"], low, high, is_log=is_log)]
         ]
         layers += named(names, segments, width=width, height=HEIGHT, letters=TEXT)
     above = UPRIGHT_ROOM if marked else 6
@@ -523,8 +527,8 @@ def named(
     and of the boxes to `keep` free."""
     near = 1.3 * letters
     points = [
-        [(x - near, y - near, x + near, y + near) for x, y in one.places] if len(one.places) == 1 else []
-        for one in names
+        [(x - near, y - near, x + near, y + near) for x, y in name.places] if len(name.places) == 1 else []
+        for name in names
     ]
     taken = [*keep, *itertools.chain.from_iterable(map(_boxes, lines))]
     chosen: dict[int, tuple[float, Box, int]] = {}

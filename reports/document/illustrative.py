@@ -20,7 +20,7 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     if crawl.kind != "web" and not is_recorded(crawl.kind):
         because.append("the crawl is of the bundled local web, not of live sites")
     populations = inputs.replay.populations if inputs.replay else ()
-    old = [one["id"] for one in populations if is_stale(one["measured"], crawl.month)]
+    old = [population["id"] for population in populations if is_stale(population["measured"], crawl.month)]
     if old:
         because.append(f"the network populations {', '.join(old)} are more than 24 months old")
     return because

@@ -59,7 +59,8 @@ def method_of(mss_bytes: int, rule: Data | None) -> list[str]:
     if rule is None:
         return told
     guards = " and ".join(
-        f"{one['what']}, not more than {stated(one['limit_percent'], '%')} longer" for one in rule["guards"]
+        f"{guard['what']}, not more than {stated(guard['limit_percent'], '%')} longer"
+        for guard in rule["guards"]
     )
     return [
         *told,

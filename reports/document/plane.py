@@ -203,7 +203,9 @@ def _key(plot: Plot, size: float) -> Iterator[alt.Chart]:
 def _measured(content: Data) -> Sequence[Data]:
     """Candidates and groups of lines by rate whose gain and cost are known."""
     verdict = content["verdict"] or {"candidates": (), "groups": ()}
-    groups = [one for one in verdict["groups"] if one["id"] in RATES and one["gain_percent"] is not None]
+    groups = [
+        group for group in verdict["groups"] if group["id"] in RATES and group["gain_percent"] is not None
+    ]
     every = [*verdict["candidates"], *groups]
     return [
         one for one in every if None not in (one["gain_percent"]["estimate"], one["resent_pp"]["estimate"])

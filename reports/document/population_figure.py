@@ -45,11 +45,11 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
 
 def networks_of(population: CsvPopulation) -> list[dict[str, Any]]:
     """Each network's values, their cumulative shares in percent, and its part."""
-    whole, slow = (dict(one.weights) for one in population.populations)
-    weights = np.array([whole[one.id] for one in population.profiles])
+    whole, slow = (dict(population.weights) for population in population.populations)
+    weights = np.array([whole[profile.id] for profile in population.profiles])
     values = {
-        "bandwidth_mbps": np.array([one.down_bps / 1e6 for one in population.profiles]),
-        "rtt_ms": np.array([one.rtt_us / 1e3 for one in population.profiles]),
+        "bandwidth_mbps": np.array([profile.down_bps / 1e6 for profile in population.profiles]),
+        "rtt_ms": np.array([profile.rtt_us / 1e3 for profile in population.profiles]),
     }
     percents = {name: 100 * mid_shares(found, weights) for name, found in values.items()}
     return [

@@ -23,7 +23,7 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
     commands = [f"firstflight release verify --offline --crawl {name}"]
     if is_recorded(name.kind):
         commands.insert(0, _import_command(inputs.release))
-        commands[1:1] = [_import_command(one) for one in inputs.other_years]
+        commands[1:1] = [_import_command(year) for year in inputs.other_years]
     if inputs.back_cast.content:
         commands.append(f"firstflight replay backcast --seeds {inputs.back_cast.content['seeds']}")
     if replay is not None:

@@ -48,7 +48,7 @@ FIRST = Publication()
 def compose(inputs: ReportInputs) -> dict[str, Any]:
     """The content of report.json without the fields OF_A_VERSION:
     it depends on the inputs and the code alone."""
-    windows = {*WINDOWS, *(one for one in RULE.candidates if not is_paced(one))}
+    windows = {*WINDOWS, *(candidate for candidate in RULE.candidates if not is_paced(candidate))}
     counted = size_section(inputs.release, windows=sorted(windows))
     verdict = verdict_of_inputs(inputs)
     return report_content(
@@ -196,14 +196,14 @@ def release_facts(release: Release) -> dict[str, Any]:
 
 def draw(content: Mapping[str, Any], brief: Brief, *, note: str | None) -> dict[str, str]:
     """Draw the figures of all sections, as Vega-Lite by id; `note` marks each."""
-    figures = [one for section in content["sections"] for one in section["figures"]]
+    figures = [figure for section in content["sections"] for figure in section["figures"]]
     # Altair checks a chart as a whole when it is written;
     # to check each of its parts too takes most of the time.
     with debug_mode(False):
         drawn = {
-            one["id"]: draw_plane(content, brief, NARROW_SHEET)
-            if one["drawing"] == "plane"
-            else draw_figure(one, note=None if one["is_published"] else note)
-            for one in figures
+            figure["id"]: draw_plane(content, brief, NARROW_SHEET)
+            if figure["drawing"] == "plane"
+            else draw_figure(figure, note=None if figure["is_published"] else note)
+            for figure in figures
         }
         return {name: vega_lite(chart) for name, chart in drawn.items() if chart is not None}

@@ -142,7 +142,7 @@ def report_content(
     months = months_limit(inputs.months, inputs.release.crawl.month)
     limits = [*LIMITS, *(recorded["limits"] if recorded else [months])]
     method = method_of(counted.content["mss_bytes"], verdict["rule"] if verdict else None)
-    words = (dataclasses.asdict(answer), [one.to_dict() for one in sections], limits, method, because)
+    words = (dataclasses.asdict(answer), [section.to_dict() for section in sections], limits, method, because)
     report = Report(
         format_version=FORMAT_VERSION,
         year=inputs.year,
@@ -272,7 +272,7 @@ def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
         first, *others = conditions
         found["parameters"] = {
             **parameters,
-            "conditions": [first, *(_differing(one, first) for one in others)],
+            "conditions": [first, *(_differing(other, first) for other in others)],
         }
     return found
 

@@ -126,15 +126,17 @@ def rival_of(verdict: Data | None) -> Data | None:
 
 def _numbers(content: Data) -> Iterator[Number]:
     """What is saved, what is sent again, and what fits, each in two units."""
-    found = {one["id"]: one for one in content["answer"]["numbers"]}
+    found = {number["id"]: number for number in content["answer"]["numbers"]}
     if "gain" in found:
         gain, time, resent = found["gain"], found["milliseconds"], found["resent"]
         more = None if resent["value"] is None else 10 * resent["value"]
         yield _number(gain, f"{quantity(time['value'], 'ms')} a page")
         yield _number(resent, f"{significant(more)} more of 1{NARROW}000 bytes")
     fits = found["fits"]
-    shares = [one for measure in content["sizes"]["measures"] for one in measure["shares"]]
-    counted = (f"{grouped(one['fitting'])} " for one in shares if one["percent"] == fits["value"] is not None)
+    shares = [share for measure in content["sizes"]["measures"] for share in measure["shares"]]
+    counted = (
+        f"{grouped(share['fitting'])} " for share in shares if share["percent"] == fits["value"] is not None
+    )
     yield _number(fits, next(counted, "") + fits["note"].partition(";")[0])
 
 
@@ -167,14 +169,14 @@ def _rows(verdict: Data) -> Iterator[tuple[str, ...]]:
     """All lines, groups of them, and the arms on servers."""
     own, *others = verdict["ledger"] or (None,)
     entries = [own | {"title": "all lines"}] if own else []
-    entries += [*verdict["groups"], *(one for one in others if one["id"] in SERVERS)]
-    for one in entries:
-        share = "" if one["share"] is None else f" ({quantity(100 * one['share'], '%', 2)})"
+    entries += [*verdict["groups"], *(other for other in others if other["id"] in SERVERS)]
+    for entry in entries:
+        share = "" if entry["share"] is None else f" ({quantity(100 * entry['share'], '%', 2)})"
         yield (
-            f"{one['title']}{share}",
-            UNKNOWN if one["window"] is None else str(one["window"]),
-            *(_interval(one[name], unit) for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))),
-            _answer(one, verdict["rule"]["incumbent"]),
+            f"{entry['title']}{share}",
+            UNKNOWN if entry["window"] is None else str(entry["window"]),
+            *(_interval(entry[name], unit) for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))),
+            _answer(entry, verdict["rule"]["incumbent"]),
         )
 
 
@@ -195,7 +197,7 @@ def _sure(content: Data) -> Iterator[str]:
     if verdict is None:
         return
     tables = [table for section in content["sections"] for table in section["tables"]]
-    choices = [row for one in tables if one["id"] == "backcast-choices" for row in one["rows"]]
+    choices = [row for table in tables if table["id"] == "backcast-choices" for row in table["rows"]]
     chosen = [f"{row['window']} ({row['center']})" for row in choices if row["verdict"].endswith("chosen")]
     if choices:
         window = " and ".join(chosen) or "none"

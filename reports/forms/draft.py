@@ -163,7 +163,7 @@ def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
         "title": "The numbers that matter",
         "notes": (),
         "columns": [{"title": name, "unit": "", "kind": "text", "id": name} for name in ("what", "value")],
-        "rows": [{"what": one["label"], "value": key_number(one)} for one in answer["numbers"]],
+        "rows": [{"what": number["label"], "value": key_number(number)} for number in answer["numbers"]],
     }
     first = _section(
         "answer", "The Answer", answer["sentence"], confidence, deciding["what"] if deciding else ""
@@ -196,7 +196,7 @@ def _evidence(content: Data) -> Iterator[ET.Element]:
         section = places[own[0]]
         made = _section(f"about-{section_id}", section["title"], section["lead"])
         for name in own:
-            columns = [one for one in tables[name]["columns"] if one["id"] not in TABLES[name]]
+            columns = [column for column in tables[name]["columns"] if column["id"] not in TABLES[name]]
             made.extend(_table({**tables[name], "columns": columns}))
             again = ET.SubElement(made, "t")
             again.text = "The table is computed again by "

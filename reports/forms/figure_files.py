@@ -73,7 +73,10 @@ def write_figures(folder: Path, content: Data, *, charts: Mapping[str, Drawn]) -
 
 def band_columns(figure: Data) -> list[Data]:
     """Columns of the bands of a figure: its own, with the vertical one as an interval."""
-    return [{**one, "kind": "interval"} if one["id"] == figure["y"] else one for one in figure["columns"]]
+    return [
+        {**column, "kind": "interval"} if column["id"] == figure["y"] else column
+        for column in figure["columns"]
+    ]
 
 
 def write_tables(folder: Path, content: Data) -> None:
@@ -91,15 +94,15 @@ def index_text(content: Data) -> str:
     """What each figure and table is, where it stands in the page, and how its data are computed again."""
     listed = [
         {
-            "id": one["id"],
-            "title": one["title"],
-            "page": f"../index.html#{one['id']}",
-            "data": f"{folder}/{one['id']}.csv",
-            "source": one["source"],
-            "query": one["query"],
-            "recompute": recompute_command(content, one["id"]),
+            "id": item["id"],
+            "title": item["title"],
+            "page": f"../index.html#{item['id']}",
+            "data": f"{folder}/{item['id']}.csv",
+            "source": item["source"],
+            "query": item["query"],
+            "recompute": recompute_command(content, item["id"]),
         }
         for folder, items in (("figures", figures_of(content)), ("tables", tables_of(content)))
-        for one in items
+        for item in items
     ]
     return json.dumps(visible_content(listed), indent=2, ensure_ascii=False) + "\n"

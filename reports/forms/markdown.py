@@ -59,7 +59,7 @@ def _blocks(content: Data, marks: str) -> Iterator[str]:
     yield _listed(answer["reasons"])
     yield _table(
         ("number", "value", "note"),
-        [(one["label"], key_number(one), one["note"]) for one in answer["numbers"]],
+        [(number["label"], key_number(number), number["note"]) for number in answer["numbers"]],
         [False] * 3,
     )
     for section in content["sections"]:
@@ -90,7 +90,9 @@ def _section(content: Data, section: Data) -> Iterator[str]:
             yield f"Data: [CSV](figures/{name}.csv). {_origin(content, figure)}"
     for table in section["tables"]:
         yield f"### {escaped(table['title'])}"
-        yield _table(headings(table), text_rows(table), [one["kind"] != "text" for one in table["columns"]])
+        yield _table(
+            headings(table), text_rows(table), [column["kind"] != "text" for column in table["columns"]]
+        )
         yield from map(escaped, (left_out(table), *table["notes"]))
         yield _origin(content, table)
 

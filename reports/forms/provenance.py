@@ -84,7 +84,7 @@ def parameters(content: Data) -> list[tuple[str, str]]:
     return [
         (name.replace("_", " "), ", ".join(map(_setting, values)))
         for name, values in lists.items()
-        if not any(isinstance(one, Mapping) for one in values)
+        if not any(isinstance(value, Mapping) for value in values)
     ]
 
 

@@ -43,9 +43,9 @@ def _lines(content: Data, marks: str) -> Iterator[str]:
     for reason in answer["reasons"]:
         yield from _wrapped(reason, indent="- ", hang="  ")
     yield ""
-    for one in answer["numbers"]:
-        note = f"; {one['note']}" if one["note"] else ""
-        yield from _wrapped(f"{key_number(one)} {one['label']}{note}", indent="- ", hang="  ")
+    for number in answer["numbers"]:
+        note = f"; {number['note']}" if number["note"] else ""
+        yield from _wrapped(f"{key_number(number)} {number['label']}{note}", indent="- ", hang="  ")
     # The checksum has a line of its own: it would not fit beside a word.
     sha256 = content["citation"]["data"].rpartition("sha256:")[2]
     line = content["citation"]["line"].replace(f", sha256:{sha256}", "")

@@ -82,14 +82,15 @@ class Replay:
 
 def check_populations(populations: Sequence[Mapping[str, Any]]) -> None:
     """Raise ReportError if a replay names no populations, or the weights of one do not sum to 1."""
-    if sorted(one["slow"] for one in populations) != [False, True]:
+    if sorted(population["slow"] for population in populations) != [False, True]:
         raise ReportError("the replay names no populations; run `firstflight replay run` again")
-    for one in populations:
-        total = math.fsum(one["weights"].values())
+    for population in populations:
+        total = math.fsum(population["weights"].values())
         if not math.isclose(total, 1, abs_tol=WEIGHTS_OFF):
             raise ReportError(
-                f"the weights of the population {one['id']} in the replay sum to {total:.4g}, not to 1: its "
-                "means would be of no population; mend the population and run `firstflight replay run` again"
+                f"the weights of the population {population['id']} in the replay sum to {total:.4g}, "
+                "not to 1: its means would be of no population; mend the population and run "
+                "`firstflight replay run` again"
             )
 
 
@@ -152,7 +153,9 @@ def counted(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     >>> counted([left, {"guest": 2, "profile": "a", "name": "IW 10", "passed": True}])
     [{'guest': 2, 'profile': 'a', 'name': 'IW 10', 'passed': True}]
     """
-    arrived = [one for one in checks if one["name"].startswith("IW") and "flight arrived" not in one["name"]]
+    arrived = [
+        check for check in checks if check["name"].startswith("IW") and "flight arrived" not in check["name"]
+    ]
     begun = {(check["profile"], check["guest"]) for check in arrived}
     guests = collections.Counter(profile for profile, _ in begun)
     return [

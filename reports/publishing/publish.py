@@ -108,7 +108,7 @@ def _with_equal_content(
     """
     if wanted.version == place.number:
         return None
-    equal = [one for one in versions if stored_digest(one) == digest]
+    equal = [version for version in versions if stored_digest(version) == digest]
     if isinstance(wanted.version, int):
         equal = [one for one in equal if one.number == wanted.version]
     newest = newest_version(versions)

@@ -64,8 +64,8 @@ def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> l
         inputs, carries = _with_loads(folder, manifest, places)
         notes = [*notes, *(["by the loads that the report carries"] if carries else [])]
         by_loads = _compared(published, left, items(compose(inputs)), notes)
-        left = [one.id for one in by_loads if one.differences]
-        again = {one.id: one for one in by_loads}
+        left = [load.id for load in by_loads if load.differences]
+        again = {load.id: load for load in by_loads}
         found = [again.get(one.id, one) for one in found]
     if left and other:
         raise ReportError(other)

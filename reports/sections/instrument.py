@@ -148,12 +148,12 @@ def figure_rows(content: Data) -> list[Row]:
     """Judged quantities of the back-cast, the same one of both data centres below each other."""
     rows = [
         {
-            "what": one["what"].partition(one["center"])[2].lstrip(":, "),
-            "center": f"{CENTERS[one['center']]} data centre",
-            **{name: one[name] for name in ("unit", "published", "ours", "factor")},
+            "what": figure["what"].partition(figure["center"])[2].lstrip(":, "),
+            "center": f"{CENTERS[figure['center']]} data centre",
+            **{name: figure[name] for name in ("unit", "published", "ours", "factor")},
         }
-        for one in content["figures"]
-        if one["half"] == "judgement"
+        for figure in content["figures"]
+        if figure["half"] == "judgement"
     ]
     order = list(dict.fromkeys(row["what"] for row in rows))
     return sorted(rows, key=lambda row: order.index(row["what"]))
@@ -174,13 +174,14 @@ def choices_tables(content: Data) -> Iterator[Table]:
         rows=tuple(
             {
                 "center": CENTERS[center],
-                "window": f"IW {one['window']}",
-                "gain": one["gain_percent"],
-                "resent": one["resent_pp"],
-                "verdict": one["verdict"] + (", chosen" if one["window"] == chosen["window"] else ""),
+                "window": f"IW {candidate['window']}",
+                "gain": candidate["gain_percent"],
+                "resent": candidate["resent_pp"],
+                "verdict": candidate["verdict"]
+                + (", chosen" if candidate["window"] == chosen["window"] else ""),
             }
             for center, chosen in content["choices"].items()
-            for one in chosen["candidates"]
+            for candidate in chosen["candidates"]
         ),
         source="the back-cast",
         query=AGAIN,
@@ -213,8 +214,8 @@ def checks_table() -> Table:
             Column(id="what", title="held against", kind="text"),
             Column(id="result", title="result", kind="text"),
         ),
-        rows=tuple({"what": one.what, "result": one.result} for one in CHECKS),
-        source=", ".join(dict.fromkeys(one.source for one in CHECKS)),
+        rows=tuple({"what": check.what, "result": check.result} for check in CHECKS),
+        source=", ".join(dict.fromkeys(check.source for check in CHECKS)),
         query="firstflight replay reproduce",
         is_published=True,
     )

@@ -41,7 +41,8 @@ def same_sites(
     asked = Asked(mss=mss)
     now = values_of(release, asked) if others else {}
     stated = [
-        (one, [each for each in changes(values_of(one, asked), now, asked) if each.change]) for one in others
+        (other, [each for each in changes(values_of(other, asked), now, asked) if each.change])
+        for other in others
     ]
     shares = in_order(row for one, every in stated for row in share_rows(one, every))
     sizes = in_order(row for one, every in stated for row in size_rows(one, every))
@@ -118,7 +119,7 @@ def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: 
                 "when": name,
                 "share": row[value],
             }
-            for row in sorted(rows, key=lambda one: str(one["since"]))
+            for row in sorted(rows, key=lambda row: str(row["since"]))
             for name, value in (("then", "before"), (f"in {now}", "now"))
         ),
         source=source,

@@ -45,7 +45,7 @@ def servers_section(release: Release) -> dict[str, Any] | None:
     with open_tables(release.path) as database:
         distributions = window_distributions(database)
         database.execute(SEEN)
-        exact = {one["segments"]: one for one in _rows(database, EXACT)}
+        exact = {row["segments"]: row for row in _rows(database, EXACT)}
         reasons = _rows(database, REASONS)
         flights = _rows(database, FLIGHTS)
     if not distributions or not distributions["all"].known:
@@ -66,20 +66,22 @@ def servers_section(release: Release) -> dict[str, Any] | None:
                     for name, one in distributions.items()
                 },
             }
-            for segments in sorted({one.most for one in together.shares if one.most is not None})
+            for segments in sorted({share.most for share in together.shares if share.most is not None})
         ],
-        "unknown": [{**one, "definition": INITIAL_WINDOW_UNKNOWN.get(one["unknown"], "")} for one in reasons],
+        "unknown": [
+            {**reason, "definition": INITIAL_WINDOW_UNKNOWN.get(reason["unknown"], "")} for reason in reasons
+        ],
         "first_flights": [
             {
-                "transport": "QUIC" if one["is_quic"] else "TCP",
-                "connections": one["connections"],
+                "transport": "QUIC" if flight["is_quic"] else "TCP",
+                "connections": flight["connections"],
                 **{
                     f"{name}_p{percent}": value
                     for name in ("size", "packets")
-                    for percent, value in zip((10, 50, 90), one[name], strict=True)
+                    for percent, value in zip((10, 50, 90), flight[name], strict=True)
                 },
             }
-            for one in flights
+            for flight in flights
         ],
     }
 
@@ -93,15 +95,15 @@ def _windows(
         name: {(share.least, share.most): share.share for share in one.shares}
         for name, one in distributions.items()
     }
-    for one in distributions["all"].shares:
-        seen = exact.get(one.least, {}) if one.least == one.most else {}
+    for share in distributions["all"].shares:
+        seen = exact.get(share.least, {}) if share.least == share.most else {}
         yield {
-            "window": one.label,
-            "least": one.least,
-            "most": one.most,
-            "percent": 100 * one.share,
+            "window": share.label,
+            "least": share.least,
+            "most": share.most,
+            "percent": 100 * share.share,
             **{
-                f"{name}_percent": 100 * apart[name].get((one.least, one.most), 0.0)
+                f"{name}_percent": 100 * apart[name].get((share.least, share.most), 0.0)
                 if name in apart
                 else None
                 for name in ("tls", "clear")

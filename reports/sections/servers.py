@@ -30,7 +30,7 @@ def servers_parts(servers: Mapping[str, Any] | None, *, source: str) -> Iterator
     """Yield the figure and the tables from the content's servers; nothing if no packets were captured."""
     if servers is None:
         return
-    rows = tuple({one.id: window[one.id] for one in COLUMNS} for window in servers["windows"])
+    rows = tuple({column.id: window[column.id] for column in COLUMNS} for window in servers["windows"])
     known = servers["exact"] + servers["bounded"] + servers["at_least"]
     first = max(rows, key=lambda row: float(row["percent"]))
     yield (

@@ -44,14 +44,16 @@ def gains_section(verdict: Data, *, source: str, query: str) -> Section:
             y="window",
             series="sent",
             columns=(WINDOW, SENT, GAIN),
-            rows=tuple({**named(one), "gain": one["gain_percent"]} for one in candidates),
+            rows=tuple({**named(candidate), "gain": candidate["gain_percent"]} for candidate in candidates),
             source=source,
             query=query,
             lines=lines,
             domain=domain,
         )
     ]
-    known = [one for one in verdict["groups"] if (one["gain_percent"] or {}).get("estimate") is not None]
+    known = [
+        group for group in verdict["groups"] if (group["gain_percent"] or {}).get("estimate") is not None
+    ]
     if known:
         most = max(known, key=lambda one: float(one["gain_percent"]["estimate"]))
         figures.append(
@@ -91,7 +93,7 @@ GROWING = {
 
 def growing(groups: Sequence[Data]) -> str:
     """Along what the saved time grows, in a sentence; empty if it does not."""
-    gains = {one["id"]: one["gain_percent"]["estimate"] for one in groups}
+    gains = {group["id"]: group["gain_percent"]["estimate"] for group in groups}
     told = [
         words
         for words, names in GROWING.items()
@@ -114,12 +116,14 @@ def group_name(one: Data) -> str:
 
 def rival_of(verdict: Data) -> Data | None:
     """The candidate that the answer speaks of; None if there is none."""
-    return next((one for one in verdict["candidates"] if one["window"] == verdict["rival"]), None)
+    return next(
+        (candidate for candidate in verdict["candidates"] if candidate["window"] == verdict["rival"]), None
+    )
 
 
 def shared(entries: Sequence[Data], name: str, lines: Sequence[float]) -> tuple[float, float]:
     """Ends of an axis that holds all estimates, and their intervals up to half as much again."""
-    found = [one[name] for one in entries if one[name] and one[name]["estimate"] is not None]
+    found = [entry[name] for entry in entries if entry[name] and entry[name]["estimate"] is not None]
     told = [one["estimate"] for one in found] + list(lines)
     reach = 0.5 * (max(told) - min(told))
     ends = [one[end] for one in found for end in ("lower", "upper") if one[end] is not None]
@@ -146,15 +150,15 @@ def verdicts_table(verdict: Data, source: str, query: str) -> Table:
         ),
         rows=tuple(
             {
-                "window": f"IW {one['window']}",
-                "gain": one["gain_percent"],
-                "milliseconds": one["milliseconds"],
-                "resent": one["resent_pp"],
-                "benefit": one["net_benefit_pp"],
-                "verdict": one["verdict"],
-                "pairs": one["pairs"],
+                "window": f"IW {candidate['window']}",
+                "gain": candidate["gain_percent"],
+                "milliseconds": candidate["milliseconds"],
+                "resent": candidate["resent_pp"],
+                "benefit": candidate["net_benefit_pp"],
+                "verdict": candidate["verdict"],
+                "pairs": candidate["pairs"],
             }
-            for one in verdict["candidates"]
+            for candidate in verdict["candidates"]
         ),
         source=source,
         query=query,
@@ -169,13 +173,13 @@ def beside_table(candidates: Sequence[Data], source: str, query: str) -> Iterato
     """Yield the table of every other quantity by the same estimator, which decides nothing."""
     rows = tuple(
         {
-            "window": f"IW {one['window']}",
+            "window": f"IW {candidate['window']}",
             "what": f"{BY_ID[name].what}{' saved' if BY_ID[name].is_log else ''}",
             "change": {end: found[end] for end in ("estimate", "lower", "upper")},
             "unit": BY_ID[name].unit,
         }
-        for one in candidates
-        for name, found in one["beside"].items()
+        for candidate in candidates
+        for name, found in candidate["beside"].items()
         if name not in DECIDING and found["estimate"] is not None
     )
     if rows:
@@ -209,7 +213,7 @@ def costs_section(verdict: Data, *, source: str, query: str) -> Section:
         y="window",
         series="sent",
         columns=(WINDOW, SENT, RESENT),
-        rows=tuple({**named(one), "resent": one["resent_pp"]} for one in candidates),
+        rows=tuple({**named(candidate), "resent": candidate["resent_pp"]} for candidate in candidates),
         source=source,
         query=query,
         lines=(Line(value=0.0, label=""),),
@@ -242,7 +246,7 @@ def costs_section(verdict: Data, *, source: str, query: str) -> Section:
 
 def resent_title(candidates: Sequence[Data]) -> str:
     """The cost of one size at once and paced, where both were replayed."""
-    found = {str(one["window"]): one["resent_pp"]["estimate"] for one in candidates}
+    found = {str(candidate["window"]): candidate["resent_pp"]["estimate"] for candidate in candidates}
     both = [name for name in found if f"{name} paced" in found and int(name) > 10]
     if both and None not in (found[both[0]], found[f"{both[0]} paced"]):
         once, paced = (quantity(found[name], "pp", 2) for name in (both[0], f"{both[0]} paced"))
@@ -305,13 +309,13 @@ def half_loaded_table(half: Mapping[str, Sequence[Data]], source: str, query: st
         rows=tuple(
             {
                 "who": WHO[name],
-                "window": f"IW {one['window']}",
-                "page": one["page_percent"],
-                "others": one["short_flows_percent"],
-                "pairs": one["pairs"],
+                "window": f"IW {row['window']}",
+                "page": row["page_percent"],
+                "others": row["short_flows_percent"],
+                "pairs": row["pairs"],
             }
             for name, rows in half.items()
-            for one in rows
+            for row in rows
         ),
         source=source,
         query=query,
@@ -332,12 +336,12 @@ def levels_table(rows: Sequence[Data], *, incumbent: int, source: str, query: st
         ),
         rows=tuple(
             {
-                "title": one["title"],
-                "share": 100 * one["share"],
-                "resent": one["resent_percent"],
-                "responses": one["responses_percent"],
+                "title": row["title"],
+                "share": 100 * row["share"],
+                "resent": row["resent_percent"],
+                "responses": row["responses_percent"],
             }
-            for one in rows
+            for row in rows
         ),
         source=source,
         query=query,
@@ -352,7 +356,7 @@ def levels_table(rows: Sequence[Data], *, incumbent: int, source: str, query: st
 def otherwise_section(verdict: Data, plane: Figure, *, source: str, query: str) -> Section:
     """The verdict in its plane, and who would decide otherwise."""
     rule, entries = verdict["rule"], verdict["ledger"]
-    turning = [one["title"] for one in entries if one["turns"]]
+    turning = [entry["title"] for entry in entries if entry["turns"]]
     price = stated(rule["price_pp"], "pp")
     turns = (
         f"The answer turns by {'; '.join(turning)}."
@@ -383,9 +387,9 @@ def price_figure(verdict: Data, source: str, query: str) -> Iterator[Figure]:
     """Yield the figure of what 1 % of page time costs by each input, beside the prices of 2010."""
     entries = verdict["ledger"]
     shown = [
-        one
-        for one in entries
-        if (one["price_pp"] or 0) > 0 and not str(one["id"]).startswith(("price", "time alone"))
+        entry
+        for entry in entries
+        if (entry["price_pp"] or 0) > 0 and not str(entry["id"]).startswith(("price", "time alone"))
     ]
     if len(shown) < 2:
         return
@@ -430,13 +434,13 @@ def guards_table(guards: Sequence[Data], source: str, query: str) -> Iterator[Ta
             ),
             rows=tuple(
                 {
-                    "window": f"IW {one['window']}",
-                    "what": one["what"],
-                    "longer": one["longer_percent"],
-                    "limit": one["limit_percent"],
-                    "verdict": said[one["holds"]],
+                    "window": f"IW {guard['window']}",
+                    "what": guard["what"],
+                    "longer": guard["longer_percent"],
+                    "limit": guard["limit_percent"],
+                    "verdict": said[guard["holds"]],
                 }
-                for one in guards
+                for guard in guards
             ),
             source=source,
             query=query,
@@ -458,16 +462,16 @@ def _answers(table_id: str, title: str, entries: Sequence[Data], source: str, qu
         ),
         rows=tuple(
             {
-                "title": one["title"]
-                if one["share"] is None
-                else f"{one['title']}, {stated(round(100 * one['share']), '%')} of all",
-                "window": None if one["window"] is None else f"IW {one['window']}",
-                "gain": one["gain_percent"],
-                "resent": one["resent_pp"],
-                "price": one["price_pp"],
-                "answer": one["answer"],
+                "title": entry["title"]
+                if entry["share"] is None
+                else f"{entry['title']}, {stated(round(100 * entry['share']), '%')} of all",
+                "window": None if entry["window"] is None else f"IW {entry['window']}",
+                "gain": entry["gain_percent"],
+                "resent": entry["resent_pp"],
+                "price": entry["price_pp"],
+                "answer": entry["answer"],
             }
-            for one in entries
+            for entry in entries
         ),
         source=source,
         query=query,
@@ -481,11 +485,11 @@ def plane_figure(
     entries = [*verdict["candidates"], *verdict["groups"]]
     rows: list[Row] = [
         {
-            "name": f"IW {one['window']}" if "share" not in one else group_name(one),
-            "gain": one["gain_percent"],
-            "resent": one["resent_pp"],
+            "name": f"IW {entry['window']}" if "share" not in entry else group_name(entry),
+            "gain": entry["gain_percent"],
+            "resent": entry["resent_pp"],
         }
-        for one in entries
+        for entry in entries
     ]
     rows += [
         {"name": f"2010, {name} data centre", "gain": _point(gain), "resent": _point(cost)}

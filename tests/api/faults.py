@@ -54,9 +54,9 @@ most have 12 px."""
 def violations(page: Page) -> list[str]:
     """A line for each violation of axe-core's rules on the page as it is shown now."""
     return [
-        f"{one['id']}: {node['target']} {node['failureSummary']}"
-        for one in Axe().run(page).response["violations"]
-        for node in one["nodes"][:NODES]
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in Axe().run(page).response["violations"]
+        for node in violation["nodes"][:NODES]
     ]
 
 

@@ -145,7 +145,7 @@ def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> No
     )
     with opened(browser, client, "/faults") as page:
         page.set_viewport_size(SIZES[390])
-        assert [one.split(":")[0] for one in violations(page)] == ["image-alt"]
+        assert [violation.split(":")[0] for violation in violations(page)] == ["image-alt"]
         wide, small, shrunk = unreadable(page)
         assert wide.endswith("px wide on a screen of 390 px")
         assert small == "letters below 11 px: small: 10.0 px"

@@ -181,7 +181,7 @@ def test_an_erased_version_is_gone_and_listed(client: TestClient, two: Path) -> 
             client.get(f"/reports/2025/v1/{name}"), "withdrawn", 410, mentions="a site was withdrawn"
         )
     _, report = client.get("/v1/reports").json()["reports"]
-    assert [(one["standing"], len(one["files"])) for one in report["versions"]] == [
+    assert [(version["standing"], len(version["files"])) for version in report["versions"]] == [
         ("newest", 6),
         ("erased", 0),
     ]
@@ -193,7 +193,7 @@ def test_a_damaged_newest_version_is_not_replaced_by_an_older_one(client: TestCl
     (two / "v2" / "summary.txt").write_text("IW 100\n")
     found = client.get("/v1/reports").json()
     assert [(one["year"], one["version"]) for one in found["damaged"]] == [("2025", 2)]
-    assert [one["year"] for one in found["reports"]] == ["2026"]
+    assert [report["year"] for report in found["reports"]] == ["2026"]
     assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v2/"
     assert "Damaged here: summary.txt" in line_of(client.get("/reports/2025/v2/").text)
     assert_problem(client.get("/reports/2025/v2/summary.txt"), "damaged-file", 503)
@@ -219,7 +219,7 @@ def test_a_version_has_a_good_signature_where_it_was_signed(
     )
     with TestClient(app) as client:
         _, report = client.get("/v1/reports").json()["reports"]
-        assert [one["signature"] for one in report["versions"]] == ["good", "unsigned"]
+        assert [version["signature"] for version in report["versions"]] == ["good", "unsigned"]
         assert client.get("/reports/2025/v2/files/SHA256SUMS.sig").text.startswith("-----BEGIN SSH SIGNATURE")
 
 

@@ -85,7 +85,7 @@ def test_a_damaged_release_is_listed_as_damaged_and_the_others_are_served(
 def test_a_damaged_newest_version_is_not_replaced_by_an_older_one(client: TestClient, data_dir: Path) -> None:
     flip(folder_of(data_dir, "2026-11", 2) / "distribution.parquet")
     assert_problem(client.get(f"/v1/distributions?crawl={CRAWL}"), "damaged-release", 503)
-    (listed,) = [one for one in client.get("/v1/crawls").json()["crawls"] if one["crawl"] == CRAWL]
+    (listed,) = [crawl for crawl in client.get("/v1/crawls").json()["crawls"] if crawl["crawl"] == CRAWL]
     assert listed["versions"] == [1]
     assert "2 (damaged)" in client.get(f"/releases/{CRAWL}/v1").text
 
@@ -150,13 +150,15 @@ def test_an_unchecked_file_is_listed_as_such_and_checked_before_it_is_served(
     flip(folder_of(data_dir) / "distribution.parquet")
     app = create_app(data_dir / "releases", data_dir / "reports", looked_at_every_s=0)
     with TestClient(app) as client:
-        checked = {one["provenance"]["is_checked"] for one in client.get("/v1/releases").json()["releases"]}
+        checked = {
+            release["provenance"]["is_checked"] for release in client.get("/v1/releases").json()["releases"]
+        }
         assert False in checked
         assert client.get(f"/v1/distributions?crawl={OLD}").status_code == 503
         for _ in range(20):  # a file at each look
             found = client.get("/v1/crawls").json()
         assert [one["crawl"] for one in found["damaged"]] == [OLD]
-        assert {one["provenance"]["is_checked"] for one in found["crawls"]} == {True}
+        assert {crawl["provenance"]["is_checked"] for crawl in found["crawls"]} == {True}
 
 
 def test_a_withdrawn_version_is_gone_and_listed_as_withdrawn(client: TestClient, data_dir: Path) -> None:
@@ -176,7 +178,7 @@ def test_a_withdrawn_version_is_gone_and_listed_as_withdrawn(client: TestClient,
 def test_a_crawl_whose_versions_are_all_withdrawn_is_gone(client: TestClient, data_dir: Path) -> None:
     withdraw(folder_of(data_dir))
     assert_problem(client.get(f"/v1/distributions?crawl={OLD}"), "withdrawn", 410)
-    assert OLD not in {one["crawl"] for one in client.get("/v1/crawls").json()["crawls"]}
+    assert OLD not in {crawl["crawl"] for crawl in client.get("/v1/crawls").json()["crawls"]}
     assert "withdrawn" in client.get("/").text
 
 
@@ -228,7 +230,7 @@ def test_signatures_are_shown_and_a_bad_one_is_damage(
         looked_at_every_s=0,
     )
     with TestClient(app) as client:
-        found = {one["crawl"]: one["provenance"] for one in client.get("/v1/crawls").json()["crawls"]}
+        found = {crawl["crawl"]: crawl["provenance"] for crawl in client.get("/v1/crawls").json()["crawls"]}
         assert {name: (one["signature"], one["signed_by"]) for name, one in found.items()} == {
             OLD: ("good", "releases@example.org"),
             CRAWL: ("unsigned", None),  # its version 1

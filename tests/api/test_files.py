@@ -100,7 +100,7 @@ def test_a_damaged_release_is_left_out_and_the_others_are_served(client: TestCli
     (manifest,) = data_dir.glob("releases/month=2026-10/**/manifest.json")
     manifest.write_text('{"crawl": ')
     crawls = client.get("/v1/crawls").json()["crawls"]
-    assert {one["month"] for one in crawls} == {"2026-11"}
+    assert {crawl["month"] for crawl in crawls} == {"2026-11"}
     assert client.get("/").status_code == 200
 
 

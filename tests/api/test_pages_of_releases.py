@@ -28,7 +28,7 @@ def test_releases_come_in_pages_that_lead_on_and_each_is_on_one_of_them(data_dir
             assert not following or answer.links["next"]["url"] == following
     assert whole["next"] is None
     assert [one["provenance"]["crawl"] for one in found] == [
-        one["provenance"]["crawl"] for one in whole["releases"]
+        release["provenance"]["crawl"] for release in whole["releases"]
     ]
     assert {f"{month}.desktop.local.tcp.web" for month in months} <= {
         one["provenance"]["crawl"] for one in found

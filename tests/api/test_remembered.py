@@ -171,7 +171,7 @@ def test_a_cache_that_cannot_be_written_is_logged_once_and_not_used(
     with TestClient(app_of(data_dir, answers=data_dir / "file/answers")) as client:
         for mss in (536, 1430, 1460):
             assert client.get(f"{COLD}&mss={mss}").status_code == 200
-    assert len([one for one in caplog.messages if "memory only" in one]) == 1
+    assert len([message for message in caplog.messages if "memory only" in message]) == 1
 
 
 def test_an_etag_does_not_depend_on_the_library_s_path(data_dir: Path) -> None:

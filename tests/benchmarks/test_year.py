@@ -59,7 +59,7 @@ def test_the_service_knows_the_strata_and_the_sites_of_a_year(data: Path) -> Non
     with TestClient(create_app(data / "releases", data / "reports")) as client:
         asked = f"/v1/distributions?crawl={made(data)[0].crawl}&measure=responses"
         shares = [client.get(f"{asked}&{stratum}").json() for stratum in STRATA[:2]]
-        assert all(one["stratum_unknown"] is None for one in shares)
+        assert all(share["stratum_unknown"] is None for share in shares)
         assert shares[1]["distributions"][0]["known"] > 0
         history = client.get(f"/v1/sites/{host_of(1)}").json()
-    assert [one["crawl"][:7] for one in history["crawls"]] == sorted(MONTHS, reverse=True)
+    assert [crawl["crawl"][:7] for crawl in history["crawls"]] == sorted(MONTHS, reverse=True)

@@ -75,7 +75,7 @@ def stripped(lines: list[str]) -> list[str]:
 
 def sent(web: Any) -> list[tuple[Any, ...]]:
     """Responses in the server's log."""
-    began = (one for one in web.log.responses if one.wire_bytes)
+    began = (response for response in web.log.responses if response.wire_bytes)
     return [(one.method, one.host, one.path, one.wire_bytes, one.body_bytes) for one in began]
 
 
@@ -102,7 +102,7 @@ async def main() -> None:
     async with ZooWeb(HOSTS, protocol="h3", path=Path(late=7, lost=25)) as quic:
         lines = await record(quic, f"https://{HOST}/", quic=True)
         save("h3", lines, sent(quic))
-        connections = [dataclasses.asdict(one) for one in quic.log.connections]
+        connections = [dataclasses.asdict(connection) for connection in quic.log.connections]
         (FOLDER / "h3.connections.json").write_text(json.dumps(connections, indent=1) + "\n")
 
 

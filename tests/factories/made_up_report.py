@@ -112,7 +112,8 @@ def write_replay(
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
         "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
         "populations": [
-            population_facts(one) | ({"measured": measured} if measured else {}) for one in PAPER_POPULATIONS
+            population_facts(paper_population) | ({"measured": measured} if measured else {})
+            for paper_population in PAPER_POPULATIONS
         ],
         "gates": [
             {

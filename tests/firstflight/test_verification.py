@@ -156,7 +156,7 @@ def test_everything_damaged_at_once_is_a_line_each_and_stays_json(data: Path) ->
     as_json = CliRunner().invoke(main, ["verify", "--offline", "--json"])
     assert (as_json.exit_code, as_json.stderr) == (1, "")
     items = json.loads(as_json.stdout)["items"]
-    assert [(one["kind"], one["state"]) for one in items] == [(kind, "damaged") for kind in FOLDERS]
+    assert [(item["kind"], item["state"]) for item in items] == [(kind, "damaged") for kind in FOLDERS]
 
 
 @pytest.mark.parametrize("place", ["releases", "replays", "decisions", "reports", "populations"])

@@ -26,16 +26,16 @@ def text(answer: Answer) -> str:
 
 def named(played: Played) -> dict[int, list[int]]:
     """Return the objects that each object's content or location names, by index."""
-    by_url = {f"//{one.origin.host}{one.path}": one for one in played.answers}
+    by_url = {f"//{answer.origin.host}{answer.path}": answer for answer in played.answers}
     found: dict[int, list[int]] = {}
-    for one in played.answers:
-        location = dict(one.headers).get("location")
+    for answer in played.answers:
+        location = dict(answer.headers).get("location")
         said = [location] if location else []
-        if dict(one.headers)["content-type"].startswith("text/") and not location:
-            said = URL.findall(text(one))
+        if dict(answer.headers)["content-type"].startswith("text/") and not location:
+            said = URL.findall(text(answer))
         targets = [by_url[url[url.index("//") :]] for url in said]
-        assert one.index is not None
-        found[one.index] = [target.index for target in targets if target.index is not None]
+        assert answer.index is not None
+        found[answer.index] = [target.index for target in targets if target.index is not None]
     return found
 
 

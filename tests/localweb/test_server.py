@@ -60,14 +60,14 @@ def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch:
     port_of = {connection.id: connection.client_port for connection in web.log.connections}
 
     sent = {
-        (port_of[one.connection_id], one.scheme, one.host, one.path): (
-            one.status,
-            one.stream_id,
-            one.wire_bytes,
-            one.body_bytes,
-            one.is_complete,
+        (port_of[response.connection_id], response.scheme, response.host, response.path): (
+            response.status,
+            response.stream_id,
+            response.wire_bytes,
+            response.body_bytes,
+            response.is_complete,
         )
-        for one in web.log.responses
+        for response in web.log.responses
     }
     received = {
         (connection.client_port, *origin, path): (
@@ -84,15 +84,15 @@ def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch:
     assert len(sent) == sum(len(page.objects) for page in pages)
 
     assert {
-        one.client_port: (
-            one.protocol,
-            one.sent_bytes,
-            one.plaintext_bytes,
-            one.tls_handshake_bytes,
-            one.tls_ticket_bytes,
-            one.frame_bytes,
+        connection.client_port: (
+            connection.protocol,
+            connection.sent_bytes,
+            connection.plaintext_bytes,
+            connection.tls_handshake_bytes,
+            connection.tls_ticket_bytes,
+            connection.frame_bytes,
         )
-        for one in web.log.connections
+        for connection in web.log.connections
     } == {
         one.client_port: (
             one.protocol,
@@ -117,10 +117,10 @@ def test_the_logs_measures_add_up(mode: Mode, pages: list[Page], fetch: Fetch) -
 
     log = asyncio.run(asyncio.wait_for(scenario(), 60)).log
     for connection in log.connections:
-        responses = [one for one in log.responses if one.connection_id == connection.id]
-        wire = sum(one.wire_bytes for one in responses)
+        responses = [response for response in log.responses if response.connection_id == connection.id]
+        wire = sum(response.wire_bytes for response in responses)
         assert wire + connection.frame_bytes == connection.plaintext_bytes
-        assert [one.position for one in responses] == list(range(1, len(responses) + 1))
+        assert [response.position for response in responses] == list(range(1, len(responses) + 1))
         if connection.tls_version is None:
             assert connection.sent_bytes == connection.plaintext_bytes
         else:
@@ -130,11 +130,16 @@ def test_the_logs_measures_add_up(mode: Mode, pages: list[Page], fetch: Fetch) -
             records, rest = divmod(connection.sent_bytes - around, RECORD_BYTES)
             assert rest == 0
             assert records >= len(responses)
-        for one in responses:
-            assert one.first_byte_us is not None
-            assert one.last_byte_us is not None
-            assert one.header_bytes + one.body_bytes == one.wire_bytes
-            assert connection.opened_us <= one.request_received_us <= one.first_byte_us <= one.last_byte_us
+        for response in responses:
+            assert response.first_byte_us is not None
+            assert response.last_byte_us is not None
+            assert response.header_bytes + response.body_bytes == response.wire_bytes
+            assert (
+                connection.opened_us
+                <= response.request_received_us
+                <= response.first_byte_us
+                <= response.last_byte_us
+            )
 
 
 def test_bodies_arrive_as_they_are_played(pages: list[Page], fetch: Fetch) -> None:

@@ -81,7 +81,7 @@ def test_events_are_found_however_they_are_wrapped(wrap: Any) -> None:
         [wrap(asked("1", URL)), wrap(answered("1")), wrap({"method": "Page.loadEventFired"})], now=NOW
     )
 
-    assert [one.status for one in found.exchanges] == [200]
+    assert [exchange.status for exchange in found.exchanges] == [200]
     assert found.epoch_s == 1_500_000_000.0 - 1.0
 
 

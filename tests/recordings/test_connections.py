@@ -18,7 +18,7 @@ def test_a_connect_time_opens_a_connection_and_the_origin_shares_it_over_h2() ->
     found = rebuild(requests(document(), row(1, started_ms=300.0), row(2, started_ms=300.0)))
     assert found.rules == {0: OPENED, 1: REUSED, 2: REUSED}
     (connection,) = found.connections
-    assert [one.entry for one in connection.requests] == [0, 1, 2]
+    assert [request.entry for request in connection.requests] == [0, 1, 2]
     assert (connection.opened_us, connection.connected_us, connection.ready_us) == (5 * MS, 45 * MS, 105 * MS)
 
 
@@ -46,7 +46,7 @@ def test_fonts_have_the_connection_that_was_opened_without_credentials() -> None
     anonymous = row(1, started_ms=300.0, destination="font", dns_ms=0.0, connect_ms=90.0, ssl_ms=50.0)
     later = [row(2, started_ms=900.0), row(3, started_ms=900.0, destination="font")]
     found = rebuild(requests(document(), anonymous, *later))
-    assert [[one.entry for one in each.requests] for each in found.connections] == [[0, 2], [1, 3]]
+    assert [[request.entry for request in each.requests] for each in found.connections] == [[0, 2], [1, 3]]
 
 
 def test_over_http1_a_socket_has_one_request_at_a_time_and_the_one_that_was_used_last_is_taken() -> None:
@@ -54,7 +54,7 @@ def test_over_http1_a_socket_has_one_request_at_a_time_and_the_one_that_was_used
     second = row(1, started_ms=300.0, dns_ms=0.0, connect_ms=100.0, ssl_ms=60.0, **h1)
     rows = [document(**h1), second, row(2, started_ms=600.0, **h1), row(3, started_ms=600.0, **h1)]
     found = rebuild(requests(*rows))
-    assert [[one.entry for one in each.requests] for each in found.connections] == [[0, 3], [1, 2]]
+    assert [[request.entry for request in each.requests] for each in found.connections] == [[0, 3], [1, 2]]
 
 
 def test_over_http1_a_request_waits_for_a_socket_that_is_soon_idle() -> None:

@@ -43,12 +43,20 @@ def test_sizes_of_playwrights_har_are_those_that_the_server_counted(mode: Mode, 
     har = tmp_path / "page.har"
     sent = asyncio.run(record(mode, har))
 
-    (protocol,) = {one["response"]["httpVersion"] for one in json.loads(har.read_text())["log"]["entries"]}
+    (protocol,) = {
+        entry["response"]["httpVersion"] for entry in json.loads(har.read_text())["log"]["entries"]
+    }
     assert protocol == {Mode.H1TLS: "HTTP/1.1", Mode.H2: "HTTP/2.0"}[mode]
     recorded = collections.Counter(
-        (urlsplit(one.url).hostname, one.status, sizes.wire_bytes, sizes.header_bytes, sizes.body_bytes)
-        for one in read_file(har, HAR).load.exchanges
-        for sizes in [one.sizes]
+        (
+            urlsplit(exchange.url).hostname,
+            exchange.status,
+            sizes.wire_bytes,
+            sizes.header_bytes,
+            sizes.body_bytes,
+        )
+        for exchange in read_file(har, HAR).load.exchanges
+        for sizes in [exchange.sizes]
     )
     counted = collections.Counter(
         (one.host, one.status, None, None, 0)  # Playwright counts 0 bytes of a redirect over HTTP/2

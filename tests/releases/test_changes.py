@@ -61,17 +61,19 @@ def recorded() -> Mapping[str, list[Sized]]:
     for name in sorted(SETS.keys() - {"lh-gov-europe-2021-03"}):
         recording, keys = read_recording(SETS[name]), site_keys(name)
         for page in recording.pages:
-            for one in page.requests if page.number in keys else ():
+            for request in page.requests if page.number in keys else ():
                 size = (
-                    one.transfer_bytes
-                    if one.body_bytes is None
+                    request.transfer_bytes
+                    if request.body_bytes is None
                     # The images of 2013 were compared by their bodies.
-                    else one.body_bytes
-                    + (name != "phantomjs-2013-09") * header(one.response_header_chars, one)
+                    else request.body_bytes
+                    + (name != "phantomjs-2013-09") * header(request.response_header_chars, request)
                 )
-                kind = "image" if (one.mime_type or one.resource_type or "").startswith("image") else ""
+                kind = (
+                    "image" if (request.mime_type or request.resource_type or "").startswith("image") else ""
+                )
                 if size:
-                    kind = "main" if one.is_main_document else kind
+                    kind = "main" if request.is_main_document else kind
                     found[name].append(Sized(keys[page.number], kind, size))
     return found
 
@@ -83,9 +85,9 @@ def header(characters: int | None, request: object) -> float:
 def by_site(sizes: list[Sized], what: str) -> dict[str, list[float]]:
     kinds = {"all": None, "images": "image", "main": "main"}
     found = collections.defaultdict(list)
-    for one in sizes:
-        if kinds[what] in (None, one.kind):
-            found[one.site].append(one.size)
+    for size in sizes:
+        if kinds[what] in (None, size.kind):
+            found[size.site].append(size.size)
     return found
 
 
@@ -169,9 +171,9 @@ def test_a_set_of_images_alone_says_nothing_of_all_responses(values: Mapping[str
 
 def test_fewer_than_twenty_sites_say_nothing(values: Mapping[str, Values]) -> None:
     before = {key: row for number, (key, row) in enumerate(values["wpt-2019-12"].items()) if number < 5}
-    for one in changes(before, values["pages-2025-08"], Asked()):
-        assert one.sites < LEAST_SITES
-        assert (one.before, one.after, one.change) == (None, None, None)
+    for change in changes(before, values["pages-2025-08"], Asked()):
+        assert change.sites < LEAST_SITES
+        assert (change.before, change.after, change.change) == (None, None, None)
 
 
 def test_made_up_hosts_are_no_sites(recorded_releases: Callable[[str], Path]) -> None:

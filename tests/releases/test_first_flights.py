@@ -107,7 +107,7 @@ def test_parallel_h2_streams_share_the_first_flight() -> None:
     assert size(connection, *streams) == 7060
     flight = first_flight(connection, streams)
     assert flight is not None
-    assert flight.response_ids == tuple(one.id for one in streams[:3])
+    assert flight.response_ids == tuple(stream.id for stream in streams[:3])
 
 
 def test_the_first_response_to_arrive_starts_the_flight_in_any_order_of_requests() -> None:

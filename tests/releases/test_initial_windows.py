@@ -108,7 +108,7 @@ def test_tls_and_clear_text_are_estimated_apart_and_then_joined(tmp_path: Path) 
     together: WindowDistribution = found["all"]
     counts = (together.exact, together.bounded, together.at_least, together.unknown)
     assert counts == (35, 60, 5, 1)
-    shares = {(one.least, one.most): round(one.share, 3) for one in together.shares}
+    shares = {(share.least, share.most): round(share.share, 3) for share in together.shares}
     assert shares == {(1, 4): 0.6, (2, 2): 0.1, (10, 10): 0.3}
     assert together.at_most(2) == pytest.approx((0.1, 0.7))
     assert together.at_most(4) == pytest.approx((0.7, 0.7))

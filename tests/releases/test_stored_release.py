@@ -87,7 +87,7 @@ def test_its_strata_are_those_of_its_own_rows(served: Served) -> None:
             f"SELECT count(wire_bytes) FROM file WHERE is_complete AND protocol = '{protocol}'"
         )
         found = served.get("/v1/distributions", measure="responses", protocol=protocol)
-        assert [one["known"] for one in found["distributions"]] == [known]
+        assert [distribution["known"] for distribution in found["distributions"]] == [known]
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -118,7 +118,7 @@ def test_a_cut_file_fails_its_checks_and_raises_nothing(release: Release, length
         names
     )
     assert "every visit's site exists" not in names
-    assert all("\n" not in said for said in names.values())
+    assert all("\n" not in name for name in names.values())
 
 
 def test_a_missing_and_a_foreign_file_are_found(release: Release) -> None:

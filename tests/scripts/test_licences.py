@@ -42,7 +42,7 @@ def test_every_file_has_a_licence_and_the_gpl_is_that_of_changes_to_linux_alone(
     under_gpl = {
         file["path"]
         for file in report["files"]
-        if any(GPL in found["value"] for found in file["spdx_expressions"])
+        if any(GPL in spdx_expression["value"] for spdx_expression in file["spdx_expressions"])
     }
     folder = kernel.BUILD_INPUTS.relative_to(ROOT)
     assert under_gpl == {str(folder / path.name) for path in kernel.BUILD_INPUTS.iterdir()}

@@ -44,7 +44,7 @@ def test_versions_are_listed_in_order_with_what_they_say_about_themselves(year: 
     (year / "v10").mkdir()
     write_version(year.parent / "2025", Publication())
     (year.parent / "notes").mkdir()
-    assert [str(one) for one in all_report_versions(year.parent)] == [
+    assert [str(report_version) for report_version in all_report_versions(year.parent)] == [
         "2025 v1",
         "2026 v1",
         "2026 v2",

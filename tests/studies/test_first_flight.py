@@ -45,8 +45,10 @@ def test_the_bounds_hold_the_truth_and_clear_text_is_exact(lab: Lab) -> None:
 @pytest.mark.parametrize("network", [THINKING_NETWORKS[0], THINKING_NETWORKS[3], THINKING_NETWORKS[-1]])
 def test_the_bounds_hold_the_truth_of_real_servers_that_think(lab: Lab, network: object) -> None:
     """OpenSSL and nginx with their tickets, resumed and not, over short and long paths and with losses."""
-    servers = [one for one in SERVERS if one[0] != "go"]  # whose compiler is not among the Debian packages
-    networks = [one for one in THINKING_NETWORKS if one is network]
+    servers = [
+        server for server in SERVERS if server[0] != "go"
+    ]  # whose compiler is not among the Debian packages
+    networks = [thinking_network for thinking_network in THINKING_NETWORKS if thinking_network is network]
     asked = work(
         networks, thinking_exchanges(servers), ("cubic", "bbr"), (4, 10, 32), shares=(1.3, 6.0), cells=60
     )

@@ -117,7 +117,7 @@ def content() -> dict[str, Any]:
 
 
 def test_a_figure_is_held_against_the_published_one(content: dict[str, Any]) -> None:
-    figures = {one["what"]: one for one in content["figures"]}
+    figures = {figure["what"]: figure for figure in content["figures"]}
     gain = figures["AvgDC: mean gain of search"]
     assert gain["published"] == pytest.approx(11.7, abs=0.05)
     assert gain["is_met"]
@@ -139,10 +139,10 @@ def test_a_quantity_beyond_a_factor_of_two_cannot_decide(content: dict[str, Any]
 def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     content: dict[str, Any],
 ) -> None:
-    met = [one | {"is_met": True} for one in content["figures"]]
+    met = [figure | {"is_met": True} for figure in content["figures"]]
     known = Standing(content=content | {"figures": met}, sentence="")
     told = {
-        month: (found["confidence"], [one["sentence"] for one in found["reasons"]])
+        month: (found["confidence"], [reason["sentence"] for reason in found["reasons"]])
         for month in ("2027-10", "2027-11", None)
         for found in [replayed(RULE, month=month).verdict(known)]
     }
@@ -157,7 +157,9 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
 def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
-    figures = [one | {"is_met": one["what"] != "SlowDC: mean gain of search"} for one in content["figures"]]
+    figures = [
+        figure | {"is_met": figure["what"] != "SlowDC: mean gain of search"} for figure in content["figures"]
+    ]
     write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
     found = standing(tmp_path / "backcast")
     assert found.broken == ()

@@ -21,8 +21,8 @@ def decided(world: World) -> Decision:
 
     def load(plans: Sequence[Plan]) -> Loaded:
         nonlocal seconds
-        networks = sum(sum(one.networks.values()) for one in plans)
-        draws = sum(one.pages * sum(one.networks.values()) for one in plans)
+        networks = sum(sum(plan.networks.values()) for plan in plans)
+        draws = sum(plan.pages * sum(plan.networks.values()) for plan in plans)
         seconds += plans[-1].loads * PRICES.load + sum(plans[-1].networks.values()) * PRICES.network
         each = max(1, draws // networks)
         evidence = world.evidence(np.random.default_rng(5), pages=500, networks=networks, each=each)

@@ -44,7 +44,7 @@ def test_a_draw_has_its_loads_at_every_window() -> None:
         incumbent=10,
     )
     assert found.windows == (10, Paced(16), 16)
-    assert [found.at(one)["page_ms"].tolist() for one in found.windows] == [[100.0], [80.0], [90.0]]
+    assert [found.at(window)["page_ms"].tolist() for window in found.windows] == [[100.0], [80.0], [90.0]]
     assert found.states == {"done": 3}
 
 
@@ -89,7 +89,10 @@ def test_the_networks_of_a_population_keep_its_weights() -> None:
         )
         for name, weights in (("all", (("a", 0.9), ("b", 0.1))), ("slow", (("b", 1.0),)))
     )
-    assert [(one.id, one.weight, one.slow_share) for one in weighted_networks([average, slow])] == [
+    assert [
+        (weighted_network.id, weighted_network.weight, weighted_network.slow_share)
+        for weighted_network in weighted_networks([average, slow])
+    ] == [
         ("a", 0.9, 0.0),
         ("b", 0.1, 1.0),
     ]

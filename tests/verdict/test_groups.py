@@ -25,7 +25,7 @@ def with_lines(evidence: Evidence, *, slow_resent_pp: float) -> Evidence:
         dataclasses.replace(one, down_bps=1e6 if one.stratum % 2 else 50e6, rtt_ms=10.0 + 30 * (at % 3))
         for at, one in enumerate(evidence.networks)
     )
-    slow = np.array([one.stratum % 2 for one in networks])[evidence.places]
+    slow = np.array([network.stratum % 2 for network in networks])[evidence.places]
     values = dict(evidence.values)
     sent = values["bytes_retransmitted"].copy()
     sent[:, 1] += 10 * slow_resent_pp * slow
@@ -52,13 +52,13 @@ def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is
 def test_groups_by_one_bound_share_out_all_lines() -> None:
     evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
     for column in ("rtt_ms", "down_bps"):
-        shares = [share_of(evidence, one) for one in GROUPS if one.column == column]
+        shares = [share_of(evidence, group) for group in GROUPS if group.column == column]
         assert sum(shares) == pytest.approx(1)
 
 
 def test_a_group_counts_each_stratum_by_the_part_of_it_that_is_inside() -> None:
     evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
-    group = next(one for one in GROUPS if one.id == "rtt-20")
+    group = next(group for group in GROUPS if group.id == "rtt-20")
     inside = within(evidence, group)
     assert {evidence.networks[place].rtt_ms for place in inside.places} == {10.0}
     assert share_of(evidence, group) == pytest.approx(1 / 3, abs=0.01)
@@ -79,11 +79,11 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
 
 def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
     evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
-    slow = np.array([one.stratum % 2 for one in evidence.networks])[evidence.places]
+    slow = np.array([network.stratum % 2 for network in evidence.networks])[evidence.places]
     sent = evidence.values["bytes_retransmitted"].copy()
     sent[:, 0] = np.where(slow, 40.0, 10.0)
     looked = dataclasses.replace(evidence, values={**evidence.values, "bytes_retransmitted": sent})
-    found = {one.id: one for one in levels(Look(evidence=looked), RULE_OF_ONE)}
+    found = {level.id: level for level in levels(Look(evidence=looked), RULE_OF_ONE)}
     assert {*found} == {"slow", "quick"}
     assert found["slow"].resent.estimate == pytest.approx(4.0)
     assert found["quick"].resent.estimate == pytest.approx(1.0)

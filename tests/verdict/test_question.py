@@ -49,7 +49,7 @@ def test_later_stages_go_on_with_other_networks_and_the_pages_whose_turn_it_is()
 def test_a_stage_is_the_same_whenever_it_is_planned_and_another_run_draws_others() -> None:
     assert QUESTION.cells([FIRST, SECOND]) == QUESTION.cells([FIRST, SECOND])
     other = dataclasses.replace(QUESTION, run=2)
-    assert {one.id for one in other.cells([FIRST])}.isdisjoint(one.id for one in QUESTION.cells([FIRST]))
+    assert {cell.id for cell in other.cells([FIRST])}.isdisjoint(cell.id for cell in QUESTION.cells([FIRST]))
 
 
 def test_windows_of_everyone_are_loaded_on_a_half_loaded_line_beside_the_incumbent() -> None:
@@ -61,6 +61,6 @@ def test_windows_of_everyone_are_loaded_on_a_half_loaded_line_beside_the_incumbe
 
 def test_a_drawn_network_counts_by_its_stratum() -> None:
     networks = [network_of(one) for one in QUESTION.networks([FIRST])[0]]
-    shares = {one.stratum: one.share for one in networks}
+    shares = {network.stratum: network.share for network in networks}
     assert abs(sum(shares.values()) - 1) < 1e-9
-    assert abs(sum({one.stratum: one.slow_share for one in networks}.values()) - 1) < 1e-9
+    assert abs(sum({network.stratum: network.slow_share for network in networks}.values()) - 1) < 1e-9

@@ -95,4 +95,4 @@ def test_every_page_is_loaded_once_in_a_round_and_a_later_stage_goes_on() -> Non
 
 def test_pacing_counts_as_another_window() -> None:
     assert Paced(16) in RULE.candidates
-    assert RULE.rivals() == tuple(one for one in RULE.candidates if one != 10)
+    assert RULE.rivals() == tuple(candidate for candidate in RULE.candidates if candidate != 10)

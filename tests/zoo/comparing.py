@@ -71,9 +71,9 @@ class Visited:
         """The server's connections that were opened during this visit."""
         began, ended = self.seen["began_us"], self.seen["ended_us"]
         return {
-            (one["server_address"], one["server_port"], one["client_port"]): one
-            for one in self.seen["truth"]["connections"]
-            if began <= one["opened_us"] <= ended
+            (connection["server_address"], connection["server_port"], connection["client_port"]): connection
+            for connection in self.seen["truth"]["connections"]
+            if began <= connection["opened_us"] <= ended
         }
 
     @functools.cached_property
@@ -81,10 +81,10 @@ class Visited:
         """The server's responses that began."""
         ends = {one["id"]: end for end, one in self.sent_connections.items()}
         return {
-            (ends[one["connection_id"]], one["position"], one["stream_id"]): one
-            | {"path": one["path"].partition("?")[0]}
-            for one in self.seen["truth"]["responses"]
-            if one["wire_bytes"] and one["connection_id"] in ends
+            (ends[response["connection_id"]], response["position"], response["stream_id"]): response
+            | {"path": response["path"].partition("?")[0]}
+            for response in self.seen["truth"]["responses"]
+            if response["wire_bytes"] and response["connection_id"] in ends
         }
 
     @functools.cached_property
@@ -214,7 +214,10 @@ class Visited:
     def _datagrams(self, ends: Ends, sent: dict[str, Any]) -> list[tuple[int, int]]:
         wanted = [ends[0], ends[1], sent["client_address"], sent["client_port"]]
         return [
-            one for *found, datagrams in self.seen["truth"]["udp"] if found == wanted for one in datagrams
+            datagram
+            for *found, datagrams in self.seen["truth"]["udp"]
+            if found == wanted
+            for datagram in datagrams
         ]
 
     def _late(self, ends: Ends, sent: dict[str, Any]) -> set[int]:

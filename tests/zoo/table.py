@@ -80,7 +80,7 @@ def _cell(cell: dict[str, Any] | None) -> str:
 
 def _total(found: Result, protocol: str) -> str:
     cells = [cells[protocol] for cells in found.values() if "equal" in cells.get(protocol, {})]
-    return f"{TITLES[protocol]} {sum(one['equal'] for one in cells)} of {sum(one['of'] for one in cells)}"
+    return f"{TITLES[protocol]} {sum(cell['equal'] for cell in cells)} of {sum(cell['of'] for cell in cells)}"
 
 
 def save(found: Result) -> None:

@@ -67,8 +67,8 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
             ) as browser:
                 seen = [await _visit_one(browser, page) for page in pages]
     truth = {
-        "connections": [dataclasses.asdict(one) for one in web.truth.connections],
-        "responses": [dataclasses.asdict(one) for one in web.truth.responses],
+        "connections": [dataclasses.asdict(connection) for connection in web.truth.connections],
+        "responses": [dataclasses.asdict(response) for response in web.truth.responses],
         "tcp": [[*ends, size] for ends, size in captured.carried.tcp.items()],
         "udp": [[*ends, datagrams] for ends, datagrams in captured.carried.udp.items()],
     }

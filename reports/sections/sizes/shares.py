@@ -34,11 +34,17 @@ def sizes_figure(
     """
     mss, windows = sizes["mss_bytes"], sizes["windows"]
     stated = next(
-        (one for name in TOLD for one in sizes["measures"] if one["id"] == name and one["is_stated"]), None
+        (
+            measure
+            for name in TOLD
+            for measure in sizes["measures"]
+            if measure["id"] == name and measure["is_stated"]
+        ),
+        None,
     )
     title = "Sizes of responses and pages"
     if stated is not None:
-        (share,) = (one["percent"] for one in stated["shares"] if one["iw"] == iw)
+        (share,) = (share["percent"] for share in stated["shares"] if share["iw"] == iw)
         title = f"{quantity(share, '%', 2)} of {labels[stated['id']]} fit into the ten segments of IW {iw}"
     return Figure(
         id="cdf",
@@ -56,7 +62,7 @@ def sizes_figure(
         ),
         rows=tuple(curves),
         source=source,
-        query=size_queries.curves([one * mss for one in windows], _drawn(curves, labels)),
+        query=size_queries.curves([window * mss for window in windows], _drawn(curves, labels)),
         lines=tuple(Line(value=one * mss, label=f"IW {one}") for one in marked),
         bands=tuple(band_rows(bands, labels)),
         is_logarithmic=True,
@@ -147,12 +153,12 @@ def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
         ),
         rows=tuple(
             {
-                "measure": labels[one["id"]],
-                "known": one["known"],
-                "unknown": one["unknown"],
-                **{f"iw{share['iw']}": _share(share) for share in one["shares"]},
+                "measure": labels[measure["id"]],
+                "known": measure["known"],
+                "unknown": measure["unknown"],
+                **{f"iw{share['iw']}": _share(share) for share in measure["shares"]},
             }
-            for one in told_measures(sizes)
+            for measure in told_measures(sizes)
         ),
         source=source,
         query=size_queries.shares(windows, mss, labels),
@@ -163,18 +169,21 @@ def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
 def told_measures(sizes: Sizes) -> list[Measure]:
     """The measures of which most sizes are known, without the responses that are counted apart."""
     return [
-        one
-        for one in sizes["measures"]
-        if one["known"] + one["unknown"] and one["is_stated"] and one["id"] != "responses_incomplete"
+        measure
+        for measure in sizes["measures"]
+        if measure["known"] + measure["unknown"]
+        and measure["is_stated"]
+        and measure["id"] != "responses_incomplete"
     ]
 
 
 def untold(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
     """A sentence on the measures whose shares and quantiles would be those of a few known sizes."""
     found = [
-        f"{labels[one['id']]} ({grouped(one['known'])} of {grouped(one['known'] + one['unknown'])})"
-        for one in sizes["measures"]
-        if one["known"] + one["unknown"] and not one["is_stated"]
+        f"{labels[measure['id']]} ({grouped(measure['known'])} of "
+        f"{grouped(measure['known'] + measure['unknown'])})"
+        for measure in sizes["measures"]
+        if measure["known"] + measure["unknown"] and not measure["is_stated"]
     ]
     if found:
         yield (
@@ -194,7 +203,8 @@ def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
             Column(id="definition", title="definition", kind="text"),
         ),
         rows=tuple(
-            {"measure": labels[one["id"]], "definition": one["definition"]} for one in sizes["measures"]
+            {"measure": labels[measure["id"]], "definition": measure["definition"]}
+            for measure in sizes["measures"]
         ),
         source="the data dictionary",
         query="SELECT unnest(sizes.measures, recursive := true) FROM 'report.json'",
@@ -224,12 +234,13 @@ def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Tab
         ),
         rows=tuple(
             {
-                "measure": labels[one["id"]],
+                "measure": labels[measure["id"]],
                 **{
-                    name: one["quantiles_bytes"].get(name) if one["is_stated"] else None for name in QUANTILES
+                    name: measure["quantiles_bytes"].get(name) if measure["is_stated"] else None
+                    for name in QUANTILES
                 },
             }
-            for one in told_measures(sizes)
+            for measure in told_measures(sizes)
         ),
         source=source,
         query=size_queries.quantiles([int(name[1:]) for name in QUANTILES], labels),

@@ -51,7 +51,7 @@ def since_2010(
             source=told,
             query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = "
             "'responses' ORDER BY size_bytes",
-            lines=tuple(Line(value=one * mss, label=f"IW {one}") for one in windows),
+            lines=tuple(Line(value=window * mss, label=f"IW {window}") for window in windows),
             is_logarithmic=True,
             domain=(100.0, 1e6),
         ),
@@ -59,7 +59,10 @@ def since_2010(
             id="fits-2010",
             is_folded=True,
             title="Responses that fit into each window, 2010 and now",
-            columns=(CURVE[0], *(Column(id=f"iw{one}", title=f"IW {one}", unit="%") for one in windows)),
+            columns=(
+                CURVE[0],
+                *(Column(id=f"iw{window}", title=f"IW {window}", unit="%") for window in windows),
+            ),
             rows=rows,
             source=told,
             query=f"segments of {grouped(mss)} bytes",

@@ -117,7 +117,7 @@ def test_each_page_has_its_metadata_and_every_form_of_its_citation(
     assert ("Observed" in rows) == ("/documents/" not in path)
     assert rows["Citation"] == ", ".join(form.title for form in FORMS.values())
     addresses = re.findall(r'href="([^"]*/cite\.[^"]*)"', answer.text)
-    assert [client.get(html.unescape(one)).status_code for one in addresses] == [200] * len(FORMS)
+    assert [client.get(html.unescape(address)).status_code for address in addresses] == [200] * len(FORMS)
     links = answer.headers["link"]
     assert f'<{path}>; rel="canonical"' in links
     assert f'<{path}>; rel="cite-as"' in links
@@ -199,9 +199,9 @@ def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(
     client: TestClient, whole_report: Path
 ) -> None:
     figures = [
-        one
+        figure
         for section in json.loads((whole_report / "report.json").read_text())["sections"]
-        for one in section["figures"]
+        for figure in section["figures"]
     ]
     assert len(figures) > 6
     errata = client.get("/reports/2026/errata").text

@@ -66,12 +66,12 @@ def test_the_page_of_a_report_is_compressed_and_its_published_file_is_not(client
 
 def test_an_image_that_is_compressed_already_stays_as_it_is(client: TestClient) -> None:
     images = [
-        one for one in client.get("/documents/reproduction").text.split('"') if "/documents/images/" in one
+        part for part in client.get("/documents/reproduction").text.split('"') if "/documents/images/" in part
     ]
     assert images
     answers = [client.get(image, headers=GZIP) for image in images[:3]]
-    assert {(one.status_code, "content-encoding" in one.headers) for one in answers} == {
-        (200, one.headers["content-type"].startswith("image/svg")) for one in answers
+    assert {(answer.status_code, "content-encoding" in answer.headers) for answer in answers} == {
+        (200, answer.headers["content-type"].startswith("image/svg")) for answer in answers
     }
 
 

@@ -104,7 +104,7 @@ def test_a_drawing_scrolls_and_a_picture_does_not() -> None:
 def test_no_drawing_of_the_docs_has_letters_that_are_too_small() -> None:
     drawings = list((DOCS / "images").glob("*.svg"))
     sizes = {
-        path.name: [float(one) for one in re.findall(r'font-size="([\d.]+)px"', path.read_text())]
+        path.name: [float(match) for match in re.findall(r'font-size="([\d.]+)px"', path.read_text())]
         for path in drawings
     }
     assert len(sizes) >= 10

@@ -71,7 +71,10 @@ def test_errata_are_answered_as_json_of_all_of_a_crawl_and_of_a_version(
 ) -> None:
     (found,) = client.get("/v1/errata").json()["errata"]
     assert (found["wrong"], found["advice"], found["since"]) == (WRONG, "use version 2", "2026-10-05")
-    assert [(one["crawl"], one["version"]) for one in found["releases"]] == [(CRAWL, 1), (OTHER, 1)]
+    assert [(release["crawl"], release["version"]) for release in found["releases"]] == [
+        (CRAWL, 1),
+        (OTHER, 1),
+    ]
     assert (found["url"], found["replaced_by"], found["signature"]) == ("/errata#1", None, "unsigned")
     for query, number in (
         (f"crawl={CRAWL}", 1),

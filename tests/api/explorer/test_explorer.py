@@ -87,7 +87,7 @@ def test_labels_of_windows_that_lie_close_stand_in_rows_above_each_other(client:
     for label in labels:
         rows.setdefault(label.get("y", ""), []).append(float(label.get("x", 0)))
     assert all(after - before >= 16 for row in rows.values() for before, after in pairwise(row))
-    (title,) = [one for one in panel.findall("svg:text", SVG) if one.text == "↑ share up to this size"]
+    (title,) = [match for match in panel.findall("svg:text", SVG) if match.text == "↑ share up to this size"]
     assert float(title.get("y", 0)) < min(map(float, rows)) - 12
 
 

@@ -36,7 +36,7 @@ def test_any_window_has_its_share_and_interval(client: TestClient) -> None:
 def test_an_answer_links_to_its_method_and_to_its_pinned_address(client: TestClient) -> None:
     answer = client.get(f"/v1/first-flight?{QUERY}")
     assert '</documents/methods>; rel="describedby"' in answer.headers["link"]
-    (canonical,) = [one for one in answer.headers["link"].split(", ") if 'rel="canonical"' in one]
+    (canonical,) = [part for part in answer.headers["link"].split(", ") if 'rel="canonical"' in part]
     assert "version=1" in canonical
     pinned = canonical.partition(">")[0].removeprefix("<")
     assert client.get(pinned).json() == answer.json()

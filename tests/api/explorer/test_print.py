@@ -21,9 +21,9 @@ def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
         def visible(selector: str) -> bool:
             return any(one.is_visible() for one in page.locator(selector).all())
 
-        assert [visible(one) for one in CONTROLS] == [True, True, True]
+        assert [visible(control) for control in CONTROLS] == [True, True, True]
         page.emulate_media(media="print")
-        assert [visible(one) for one in CONTROLS] == [False, False, False]
+        assert [visible(control) for control in CONTROLS] == [False, False, False]
         assert visible("#figure")
         assert visible("#numbers")
 

@@ -84,9 +84,9 @@ def test_the_search_finds_sites_measures_columns_and_sections_of_documents(data_
         assert 'href="/documents/dictionary#connection.first_flight_bytes"' in read(
             client, "/search?q=first+flight"
         )
-        for found in re.findall(r'href="(/documents/[^"]*)"', page):
-            path, _, anchor = found.partition("#")
-            assert not anchor or f'id="{anchor}"' in read(client, path), found
+        for match in re.findall(r'href="(/documents/[^"]*)"', page):
+            path, _, anchor = match.partition("#")
+            assert not anchor or f'id="{anchor}"' in read(client, path), match
         assert "Nothing has this word" in read(client, "/search?q=xyzzyx")
         assert "<script" not in read(client, "/search?q=<script>")
 
@@ -99,12 +99,12 @@ def test_the_feed_has_releases_reports_and_errata(data_dir: Path) -> None:
         answer = client.get("/feed.xml")
         assert answer.headers["content-type"] == "application/atom+xml"
         feed = ET.fromstring(answer.content)
-    titles = [one.text or "" for one in feed.findall("a:entry/a:title", ATOM)]
+    titles = [match.text or "" for match in feed.findall("a:entry/a:title", ATOM)]
     assert titles[0].startswith("Erratum 1")
     assert sum(title.startswith("Release ") for title in titles) == 4
-    ids = [one.text or "" for one in feed.findall(".//a:id", ATOM)]
+    ids = [match.text or "" for match in feed.findall(".//a:id", ATOM)]
     assert len({*ids}) == len(ids)
-    assert all(one.startswith("https://sizes.example/") for one in ids)
+    assert all(id_.startswith("https://sizes.example/") for id_ in ids)
 
 
 def test_robots_find_the_site_map_whose_addresses_are_all_there(data_dir: Path) -> None:

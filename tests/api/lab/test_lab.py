@@ -42,7 +42,7 @@ def lab_client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def test_a_page_is_replayed_from_the_form_to_its_waterfalls(lab_client: TestClient) -> None:
-    fast, *_, slow = (one.profile for one in offered_networks())
+    fast, *_, slow = (network.profile for network in offered_networks())
     where = give(lab_client, har(DOCUMENT, STYLE, FONT, UNKNOWN), [fast.id, slow.id]).headers["location"]
     deadline = time.monotonic() + WITHIN_S
     while "refresh" in (answer := lab_client.get(where)).headers:
@@ -57,8 +57,8 @@ def test_a_page_is_replayed_from_the_form_to_its_waterfalls(lab_client: TestClie
     # 20 kB are more than three segments: on the slow network the window of 3 takes a
     # round trip more than that of 30.
     times = [
-        float(one.replace("\u202f", ""))
-        for one in re.findall(r"page time <strong>([\d\u202f.]+)", answer.text)
+        float(match.replace("\u202f", ""))
+        for match in re.findall(r"page time <strong>([\d\u202f.]+)", answer.text)
     ]
     assert len(times) == 2 * len(WINDOWS)
     at_3, *_, at_30 = times[len(WINDOWS) :]

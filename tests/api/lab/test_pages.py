@@ -14,7 +14,7 @@ from tests.api.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, give, har
 from tests.factories.made_up_replay import HOST, made_up_replay
 
-NETWORKS = tuple(one.profile.id for one in offered_networks()[-2:])
+NETWORKS = tuple(network.profile.id for network in offered_networks()[-2:])
 
 
 @pytest.mark.browser

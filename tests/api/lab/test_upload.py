@@ -98,7 +98,7 @@ def test_what_is_no_har_at_first_sight_is_refused_at_once(
 
 def test_a_har_in_any_container_is_taken(lab_client: TestClient, held: HeldLab) -> None:
     contents = [gzip.compress(har()), zipped(), har().decode().encode("utf-16")]
-    assert [give(lab_client, one).status_code for one in contents] == [303] * 3
+    assert [give(lab_client, content).status_code for content in contents] == [303] * 3
     assert held.given
 
 
@@ -172,12 +172,12 @@ def test_uploads_that_send_nothing_keep_nobody_out(lab_client: TestClient, held:
         uploads = [asyncio.ensure_future(post(lab_client.app, silence, ignore)) for _ in range(20)]
         try:
             await asyncio.sleep(0.2)
-            assert not any(one.done() for one in uploads)
+            assert not any(upload.done() for upload in uploads)
             begun.set()
             await asyncio.to_thread(answered.wait, WITHIN_S)
         finally:
-            for one in uploads:
-                one.cancel()
+            for upload in uploads:
+                upload.cancel()
             await asyncio.wait(uploads)
 
     begun, answered = threading.Event(), threading.Event()
@@ -272,7 +272,7 @@ def test_a_malformed_form_is_refused(
 
 
 def test_networks_are_one_to_three_of_the_list(lab_client: TestClient) -> None:
-    names = [one.profile.id for one in offered_networks()]
+    names = [network.profile.id for network in offered_networks()]
     assert usual_network() in names
     for wrong in ([], names[:4], ["elsewhere"], [names[0], "elsewhere"]):
         assert_problem(give(lab_client, har(), wrong), "bad-parameter", 400)

@@ -38,7 +38,7 @@ def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) 
 
 def test_a_series_and_a_client_can_be_chosen(client: TestClient) -> None:
     (found,) = client.get("/v1/outside-series?series=page-weight&client=mobile").json()["series"]
-    assert (len(found["points"]), {one["client"] for one in found["points"]}) == (223, {"mobile"})
+    assert (len(found["points"]), {point["client"] for point in found["points"]}) == (223, {"mobile"})
     first = found["points"][0]
     assert (first["date"], sorted(first["values"])) == ("2011-05-16", ["p10", "p25", "p50", "p75", "p90"])
 
@@ -83,11 +83,11 @@ def test_etag_and_head_are_as_of_every_answer(client: TestClient) -> None:
 
 def test_sizes_along_the_axes_have_their_unit_and_shares_are_in_percent(client: TestClient) -> None:
     main, _, *figures = re.findall(r"<figure.*?</figure>", client.get("/over-the-years").text, re.DOTALL)
-    labels = [re.findall(r'text-anchor="end">([^<]+)</text>', one)[1] for one in figures]
-    assert [re.sub(r"[\d\s]+", "", one) for one in labels] == ["kB", "", "%"]
+    labels = [re.findall(r'text-anchor="end">([^<]+)</text>', figure)[1] for figure in figures]
+    assert [re.sub(r"[\d\s]+", "", label) for label in labels] == ["kB", "", "%"]
     assert re.search(r"<title>[^<]*: [\d.]+\sMB</title>", main)
     # Every chart has the same axis of time.
-    years = [re.findall(r'text-anchor="(?:middle|end)">(20\d\d)</text>', one) for one in figures]
+    years = [re.findall(r'text-anchor="(?:middle|end)">(20\d\d)</text>', figure) for figure in figures]
     assert years[0] == years[1] == years[2]
 
 
@@ -134,8 +134,10 @@ def test_own_crawls_of_several_months_come_first_and_illustrative_ones_are_marke
     with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
         page = client.get("/over-the-years").text
         web, localweb = re.findall(r'<figure class="chart">.*?</figure>', page, re.DOTALL)
-        images = [html.unescape(one) for one in re.findall(r'(?:src|srcset|href)="([^"]+)"', web + localweb)]
-        assert {client.get(one).status_code for one in images} == {200}
+        images = [
+            html.unescape(match) for match in re.findall(r'(?:src|srcset|href)="([^"]+)"', web + localweb)
+        ]
+        assert {client.get(image).status_code for image in images} == {200}
     assert page.index('id="own"') < page.index('id="recorded"') < page.index('id="fits"')
     assert ("tcp.web" in web, "Illustrative" in web) == (True, False)
     assert ("tcp.localweb" in localweb, "Illustrative" in localweb) == (True, True)

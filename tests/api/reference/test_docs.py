@@ -131,7 +131,7 @@ def test_an_answer_leads_to_calls_by_parameters_that_they_have(client: TestClien
     for path, operations in paths.items():
         for link in operations["get"]["responses"].get("200", {}).get("links", {}).values():
             target = called[link["operationId"]]
-            known = {one["name"] for one in paths[target]["get"]["parameters"]}
+            known = {parameter["name"] for parameter in paths[target]["get"]["parameters"]}
             assert link["parameters"].keys() <= known, f"{path} to {target}"
             (anchor,) = re.findall(r'<section id="([^"]+)"', shown[target])
             assert f'<a href="#{anchor}"><code>{html.escape(target)}</code></a>' in shown[path]

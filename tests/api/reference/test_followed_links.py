@@ -190,4 +190,4 @@ def test_a_status_that_is_not_documented_is_found(service: TestClient) -> None:
     answers["204"] = answers.pop("200")
     with pytest.raises(FailureGroup) as caught:
         walked(service, document)
-    assert [type(one) for one in caught.value.exceptions] == [UndefinedStatusCode]
+    assert [type(exception) for exception in caught.value.exceptions] == [UndefinedStatusCode]

@@ -31,7 +31,9 @@ def test_what_is_not_offered_is_a_problem_that_lists_what_is(client: TestClient,
         assert response.status_code == 406
         return
     problem = assert_problem(response, "not-acceptable", 406)
-    assert [one["media_type"] for one in problem["offered"]] == [one.media_type for one in FORMATS.values()]
+    assert [one["media_type"] for one in problem["offered"]] == [
+        format_.media_type for format_ in FORMATS.values()
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "JSON", "csv.gz", "..", "%00"])

@@ -68,7 +68,7 @@ def test_every_row_of_a_table_is_answered_with_every_column_in_the_order_of_its_
 
 
 def test_responses_are_filtered_by_what_their_size_rests_on(client: TestClient) -> None:
-    sized = [one for one in RESPONSES if one["wire_bytes"] is not None]
+    sized = [response for response in RESPONSES if response["wire_bytes"] is not None]
     assert len(rows(client, "responses", size_basis="counted")) == len(sized) > 0
     assert rows(client, "responses", size_basis=["stated", "derived"]) == []
     answer = client.get("/v1/visits", params={"crawl": CRAWL, "outcome": "nonsense"})
@@ -280,7 +280,7 @@ def test_head_is_get_without_the_body(client: TestClient, suffix: str) -> None:
 
 def test_no_column_has_the_name_of_a_parameter_or_of_another_columns_filter() -> None:
     for table in TABLES.values():
-        names = [one.name for one in parameters(table.schema()).values()]
+        names = [parameter.name for parameter in parameters(table.schema()).values()]
         assert len(names) == len(set(names))
         assert not {"crawl", "version", "fields", "limit", "cursor", "suffix"} & set(names)
         assert set(names) & {f"{name}_is_null" for name in table.schema().names}

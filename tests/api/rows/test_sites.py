@@ -39,7 +39,7 @@ def months(releases: Path) -> Path:
 def test_a_site_has_its_visits_and_windows_in_every_crawl_the_newest_first(months: Path) -> None:
     with serving(months) as client:
         answer = client.get("/v1/sites/site1.test").json()
-        assert [one["crawl"] for one in answer["crawls"]] == [CRAWL, str(EARLIER)]
+        assert [crawl["crawl"] for crawl in answer["crawls"]] == [CRAWL, str(EARLIER)]
         newest, earlier = answer["crawls"]
         assert (newest["connections"], newest["responses"], newest["protocols"]) == (2, 3, {"h2": 2})
         assert newest["first_flights"]["windows"] == [
@@ -50,7 +50,7 @@ def test_a_site_has_its_visits_and_windows_in_every_crawl_the_newest_first(month
             46_336,
             30_408,
         )
-        assert [(one["outcome"], one["is_final"]) for one in earlier["visits"]] == [
+        assert [(visit["outcome"], visit["is_final"]) for visit in earlier["visits"]] == [
             ("dns", False),
             ("ok", True),
         ]
@@ -59,8 +59,8 @@ def test_a_site_has_its_visits_and_windows_in_every_crawl_the_newest_first(month
         assert earlier["first_flights"]["own_windows"] == [
             {"segments": 10, "most_segments": 10, "is_exact": True, "connections": 1}
         ]
-        for one in answer["crawls"]:
-            assert client.get(one["visits"][-1]["url"]).json()["visit"]["host"] == "site1.test"
+        for crawl in answer["crawls"]:
+            assert client.get(crawl["visits"][-1]["url"]).json()["visit"]["host"] == "site1.test"
 
 
 def test_a_site_that_no_release_has_is_a_problem(client: TestClient) -> None:
@@ -80,7 +80,7 @@ def test_a_withdrawn_site_is_gone_from_its_history(months: Path) -> None:
     (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
     with serving(months) as client:
         crawls = client.get("/v1/sites/site1.test").json()["crawls"]
-        assert [one["crawl"] for one in crawls] == [str(EARLIER)]
+        assert [crawl["crawl"] for crawl in crawls] == [str(EARLIER)]
         page = f"/v1/pages/1?crawl={CRAWL}"
         assert_problem(client.get(page), "no-such-visit", 404)
         assert_problem(client.get(f"{page}&version=1"), "withdrawn", 410)
@@ -90,7 +90,7 @@ def test_a_damaged_month_is_listed_as_damaged_and_the_others_are_answered(months
     (NAME.path(months, version=1) / "visit.parquet").write_bytes(b"PAR1")
     with serving(months) as client:
         answer = client.get("/v1/sites/site1.test").json()
-        assert [one["crawl"] for one in answer["crawls"]] == [str(EARLIER)]
+        assert [crawl["crawl"] for crawl in answer["crawls"]] == [str(EARLIER)]
         assert [one["crawl"] for one in answer["damaged"]] == [CRAWL]
         assert_problem(client.get(f"/v1/pages/1?crawl={CRAWL}"), "damaged-release", 503)
 
@@ -106,7 +106,8 @@ def test_a_page_load_has_its_times_sizes_and_first_flights(months: Path) -> None
     assert own["first_flight"]["size_bytes"] == 30_000
     assert other["first_flight"] is None
     assert [
-        (one["wire_bytes"], one["first_byte_us"], one["is_in_first_flight"]) for one in page["responses"]
+        (response["wire_bytes"], response["first_byte_us"], response["is_in_first_flight"])
+        for response in page["responses"]
     ] == [
         (20_000, 150_000, True),
         (7_000, 160_000, True),
@@ -130,8 +131,8 @@ def test_the_windows_of_a_release_are_a_distribution_with_the_number_that_is_exa
     with serving(months) as client:
         answer = client.get("/v1/initial-windows", params={"crawl": CRAWL}).json()
         assert answer["provenance"]["crawl"] == CRAWL
-        found = {one["connections"]: one for one in answer["windows"]}
+        found = {window["connections"]: window for window in answer["windows"]}
         assert found["all"]["exact"] > 0
         assert found["all"]["at_least"] > 0
-        assert sum(one["share"] for one in found["all"]["shares"]) == pytest.approx(1)
+        assert sum(share["share"] for share in found["all"]["shares"]) == pytest.approx(1)
         assert_problem(client.get("/v1/initial-windows?crawl=2001-01"), "no-such-crawl", 404)

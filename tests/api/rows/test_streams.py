@@ -76,7 +76,7 @@ class Client:
     async def _send(self, message: Message) -> None:
         self.messages.append(message)
         if message["type"] == "http.response.body":
-            await self._on_body(sum(one["type"] == "http.response.body" for one in self.messages))
+            await self._on_body(sum(message["type"] == "http.response.body" for message in self.messages))
 
     @property
     def status(self) -> int:
@@ -84,7 +84,7 @@ class Client:
 
     @property
     def body(self) -> bytes:
-        return b"".join(one.get("body", b"") for one in self.messages[1:])
+        return b"".join(message.get("body", b"") for message in self.messages[1:])
 
     @property
     def is_whole(self) -> bool:

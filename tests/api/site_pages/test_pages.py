@@ -233,14 +233,14 @@ def test_a_waterfall_is_pinned_and_says_how_to_cite_its_release(months: Path) ->
 def test_a_release_without_rows_has_no_sites(data_dir: Path) -> None:
     write_crawl(data_dir / "releases", EARLIER, one_load())
     with serving(data_dir / "releases") as client:
-        assert [one[""] for one in rows(read(client, "/sites/site1.test"), "First flights by release")] == [
+        assert [row[""] for row in rows(read(client, "/sites/site1.test"), "First flights by release")] == [
             str(EARLIER)
         ]
 
 
 def test_shares_are_labelled_by_their_window_where_a_row_becomes_a_card(client: TestClient) -> None:
     page = read(client, f"/releases/{LOCALWEB}/v1")
-    responses = next(one for one in rows(page, "Shares that fit") if one[""] == "responses")
+    responses = next(row for row in rows(page, "Shares that fit") if row[""] == "responses")
     assert [*responses] == ["", "IW 3", "IW 10", "IW 16", "IW 30", "median", f"95{NARROW}%", "known"]
     assert responses["IW 10"] == "50.0 %"
     assert responses["known"] == "8 +2 unknown"
@@ -251,7 +251,7 @@ def test_a_damaged_month_is_named_and_the_others_are_shown(months: Path) -> None
     with serving(months) as client:
         page = read(client, "/sites/site1.test")
         assert f"Release {CRAWL} is damaged" in page
-        assert [one[""] for one in rows(page, "First flights by release")] == [str(EARLIER)]
+        assert [row[""] for row in rows(page, "First flights by release")] == [str(EARLIER)]
 
 
 def test_one_page_load_is_said_in_the_singular(tmp_path: Path) -> None:

@@ -42,10 +42,10 @@ def asked(client: TestClient, **parameters: Any) -> Any:
 
 def test_a_share_where_headers_were_not_counted_has_two_ends(years: TestClient) -> None:
     found = asked(years, measure="share", responses="all", iw=30)
-    assert [one["end"] for one in found["changes"]] == ["bodies", "headers"]
-    for one in found["changes"]:
-        assert (one["sites"], round(one["before"], 2), round(one["after"], 2)) == (28, 0.88, 0.81)
-        assert one["lower"] < one["change"] < one["upper"] < 0
+    assert [change["end"] for change in found["changes"]] == ["bodies", "headers"]
+    for change in found["changes"]:
+        assert (change["sites"], round(change["before"], 2), round(change["after"], 2)) == (28, 0.88, 0.81)
+        assert change["lower"] < change["change"] < change["upper"] < 0
     assert (found["before"]["quality"], found["after"]["quality"]) == ("recorded", "recorded")
 
 

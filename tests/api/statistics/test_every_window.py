@@ -40,7 +40,7 @@ def rows() -> list[Row]:
 def test_counts_are_exact_at_every_window(rows: list[Row], protocol: str | None, tmp_path: Path) -> None:
     items = pa.Table.from_pylist(rows, schema=item_table().schema)
     write_release_with_items(tmp_path, CRAWL, items=items)
-    sizes = [one["size_bytes"] for one in rows if protocol in (None, one["protocol"])]
+    sizes = [row["size_bytes"] for row in rows if protocol in (None, row["protocol"])]
     stratum = {"protocol": protocol} if protocol else {}
     with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
         for mss, first in itertools.product(SEGMENTS, range(1, 101, AT_ONCE)):

@@ -25,7 +25,7 @@ def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band
         asked = {"crawl": str(CRAWL), "measure": "responses", "iw": "10"}
         (found,) = client.get("/v1/distributions", params=asked).json()["distributions"]
         home, release = client.get("/").text, client.get(RELEASE).text
-    (fit,), quantiles = found["fits"], {one["percent"]: one for one in found["quantiles"]}
+    (fit,), quantiles = found["fits"], {quantile["percent"]: quantile for quantile in found["quantiles"]}
     shares = [percent(fit[name]) for name in ("share", "lower", "upper")]
     medians, tails = (
         [size(quantiles[one][name]) for name in ("size_bytes", "lower_bytes", "upper_bytes")]

@@ -74,7 +74,9 @@ def test_the_explorers_link_for_good_keeps_its_months(months: Path) -> None:
         page = client.get(f"/explore?crawl={SECOND}&measure=responses").text
         (link,) = re.findall(r'<a href="([^"]*)"><code data-copy', page)
         kept = link.replace("&amp;", "&")
-        (csv,) = {one.replace("&amp;", "&") for one in re.findall(r'"(/v1/series.csv[^"]*iw=3&[^"]*)"', page)}
+        (csv,) = {
+            match.replace("&amp;", "&") for match in re.findall(r'"(/v1/series.csv[^"]*iw=3&[^"]*)"', page)
+        }
         paths = [
             csv,
             *(kept.replace("/explore?", f"/explore{kind}?") for kind in (".svg", ".csv", "/months.svg")),

@@ -215,7 +215,7 @@ def test_a_series_is_answered_to_head_and_is_known_by_its_etag(client: TestClien
 
 def test_the_openapi_describes_every_parameter_of_a_series(client: TestClient) -> None:
     (described,) = [client.get("/openapi.json").json()["paths"]["/v1/series"]["get"]]
-    names = {one["name"] for one in described["parameters"]}
+    names = {parameter["name"] for parameter in described["parameters"]}
     assert names == {
         *(
             "release",

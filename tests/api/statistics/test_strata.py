@@ -77,7 +77,7 @@ def test_a_stratum_and_any_cross_has_its_exact_shares_and_quantiles(
     assert found["known"] == len(sizes)
     for fit in found["fits"]:
         assert fit["count"] == sum(size <= fit["window_bytes"] for size in sizes)
-    medians = [one["size_bytes"] for one in found["quantiles"] if one["percent"] == 50]
+    medians = [quantile["size_bytes"] for quantile in found["quantiles"] if quantile["percent"] == 50]
     assert medians == [sizes[(len(sizes) + 1) // 2 - 1]]
 
 

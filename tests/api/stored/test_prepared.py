@@ -104,7 +104,7 @@ def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
         assert found == by_queries.of(crawled.version, host), host
         assert all(found.responses.values()), host
     first = by_files.of(crawled.version, "site1.test")
-    assert [(one["outcome"], one["is_final"]) for one in first.visits] == [
+    assert [(visit["outcome"], visit["is_final"]) for visit in first.visits] == [
         ("ok", True),
         ("dns", False),
         ("ok", True),

@@ -19,7 +19,7 @@ PROCESS = re.compile(r"[0-9]+")
 
 
 def processes() -> list[Path]:
-    return [one for one in Path("/proc").iterdir() if PROCESS.fullmatch(one.name)]
+    return [path for path in Path("/proc").iterdir() if PROCESS.fullmatch(path.name)]
 
 
 def content(path: Path) -> bytes:
@@ -91,9 +91,9 @@ def main() -> None:
     folders = [targets["data"], targets["temporary"]]
     got = {
         "environment": [one for one in os.environ if secret in os.environ[one].encode()],
-        "environments": sum(secret in content(one / "environ") for one in processes()),
-        "command_lines": sum(marker in content(one / "cmdline") for one in processes()),
-        "folders": [one for one in folders if Path(one).exists()],
+        "environments": sum(secret in content(process / "environ") for process in processes()),
+        "command_lines": sum(marker in content(process / "cmdline") for process in processes()),
+        "folders": [folder for folder in folders if Path(folder).exists()],
         "database": rows(targets["database"]),
         "replaced": replaced(targets["temporary"]),
         "switched": is_written(SWITCH),

@@ -36,7 +36,9 @@ def process(pid: int) -> dict[str, Any]:
         if ":\t" in line
     )
     given = Path(f"/proc/{pid}/environ").read_bytes()
-    kinds = [one.partition(b"=")[2].decode() for one in arguments if one.startswith(b"--type=")]
+    kinds = [
+        argument.partition(b"=")[2].decode() for argument in arguments if argument.startswith(b"--type=")
+    ]
     program = arguments[0].decode().rpartition("/")[2]
     return {
         "kind": kinds[0] if kinds else {"chromium-headless-shell": "browser"}.get(program, program),
@@ -49,7 +51,7 @@ def process(pid: int) -> dict[str, Any]:
         "root": str(Path(f"/proc/{pid}/root").readlink()),
         "mounts": mounts(pid),
         "variables": sorted(
-            found[0].decode() for one in given.split(b"\0") if (found := VARIABLE.match(one)) is not None
+            found[0].decode() for part in given.split(b"\0") if (found := VARIABLE.match(part)) is not None
         ),
     }
 

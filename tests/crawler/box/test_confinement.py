@@ -45,13 +45,13 @@ def test_every_kind_of_browser_process_is_examined(found: dict[str, Any]) -> Non
 def test_browsers_of_a_root_crawl_run_as_another_user(found: dict[str, Any]) -> None:
     own = found["crawler"]["uids"][0]
     expected = str(BROWSER_UID) if found["user"] == "root" else own
-    assert {uid for one in found["processes"] for uid in one["uids"]} == {expected}
+    assert {uid for process in found["processes"] for uid in process["uids"]} == {expected}
 
 
 def test_a_browser_has_no_capability_and_can_gain_none(found: dict[str, Any]) -> None:
     (box,) = {one["namespaces"]["user"] for one in boxed(found) if one["kind"] == "browser"}
     assert box != found["crawler"]["namespaces"]["user"]
-    assert {one["no_new_privs"] for one in found["processes"]} == {"1"}
+    assert {process["no_new_privs"] for process in found["processes"]} == {"1"}
     assert not any(found["processes"][0]["capabilities"][name] for name in ("CapEff", "CapPrm", "CapAmb"))
     for one in boxed(found):
         if one["namespaces"]["user"] == box:
@@ -84,7 +84,11 @@ def test_a_browser_lives_in_namespaces_of_its_own(found: dict[str, Any]) -> None
 def test_a_renderer_is_in_chromiums_own_sandbox_as_well(found: dict[str, Any]) -> None:
     (browser,) = (one["namespaces"] for one in boxed(found) if one["kind"] == "browser")
     renderers = [one for one in boxed(found) if one["kind"] == "renderer"]
-    assert all(one["namespaces"][name] != browser[name] for one in renderers for name in SANDBOX_OF_CHROMIUM)
+    assert all(
+        renderer["namespaces"][name] != browser[name]
+        for renderer in renderers
+        for name in SANDBOX_OF_CHROMIUM
+    )
 
 
 def test_a_browser_sees_the_listed_files_alone_and_can_write_none_of_the_machines(
@@ -103,7 +107,7 @@ def test_a_browser_sees_the_listed_files_alone_and_can_write_none_of_the_machine
 
 def test_a_browsers_environment_has_listed_names_alone(found: dict[str, Any]) -> None:
     assert set(SECRETS) <= set(found["crawler"]["variables"])
-    for one in found["processes"]:
+    for process in found["processes"]:
         # Chromium's children write their titles over it: then it has no names, or parts of the title.
-        whole = [name for name in one["variables"] if name.isupper()]
-        assert set(whole) <= ENVIRONMENT, one["kind"]
+        whole = [name for name in process["variables"] if name.isupper()]
+        assert set(whole) <= ENVIRONMENT, process["kind"]

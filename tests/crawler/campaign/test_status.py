@@ -52,7 +52,11 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     assert not exact
     assert counted(database, crawl, exact=True) == (3000, True)
     with database.connect() as connection:
-        (line,) = [one for one in status_lines("x", status(connection, crawl)) if "responses" in one]
+        (line,) = [
+            status_line
+            for status_line in status_lines("x", status(connection, crawl))
+            if "responses" in status_line
+        ]
     assert line.split()[1:3] == ["about", f"{estimate:,},"]
 
 
@@ -123,7 +127,7 @@ def test_the_status_audits_connections_by_their_packets(
         assert status(connection, crawl).packets.connection_share is None
     for packet_bytes in (1000, 1024, None):
         seen = observation()
-        rows = [{**one, "packet_bytes": packet_bytes} for one in seen.connections]
+        rows = [{**connection, "packet_bytes": packet_bytes} for connection in seen.connections]
         claims.store_visit(
             database, crawl, claim(database, crawl), dataclasses.replace(seen, connections=rows)
         )

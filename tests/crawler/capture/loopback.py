@@ -126,7 +126,9 @@ def protocols() -> list[str]:
                 datagrams.sendto(b"datagram", (host, 9))
             Download(host, 1).end()
         time.sleep(SETTLED_S)
-        return sorted({f"{len(one.source)}/{one.protocol}/{one.payload_bytes}" for one in ring.packets()})
+        return sorted(
+            {f"{len(packet.source)}/{packet.protocol}/{packet.payload_bytes}" for packet in ring.packets()}
+        )
 
 
 def content() -> bool:
@@ -161,8 +163,8 @@ def overflow() -> dict[str, Any]:
     def drain(ring: Ring) -> CapturedConnections:
         time.sleep(SETTLED_S)
         connections = CapturedConnections()
-        for one in ring.packets():
-            connections.feed(one)
+        for packet in ring.packets():
+            connections.feed(packet)
         return connections
 
     def fetch(ring: Ring, size: int) -> tuple[int, CapturedConnection | None]:

@@ -76,7 +76,7 @@ def _passed(number: int) -> None:
         ring = Ring(capture)
         Download("::1", 1).end()
         time.sleep(SETTLED_S)
-        print(any(one.payload_bytes for one in ring.packets()))
+        print(any(packet.payload_bytes for packet in ring.packets()))
         ring.close()
 
 

@@ -43,8 +43,8 @@ def opened(first: int = 0, *, client: bytes = CLIENT, syn: int = 7) -> list[Pack
 
 def fed(*packets: Packet) -> CapturedConnections:
     made = CapturedConnections()
-    for one in packets:
-        made.feed(one)
+    for packet in packets:
+        made.feed(packet)
     return made
 
 

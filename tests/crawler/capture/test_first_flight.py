@@ -34,7 +34,7 @@ def test_merged_segments_are_counted_one_by_one() -> None:
 
 def test_a_full_receive_window_says_nothing_of_the_congestion_window() -> None:
     wire = Wire()
-    wire.packets = [one._replace(window=8 * MSS // 128) for one in wire.packets]
+    wire.packets = [packet._replace(window=8 * MSS // 128) for packet in wire.packets]
     wire.asks(50, 0, 0, window=8 * MSS // 128 + 1).sends(100, 0, 8 * MSS).acks(100.1, 8 * MSS).sends(
         150.1, 8 * MSS, MSS
     )
@@ -101,8 +101,8 @@ def test_without_timestamps_a_server_may_be_bbr_whose_window_grew() -> None:
 def test_a_stack_other_than_linux_may_have_let_an_idle_window_grow() -> None:
     wire = secured(10)
     wire.packets = [
-        one._replace(options=bytes.fromhex("020405b4 01 030307 0101 0402")) if one.options else one
-        for one in wire.packets
+        packet._replace(options=bytes.fromhex("020405b4 01 030307 0101 0402")) if packet.options else packet
+        for packet in wire.packets
     ]
     assert wire.stamped().bounds(request_ms=100) == (7, 10, "growth")
 
@@ -128,7 +128,11 @@ def test_a_server_that_begins_again_before_it_has_heard_was_busy() -> None:
     """Its next segments come as if an acknowledgment had let them out,
     but echo what the browser sent before."""
     wire = Wire().asks(50, 0, 0).sends(100, 0, 4 * MSS).acks(100.1, 4 * MSS).sends(150.2, 4 * MSS, 10 * MSS)
-    late = {one.time_ns / 1e6: 50.0 for one in wire.packets if one.source == SERVER and one.time_ns > 150e6}
+    late = {
+        packet.time_ns / 1e6: 50.0
+        for packet in wire.packets
+        if packet.source == SERVER and packet.time_ns > 150e6
+    }
     assert wire.stamped(echo_of=late).bounds() == (14, None, "response_ended")
 
 
@@ -224,7 +228,7 @@ def test_any_packets_give_an_estimate_or_a_reason(
         wire.packets.append(
             wire.packet(ms, source, position * 500, acknowledged * 500, size * 500, segment=1000, flags=flags)
         )
-    wire.packets.sort(key=lambda one: one.time_ns)
+    wire.packets.sort(key=lambda packet: packet.time_ns)
     found = first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
     if isinstance(found, FirstFlight):
         assert found.window_segments >= 1

@@ -17,14 +17,14 @@ def quickened() -> Wire:
 def test_a_segment_that_echoes_the_acknowledgment_is_of_the_next_flight_however_early_it_comes() -> None:
     wire = quickened()
     assert wire.estimate().window_segments > 10  # by time alone, without timestamps
-    times = [one.time_ns / 1e6 for one in wire.packets if one.source == SERVER]
+    times = [packet.time_ns / 1e6 for packet in wire.packets if packet.source == SERVER]
     later = {ms: 101.0 if ms < 144 else 103.0 for ms in times if ms > 140}
     assert wire.stamped(echo_of=later).estimate() == exact(10, packets=10, size=10 * MSS)
 
 
 def test_an_echo_of_what_was_not_sent_yet_tells_no_more_than_what_was() -> None:
     wire = clear(30)
-    ahead = {one.time_ns / 1e6: 10_000.0 for one in wire.packets if one.source == SERVER}
+    ahead = {packet.time_ns / 1e6: 10_000.0 for packet in wire.packets if packet.source == SERVER}
     assert wire.stamped(echo_of=ahead).estimate().window_segments == 10
 
 
@@ -43,8 +43,10 @@ def test_a_network_that_holds_packets_back_does_not_make_bbr_look_like_another()
     """BBR sends 2.86 windows of 16 in a round trip of 50 ms; the network hands its segments over together."""
     wire = spread(gap_ms=50 / 2.86 / 16)
     wire.packets = [
-        one._replace(time_ns=max(one.time_ns, 168_000_000)) if 150.5e6 < one.time_ns < 172e6 else one
-        for one in wire.packets
+        packet._replace(time_ns=max(packet.time_ns, 168_000_000))
+        if 150.5e6 < packet.time_ns < 172e6
+        else packet
+        for packet in wire.packets
     ]
     found = wire.estimate(request_ms=100)
     assert found.window_segments <= 16

@@ -80,8 +80,8 @@ class Wire:
         def clock(ms: float) -> bytes:
             return ((2**32 - 60 + int(ms)) % 2**32).to_bytes(4, "big")  # wraps around soon
 
-        self.packets.sort(key=lambda one: one.time_ns)
-        sent = [one.time_ns / 1e6 for one in self.packets if one.source == CLIENT]
+        self.packets.sort(key=lambda packet: packet.time_ns)
+        sent = [packet.time_ns / 1e6 for packet in self.packets if packet.source == CLIENT]
 
         def stamps(one: Packet) -> bytes:
             ms = one.time_ns / 1e6
@@ -91,12 +91,13 @@ class Wire:
             return clock(ms / tick_ms) + clock((echo_of or {}).get(ms, heard))
 
         self.packets = [
-            one._replace(options=one.options + b"\x01\x01\x08\x0a" + stamps(one)) for one in self.packets
+            packet._replace(options=packet.options + b"\x01\x01\x08\x0a" + stamps(packet))
+            for packet in self.packets
         ]
         return self
 
     def estimate(self, *, request_ms: float = 50, answer_after: int = 0) -> FirstFlight:
-        self.packets.sort(key=lambda one: one.time_ns)
+        self.packets.sort(key=lambda packet: packet.time_ns)
         found = first_flight(
             self.packets, client=CLIENT, request_ns=round(request_ms * 1e6), answer_after=answer_after
         )

@@ -61,7 +61,7 @@ async def served(nameserver: Nameserver) -> AsyncIterator[Resolver]:
 def asked(name: str, *nameservers: Nameserver) -> Opinion:
     async def within() -> Opinion:
         async with contextlib.AsyncExitStack() as stack:
-            resolvers = [await stack.enter_async_context(served(one)) for one in nameservers]
+            resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
             return await opinion(resolvers, name)
 
     return asyncio.run(within())
@@ -90,12 +90,12 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
     async def within() -> tuple[list[Fault | None], list[int]]:
         async with contextlib.AsyncExitStack() as stack:
             nameservers = [Nameserver(), Nameserver()]
-            resolvers = [await stack.enter_async_context(served(one)) for one in nameservers]
+            resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
             ours = OwnNetwork([], None, resolvers)
             found = [
                 await ours.resolver_fault(names) for names in (["none.test"], ["none.test", "public.test"])
             ]
-            return found, [len(one.asked) for one in nameservers]
+            return found, [len(nameserver.asked) for nameserver in nameservers]
 
     found, counts = asyncio.run(within())
     assert found == [None, Fault("our resolver does not resolve public.test, and another does")]
@@ -104,8 +104,10 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
 
 
 def test_the_resolvers_are_of_independent_operators_each_with_its_source() -> None:
-    assert len({one.id for one in RESOLVERS}) == len({one.address for one in RESOLVERS}) >= 3
-    assert all(one.source for one in RESOLVERS)
+    assert (
+        len({resolver.id for resolver in RESOLVERS}) == len({resolver.address for resolver in RESOLVERS}) >= 3
+    )
+    assert all(resolver.source for resolver in RESOLVERS)
     assert chosen(None) == RESOLVERS
 
 

@@ -65,13 +65,15 @@ def test_a_real_pages_requests_are_complete_and_follow_their_initiators(name: st
         for method, params in events
         if method == "Network.requestWillBeSent" and params["request"]["url"].startswith("http")
     ]
-    assert [one.url for one in initiators.requests if one.resource_type != "websocket"] == urls
-    known = [one for one in initiators.requests[1:] if one.initiator_url]
+    assert [request.url for request in initiators.requests if request.resource_type != "websocket"] == urls
+    known = [request for request in initiators.requests[1:] if request.initiator_url]
     assert len(known) >= len(initiators.requests) * 0.5
     seen = {initiators.requests[0].url}
-    for one in initiators.requests[1:]:
-        seen.add(one.url)
-        assert one.initiator_url is None or one.initiator_url in seen or "*" in one.initiator_url, one
+    for request in initiators.requests[1:]:
+        seen.add(request.url)
+        assert (
+            request.initiator_url is None or request.initiator_url in seen or "*" in request.initiator_url
+        ), request
 
 
 @settings(max_examples=30, deadline=None)
@@ -97,7 +99,7 @@ def test_a_redirects_target_has_the_initiator_of_the_request_that_was_redirected
     initiators.feed(
         *asks("1.2", "https://c.test/x", initiator=at_the_parser, redirectResponse={"status": 302})
     )
-    assert [one.initiator_url for one in initiators.requests] == ["https://a.test/b.js"] * 2
+    assert [request.initiator_url for request in initiators.requests] == ["https://a.test/b.js"] * 2
 
 
 def test_a_preflight_has_the_initiator_of_the_request_that_it_is_for() -> None:
@@ -114,7 +116,7 @@ def test_a_preflight_reported_before_its_request_has_its_initiator() -> None:
     preflight = {"type": "preflight", "url": "https://c.test/x", "requestId": "1.2"}
     initiators.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
     initiators.feed(*asks("1.2", "https://c.test/x", initiator={"type": "parser", "url": "https://a.test/"}))
-    assert [one.initiator_url for one in initiators.requests] == ["https://a.test/"] * 2
+    assert [request.initiator_url for request in initiators.requests] == ["https://a.test/"] * 2
 
 
 def test_the_browsers_own_requests_for_scripts_are_of_workers() -> None:

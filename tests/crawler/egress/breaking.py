@@ -68,7 +68,7 @@ class Broken:
     @property
     def link(self) -> str:
         """Name of the link, and of the table outside."""
-        return str(next(one for one in network()["links"] if one.startswith("ffguard")))
+        return str(next(link for link in network()["links"] if link.startswith("ffguard")))
 
     def within(self, *call: str) -> None:
         subprocess.run(["nsenter", f"--net=/proc/{self.guard.namespace_pid}/ns/net", *call], check=True)

@@ -80,15 +80,15 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
             sizes[host] = [
                 row["coverage"],
                 observation.responses[0]["wire_bytes"],
-                [one["received_bytes"] for one in observation.connections],
-                [one["packet_bytes"] for one in observation.connections],
+                [connection["received_bytes"] for connection in observation.connections],
+                [connection["packet_bytes"] for connection in observation.connections],
             ]
         context = await browser.context()
         page = await context.new_page()
         await page.goto("http://ok.test/")
         confined = processes()
         sockets = [] if guard is None else [one for one in (guard.capture, guard.tcp_info) if one is not None]
-        captures = [process for one in sockets for process in holding(one.fileno())]
+        captures = [process for socket in sockets for process in holding(socket.fileno())]
         await context.close()
     async with Browser.launch(
         chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard, capture=capture
@@ -99,13 +99,13 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
         "sizes": sizes,
         "by_quic": [by_quic.visit["outcome"], *sorted({str(row["protocol"]) for row in by_quic.responses})],
         "datagrams": [
-            [one["received_bytes"], one["packet_bytes"]]
-            for one in by_quic.connections
-            if one["protocol"] == "h3"
+            [connection["received_bytes"], connection["packet_bytes"]]
+            for connection in by_quic.connections
+            if connection["protocol"] == "h3"
         ],
         "reached": sorted({*servers.came, *world.came_to_the_internet()}),
         "processes": confined,
-        "captured_by": ["ourselves" if one == os.getpid() else one for one in captures],
+        "captured_by": ["ourselves" if capture == os.getpid() else capture for capture in captures],
     }
 
 

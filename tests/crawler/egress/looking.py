@@ -40,8 +40,8 @@ def seen() -> list[str]:
     """The destinations on the guard's link."""
     found = []
     for name in ("seen4", "seen6"):
-        for one in json.loads(nft("-j", "list", "set", "inet", "truth", name))["nftables"]:
-            found += one.get("set", {}).get("elem", [])
+        for nftable in json.loads(nft("-j", "list", "set", "inet", "truth", name))["nftables"]:
+            found += nftable.get("set", {}).get("elem", [])
     return sorted(str(one) for one in found)
 
 
@@ -111,10 +111,10 @@ def holding(descriptor: int) -> list[int]:
     """List the processes that have this process's socket `descriptor` open."""
     link = Path(f"/proc/self/fd/{descriptor}").readlink()
     found = []
-    for one in Path("/proc").glob("[0-9]*/fd/*"):
+    for path in Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):
-            if one.readlink() == link:
-                found.append(int(one.parts[2]))
+            if path.readlink() == link:
+                found.append(int(path.parts[2]))
     return found
 
 
@@ -131,7 +131,10 @@ def processes() -> list[dict[str, str]]:
                 for line in (process / "status").read_text().splitlines()
                 if ":\t" in line
             )
-            kind = next((one[7:].decode() for one in arguments if one.startswith(b"--type=")), "browser")
+            kind = next(
+                (argument[7:].decode() for argument in arguments if argument.startswith(b"--type=")),
+                "browser",
+            )
             namespaces = {name: str((process / "ns" / name).readlink()) for name in ("net", "user", "pid")}
             kept = {
                 name: status[name] for name in ("Uid", "CapEff", "CapPrm", "CapAmb", "NoNewPrivs", "Seccomp")

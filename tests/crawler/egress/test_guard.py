@@ -191,14 +191,14 @@ def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on
     found: dict[str, Any],
 ) -> None:
     processes = found["within"]["processes"]
-    by_type = {one["type"]: one for one in processes}
+    by_type = {process["type"]: process for process in processes}
     browser, renderer = by_type["browser"], by_type["renderer"]
-    assert {one["NoNewPrivs"] for one in processes} == {"1"}
-    for one in processes:
-        assert one["net"] != found["machine"]
-        if one["user"] == browser["user"]:
-            assert (one["CapEff"], one["CapPrm"], one["CapAmb"]) == ("0" * 16,) * 3, one
-            assert one["net"] == found["namespaces"][0]
+    assert {process["NoNewPrivs"] for process in processes} == {"1"}
+    for process in processes:
+        assert process["net"] != found["machine"]
+        if process["user"] == browser["user"]:
+            assert (process["CapEff"], process["CapPrm"], process["CapAmb"]) == ("0" * 16,) * 3, process
+            assert process["net"] == found["namespaces"][0]
     # Layer one: namespaces of its own. Layer two: a seccomp filter.
     assert all(renderer[name] != browser[name] for name in ("net", "user", "pid"))
     assert (renderer["Seccomp"], renderer["CapEff"]) == ("2", "0" * 16)

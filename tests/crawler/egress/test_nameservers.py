@@ -92,15 +92,15 @@ class Relayed:
     async def send(self, *datagrams: bytes) -> None:
         """From one port, to which nobody listens."""
         with socket.socket(type=socket.SOCK_DGRAM) as asking:
-            for one in datagrams:
-                asking.sendto(one, self.datagrams)
+            for datagram in datagrams:
+                asking.sendto(datagram, self.datagrams)
                 await asyncio.sleep(0)
 
     async def say(self, *messages: bytes, prefix: bool = True) -> bytes:
         """Over one connection; all that comes back until it is closed."""
         reader, writer = await asyncio.open_connection(*self.streams)
-        for one in messages:
-            writer.write((len(one).to_bytes(2, "big") if prefix else b"") + one)
+        for message in messages:
+            writer.write((len(message).to_bytes(2, "big") if prefix else b"") + message)
         writer.write_eof()
         try:
             return await asyncio.wait_for(reader.read(), WITHIN_S)

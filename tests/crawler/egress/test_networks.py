@@ -171,7 +171,7 @@ def test_an_operators_networks_are_refused_in_every_form(address: Any, length: i
 def test_addresses_beside_an_operators_networks_are_not_refused() -> None:
     local = parse("9.9.9.0/24,2606:4700::/32")
     neighbours = ["9.9.8.255", "9.9.10.0", "64:ff9b::9.9.10.0", "2606:4701::"]
-    assert not any(is_refused(one, local) for one in neighbours)
+    assert not any(is_refused(neighbour, local) for neighbour in neighbours)
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def came_to_the_internet() -> list[tuple[str, str]]:
     (process,) = INTERNET
     print("report", file=process.stdin, flush=True)
     assert process.stdout is not None
-    return [tuple(one) for one in json.loads(process.stdout.readline())]
+    return [tuple(load) for load in json.loads(process.stdout.readline())]
 
 
 async def serve_the_internet() -> None:

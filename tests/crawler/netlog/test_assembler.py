@@ -40,7 +40,7 @@ def sent(name: str) -> list[tuple[str, str, str, int, int]]:
 
 
 def received(traffic: Traffic) -> list[tuple[str, str, str, int, int | None]]:
-    urls = [(one, urlsplit(one.url)) for one in traffic.exchanges if one.sizes()[0]]
+    urls = [(exchange, urlsplit(exchange.url)) for exchange in traffic.exchanges if exchange.sizes()[0]]
     return sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in urls if url.path != UNREAD)
 
 
@@ -56,16 +56,16 @@ def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_response_of_a_connection_begins_behind_its_handshake_and_tickets(name: str) -> None:
-    for one in assemble(recorded(name)).transports:
-        if not any(exchange.sizes()[0] for exchange in one.exchanges):
-            assert one.answer_after is None
+    for transport in assemble(recorded(name)).transports:
+        if not any(exchange.sizes()[0] for exchange in transport.exchanges):
+            assert transport.answer_after is None
             continue
-        assert one.answer_after is not None
-        least = one.handshake_bytes or 0
+        assert transport.answer_after is not None
+        least = transport.handshake_bytes or 0
         most = (
-            least + (one.ticket_bytes or 0) + (1000 if one.protocol != "http/1.1" else 0)
+            least + (transport.ticket_bytes or 0) + (1000 if transport.protocol != "http/1.1" else 0)
         )  # frames and streams of its own
-        assert least <= one.answer_after <= most
+        assert least <= transport.answer_after <= most
 
 
 def made_of(name: str) -> list[dict[str, Any]]:
@@ -228,7 +228,9 @@ def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data
         assemble(broken(list(recorded(name)), data, ["cut"])), [], start_ms=0, salt=b"", error_name=str
     )
     for number, row in enumerate(made.connections, 1):
-        on = [one["wire_bytes"] or 0 for one in made.responses if one["connection_id"] == number]
+        on = [
+            response["wire_bytes"] or 0 for response in made.responses if response["connection_id"] == number
+        ]
         parts = [row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0, row["frame_bytes"]]
         assert min(*parts, row["decrypted_bytes"]) >= 0
         assert sum(on) + row["frame_bytes"] <= row["decrypted_bytes"] <= row["received_bytes"]
@@ -240,9 +242,10 @@ def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data
 def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(cut: int) -> None:
     log = recorded("h2")
     part = assemble(log[: cut % len(log)])
-    whole = {(one.url, one.stream_id): one.sizes() for one in assemble(log).exchanges}
-    for one in part.exchanges:
-        if one.stream_id is not None:
+    whole = {(exchange.url, exchange.stream_id): exchange.sizes() for exchange in assemble(log).exchanges}
+    for exchange in part.exchanges:
+        if exchange.stream_id is not None:
             assert all(
-                (a or 0) <= (b or 0) for a, b in zip(one.sizes(), whole[one.url, one.stream_id], strict=True)
+                (a or 0) <= (b or 0)
+                for a, b in zip(exchange.sizes(), whole[exchange.url, exchange.stream_id], strict=True)
             )

@@ -128,7 +128,7 @@ def test_bytes_of_connections_that_are_older_than_the_visit_are_no_part_of_it() 
     for event in log:
         if event.name == "SOCKET_BYTES_RECEIVED":
             assembler.feed(event)
-    sizes = [one.received_bytes for one in assembler.finish().transports]
+    sizes = [transport.received_bytes for transport in assembler.finish().transports]
     assert sum(sizes) == sum(
         event.params["byte_count"]
         for event in log

@@ -54,13 +54,23 @@ def responses_received(observation: Observation) -> Responses:
 
 
 def responses_sent(web: ZooWeb) -> Responses:
-    ends = {one.id: (one.server_address, one.client_port) for one in web.log.connections}
+    ends = {
+        connection.id: (connection.server_address, connection.client_port)
+        for connection in web.log.connections
+    }
     return {
-        (ends[one.connection_id], one.stream_id): (
-            *(one.position, one.protocol, one.scheme, one.method, one.host, one.path),
-            *(one.status, one.wire_bytes, one.header_bytes, one.body_bytes),
+        (ends[response.connection_id], response.stream_id): (
+            *(
+                response.position,
+                response.protocol,
+                response.scheme,
+                response.method,
+                response.host,
+                response.path,
+            ),
+            *(response.status, response.wire_bytes, response.header_bytes, response.body_bytes),
         )
-        for one in web.log.responses
+        for response in web.log.responses
     }
 
 
@@ -78,11 +88,16 @@ def connections_received(observation: Observation) -> list[tuple[Any, ...]]:
 def connections_sent(web: ZooWeb) -> list[tuple[Any, ...]]:
     return sorted(
         (
-            *(one.server_address, one.client_port, one.host, one.protocol),
-            *(one.tls_version, one.tls_resumed, one.sent_bytes, one.plaintext_bytes),
-            *(one.tls_handshake_bytes, one.tls_ticket_bytes, one.frame_bytes),
+            *(connection.server_address, connection.client_port, connection.host, connection.protocol),
+            *(
+                connection.tls_version,
+                connection.tls_resumed,
+                connection.sent_bytes,
+                connection.plaintext_bytes,
+            ),
+            *(connection.tls_handshake_bytes, connection.tls_ticket_bytes, connection.frame_bytes),
         )
-        for one in web.log.connections
+        for connection in web.log.connections
     )
 
 
@@ -108,11 +123,16 @@ def test_lost_late_and_doubled_datagrams_count_once_in_a_response(chromium: path
     observation, web = load(chromium, Path(lost=11, late=7, doubled=5, retry=True))
     received, sent = responses_received(observation), responses_sent(web)
     assert received.keys() == sent.keys()
-    whole = [one for one in web.log.responses if one.is_complete and one.path != LEFT]
-    ends = {one.id: (one.server_address, one.client_port) for one in web.log.connections}
+    whole = [response for response in web.log.responses if response.is_complete and response.path != LEFT]
+    ends = {
+        connection.id: (connection.server_address, connection.client_port)
+        for connection in web.log.connections
+    }
     keys = {(ends[one.connection_id], one.stream_id) for one in whole}
     assert {key: received[key] for key in keys} == {key: sent[key] for key in keys}
     for key in sent.keys() - keys:
         assert received[key][-3] <= sent[key][-3]
-    assert observation.visit["received_bytes"] == sum(one.sent_bytes for one in web.log.connections)
+    assert observation.visit["received_bytes"] == sum(
+        connection.sent_bytes for connection in web.log.connections
+    )
     assert observation.visit["coverage"] == 1.0

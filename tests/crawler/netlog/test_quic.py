@@ -36,8 +36,8 @@ def is_name(event: Event[Any], name: str) -> bool:
 
 
 def test_every_response_of_the_log_is_what_the_server_sent() -> None:
-    sent = sorted(tuple(one) for one in json.loads((LOGS / "h3.sent.json").read_text()))
-    received = [(one, urlsplit(one.url)) for one in assemble(recorded()).exchanges]
+    sent = sorted(tuple(load) for load in json.loads((LOGS / "h3.sent.json").read_text()))
+    received = [(exchange, urlsplit(exchange.url)) for exchange in assemble(recorded()).exchanges]
     found = sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in received)
     left = [one for one in found if one[2] == "/endless"]
     assert [one for one in found if one not in left] == [one for one in sent if one[2] != "/endless"]
@@ -63,7 +63,9 @@ def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
 
 
 def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> None:
-    answered = [one for one in assemble(recorded()).transports if one.answer_after is not None]
+    answered = [
+        transport for transport in assemble(recorded()).transports if transport.answer_after is not None
+    ]
     assert answered
     for one in answered:
         assert (one.handshake_bytes or 0) <= (one.answer_after or 0) < one.received_bytes

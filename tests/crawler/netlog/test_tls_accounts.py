@@ -32,7 +32,7 @@ class Sent:
 
 def in_records(messages: Sequence[tuple[int, int]], fragment: int, *, together: bool) -> Iterator[Sent]:
     """Put messages into records of `fragment` bytes at most, each in records of its own unless `together`."""
-    for group in [list(messages)] if together else [[one] for one in messages]:
+    for group in [list(messages)] if together else [[message] for message in messages]:
         ends = list(itertools.accumulate(size for _, size in group))
         for at in range(0, ends[-1], fragment):
             until = min(at + fragment, ends[-1])
@@ -79,8 +79,8 @@ def read_all(records: Sequence[Sent], cuts: Sequence[int]) -> RecordReader:
     """Read as Chromium does: all whole records are opened before the next read,
     and plaintext is told after them."""
     reader = RecordReader()
-    wire = SERVER_HELLO + b"".join(one.wire for one in records)
-    ends = list(itertools.accumulate((len(one.wire) for one in records), initial=len(SERVER_HELLO)))[1:]
+    wire = SERVER_HELLO + b"".join(record.wire for record in records)
+    ends = list(itertools.accumulate((len(record.wire) for record in records), initial=len(SERVER_HELLO)))[1:]
     pending = list(zip(ends, records, strict=True))
     edges = sorted({cut % len(wire) for cut in cuts} | {0, len(wire)})
     is_greeted = False

@@ -48,7 +48,7 @@ def run(*call: str) -> str:
 def guards() -> list[str]:
     """List the links of the guards, which are also the names of their tables."""
     links = json.loads(run("ip", "-json", "link", "show"))
-    return [one["ifname"] for one in links if one["ifname"].startswith("ffguard")]
+    return [link["ifname"] for link in links if link["ifname"].startswith("ffguard")]
 
 
 @contextlib.contextmanager
@@ -150,15 +150,15 @@ class Operator:
         name = self.plan(vantage)
         self.lanes = [self.lane(name) for _ in range(LANES)]
         deadline = time.monotonic() + WITHIN_S
-        while any(one.poll() != ENDED_WELL for one in self.lanes):
+        while any(lane.poll() != ENDED_WELL for lane in self.lanes):
             assert time.monotonic() < deadline, f"the crawl does not end: {self.errors.read_text()}"
             between()
             self.restart(name)
             time.sleep(0.1)
 
     def restart(self, name: str) -> None:
-        self.restarts += sum(one.poll() not in (None, ENDED_WELL) for one in self.lanes)
-        self.lanes = [one if one.poll() in (None, ENDED_WELL) else self.lane(name) for one in self.lanes]
+        self.restarts += sum(lane.poll() not in (None, ENDED_WELL) for lane in self.lanes)
+        self.lanes = [lane if lane.poll() in (None, ENDED_WELL) else self.lane(name) for lane in self.lanes]
 
     def done(self, vantage: str) -> int:
         statement = (

@@ -223,7 +223,7 @@ def test_public_lists_are_read_as_they_are_given_out(
 ) -> None:
     reader = lists.Reader("l")
     reader.read(content.encode())
-    assert ([(one.rank, one.host) for one in reader.entries], reader.skipped) == (sites, skipped)
+    assert ([(entry.rank, entry.host) for entry in reader.entries], reader.skipped) == (sites, skipped)
 
 
 def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> None:
@@ -255,5 +255,5 @@ def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> 
 )
 def test_files_of_public_lists_are_read_as_they_are_given_out(name: str, expected: list[str]) -> None:
     found = lists.read(Path(__file__).parent / "given" / name)
-    assert [one.host for one in found.entries] == expected
+    assert [entry.host for entry in found.entries] == expected
     assert found.skipped == (5 if name == "umbrella.csv" else 0)

@@ -81,7 +81,7 @@ def test_each_consent_platform_is_flagged(chromium: Path) -> None:
 
 def test_the_fingerprints_are_those_of_the_schema_each_with_its_source_and_its_test() -> None:
     assert [one.id for one in WALLS] == list(schema.WALLS) == list(WALLED)
-    assert [one.id for one in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
+    assert [consent.id for consent in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
     assert all(one.source and (one.alone or one.refused) for one in (*WALLS, *CONSENTS))
     marks = {mark for one in WALLS for mark in one.alone + one.refused}
     assert {mark.name for mark in marks if isinstance(mark, Header)} == BOT_WALL_HEADERS

@@ -46,7 +46,9 @@ async def _visited(protocol: Spoken) -> dict[str, Any]:
 @pytest.mark.parametrize("protocol", PROTOCOLS if ALL else ("h2", "h3"))
 def test_a_paths_delay_is_in_the_round_trip_and_not_in_the_servers(protocol: str) -> None:
     seen = in_namespace("tests.crawler.visit.test_delayed:visited", protocol)
-    trips = [min(one["round_trip_us"] for one in connections) for connections in seen["connections"]]
+    trips = [
+        min(connection["round_trip_us"] for connection in connections) for connections in seen["connections"]
+    ]
     assert TRIP_US - TRUNCATED_US <= min(trips) <= TRIP_US + BUSY_US
     for trip, rows in zip(trips, seen["responses"], strict=True):
         assert {row["round_trip_us"] for row in rows} == {trip}

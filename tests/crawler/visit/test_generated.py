@@ -22,11 +22,11 @@ LEAST_TAKEN = 0.4
 
 def rows_of(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Responses that crossed the network, by path, with the connection's bytes that belong to none."""
-    connections = {one["id"]: one for one in told["connections"]}
+    connections = {connection["id"]: connection for connection in told["connections"]}
     return {
-        one["path"]: one | {"connection": connections[one["connection_id"]]}
-        for one in told["responses"]
-        if one["wire_bytes"]
+        response["path"]: response | {"connection": connections[response["connection_id"]]}
+        for response in told["responses"]
+        if response["wire_bytes"]
     }
 
 

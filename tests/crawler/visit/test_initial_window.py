@@ -60,7 +60,7 @@ async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
         ):
             seen = await visit(browser, LONG.host, budget_s=30)
     assert seen.visit["outcome"] == "ok"
-    return [dict(one) for one in seen.connections if one["first_flight_bytes"]]
+    return [dict(connection) for connection in seen.connections if connection["first_flight_bytes"]]
 
 
 @pytest.mark.parametrize("window", WINDOWS)

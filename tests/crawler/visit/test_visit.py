@@ -120,7 +120,10 @@ def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:
         keys = WRITER_COLUMNS - (set() if table is OBSERVATIONS[0] else {"id", "host"})
         assert set(row) == {column.name for column in table.__table__.columns} - keys, table
     assert seen.visit["outcome"] in OUTCOMES
-    assert [(one["path"], one["query_hash"] is None, one["initiator_id"]) for one in seen.responses] == [
+    assert [
+        (response["path"], response["query_hash"] is None, response["initiator_id"])
+        for response in seen.responses
+    ] == [
         ("/", True, None),
         ("/b", False, 1),
     ]
@@ -233,7 +236,7 @@ def test_a_renderer_has_bounded_memory_and_can_be_killed_alone(chromium: Path) -
             running = browser.renderers()
             assert running
             limits = [Path(f"/proc/{pid}/limits").read_text(encoding="ascii") for pid in running]
-            bounds = {tuple(re.findall(r"Max data size +(\d+) +(\d+)", one)) for one in limits}
+            bounds = {tuple(re.findall(r"Max data size +(\d+) +(\d+)", limit)) for limit in limits}
             assert bounds == {((str(DATA_LIMIT_BYTES), str(DATA_LIMIT_BYTES)),)}
             await browser.end_pages()
             async with asyncio.timeout(60):

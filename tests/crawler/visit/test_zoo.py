@@ -68,7 +68,7 @@ def visit_all(protocol: str) -> list[Visited]:
 
 
 def result_of(zoo: Zoo) -> table.Result:
-    return table.result(one for visits in zoo.values() for one in visits)
+    return table.result(visit for visits in zoo.values() for visit in visits)
 
 
 @pytest.fixture(params=VISITED)
@@ -82,53 +82,57 @@ def told(wrong: Iterable[str]) -> str:
 
 
 def test_every_page_is_visited_to_its_end(visits: list[Visited]) -> None:
-    for one in visits:
-        outcome, stop_reason = one.seen["visit"]["outcome"], one.seen["visit"]["stop_reason"]
-        assert (outcome, stop_reason in one.page.stop_reasons) == ("ok", True), f"{one}: {one.seen['visit']}"
+    for visit in visits:
+        outcome, stop_reason = visit.seen["visit"]["outcome"], visit.seen["visit"]["stop_reason"]
+        assert (outcome, stop_reason in visit.page.stop_reasons) == ("ok", True), (
+            f"{visit}: {visit.seen['visit']}"
+        )
 
 
 def test_every_response_is_what_the_server_sent(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_responses())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_responses())
 
 
 def test_a_response_is_complete_if_all_that_the_server_sent_arrived(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_completeness())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_completeness())
 
 
 def test_every_route_of_every_case_was_asked_for(visits: list[Visited]) -> None:
-    for one in visits:
-        asked = {(row["host"], row["path"]) for row in one.seen["responses"]}
-        for case in one.cases.values():
-            wanted = {case.place(key, one.page.host) for key in case.routes}
-            assert wanted - asked <= {("unused.test", "/preconnect/x")}, f"{one} {case.id}"
+    for visit in visits:
+        asked = {(row["host"], row["path"]) for row in visit.seen["responses"]}
+        for case in visit.cases.values():
+            wanted = {case.place(key, visit.page.host) for key in case.routes}
+            assert wanted - asked <= {("unused.test", "/preconnect/x")}, f"{visit} {case.id}"
 
 
 def test_every_connection_is_what_the_server_and_the_capture_say(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_connections())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_connections())
 
 
 def test_packets_and_the_log_agree_on_connections_that_are_read_to_their_end(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_packets())
-    rows = [row for one in visits for row in one.seen["connections"]]
+    assert not told(wrong for visit in visits for wrong in visit.wrong_packets())
+    rows = [row for visit in visits for row in visit.seen["connections"]]
     assert sum(row["packet_bytes"] is not None for row in rows) >= LEAST_CAPTURED * len(rows)
 
 
 def test_all_bytes_that_came_are_accounted_for(visits: list[Visited]) -> None:
-    for one in visits:
+    for visit in visits:
         for kind in ("coverage", "decrypted_coverage"):
-            assert LEAST_COVERAGE <= one.seen["visit"][kind] <= 1, f"{one}: {kind} {one.seen['visit'][kind]}"
+            assert LEAST_COVERAGE <= visit.seen["visit"][kind] <= 1, (
+                f"{visit}: {kind} {visit.seen['visit'][kind]}"
+            )
 
 
 def test_an_initiator_is_right_or_unknown(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_initiators())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_initiators())
 
 
 def test_nothing_comes_before_what_caused_it(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_order())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_order())
 
 
 def test_caching_columns_are_those_of_the_header(visits: list[Visited]) -> None:
-    (caching,) = (one for one in visits if one.page.host == "caching.test")
+    (caching,) = (visit for visit in visits if visit.page.host == "caching.test")
     found = {
         row["path"].rpartition("/")[2]: tuple(row[name] for name in COLUMNS)
         for row in caching.received.values()
@@ -138,21 +142,21 @@ def test_caching_columns_are_those_of_the_header(visits: list[Visited]) -> None:
 
 
 def test_a_requests_body_has_its_length_and_other_requests_have_none(visits: list[Visited]) -> None:
-    (bodies,) = (one for one in visits if one.page.host == "bodies.test")
+    (bodies,) = (visit for visit in visits if visit.page.host == "bodies.test")
     found = {bodies.case_of(row): row["request_body_bytes"] for row in bodies.received.values()}
     assert {case: length for case, length in found.items() if length is not None} == {"upload": 40_000}
 
 
 def test_a_requests_header_and_priority_are_what_the_server_read(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_requests())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_requests())
 
 
 def test_tls_records_are_those_that_the_server_wrote(visits: list[Visited]) -> None:
-    assert not told(wrong for one in visits for wrong in one.wrong_records())
+    assert not told(wrong for visit in visits for wrong in visit.wrong_records())
 
 
 def test_requests_are_as_urgent_and_as_blocking_as_the_page_says(visits: list[Visited]) -> None:
-    (hurried,) = (one for one in visits if one.page.host == "hurried.test")
+    (hurried,) = (visit for visit in visits if visit.page.host == "hurried.test")
     rows = {row["path"]: row for row in hurried.received.values()}
     blocking = {name: rows[f"/blocking/{name}"]["render_blocking"] for name in painting.BLOCKING}
     assert blocking == painting.BLOCKING
@@ -168,8 +172,8 @@ def test_requests_are_as_urgent_and_as_blocking_as_the_page_says(visits: list[Vi
 
 
 def test_a_page_is_painted_after_what_blocks_it_and_largest_after_its_image(visits: list[Visited]) -> None:
-    (hurried,) = (one for one in visits if one.page.host == "hurried.test")
-    (waiting,) = (one for one in visits if one.page.host == "waiting.test")
+    (hurried,) = (visit for visit in visits if visit.page.host == "hurried.test")
+    (waiting,) = (visit for visit in visits if visit.page.host == "waiting.test")
     rows, visit = {row["path"]: row for row in hurried.received.values()}, hurried.seen["visit"]
     times = [rows["/blocking/sheet"]["last_byte_us"] - TRUNCATED_US, *(visit[name] for name in PAINTS)]
     assert times == sorted(times)
@@ -178,7 +182,7 @@ def test_a_page_is_painted_after_what_blocks_it_and_largest_after_its_image(visi
 
 
 def test_server_delays_are_the_servers_own(visits: list[Visited]) -> None:
-    (waiting,) = (one for one in visits if one.page.host == "waiting.test")
+    (waiting,) = (visit for visit in visits if visit.page.host == "waiting.test")
     thought = []
     for where, row in waiting.received.items():
         if waiting.case_of(row) == "think-time":
@@ -192,7 +196,7 @@ def test_server_delays_are_the_servers_own(visits: list[Visited]) -> None:
 
 
 def test_round_trips_are_shorter_than_the_handshakes_that_the_browser_saw(visits: list[Visited]) -> None:
-    rows = [row for one in visits for row in one.seen["connections"]]
+    rows = [row for visit in visits for row in visit.seen["connections"]]
     for row in rows:
         took_us = row["connected_us"] - row["opened_us"] if row["protocol"] != "h3" else 10**6
         assert 0 <= row["round_trip_us"] <= took_us + TRUNCATED_US, row
@@ -200,7 +204,7 @@ def test_round_trips_are_shorter_than_the_handshakes_that_the_browser_saw(visits
 
 
 def test_times_are_the_servers_where_nothing_queues(visits: list[Visited]) -> None:
-    (calm,) = (one for one in visits if one.page.host == "calm.test")
+    (calm,) = (visit for visit in visits if visit.page.host == "calm.test")
     delays = [
         calm.delays(row, calm.sent[where])
         for where, row in calm.received.items()
@@ -219,7 +223,7 @@ def test_a_large_body_takes_no_memory(protocol: str, zoo: Zoo) -> None:
 
 
 def test_sessions_are_resumed_where_there_are_tickets(visits: list[Visited]) -> None:
-    for one in visits:
-        if one.page.host in ("resumed.test", "old.test"):
-            resumed = [row["tls_resumed"] for row in one.seen["connections"] if row["host"] == "other.test"]
-            assert True in resumed, f"{one}: {resumed}"
+    for visit in visits:
+        if visit.page.host in ("resumed.test", "old.test"):
+            resumed = [row["tls_resumed"] for row in visit.seen["connections"] if row["host"] == "other.test"]
+            assert True in resumed, f"{visit}: {resumed}"

@@ -132,7 +132,7 @@ class Operator:
 
     def restart(self) -> None:
         """Start again every process that did not end by itself."""
-        self.crawlers = [one if one.poll() in (None, 0) else self.run() for one in self.crawlers]
+        self.crawlers = [crawler if crawler.poll() in (None, 0) else self.run() for crawler in self.crawlers]
 
     def kill(self, kind: str) -> None:
         """End one of a kind, as soon as there is one, and have it started again."""
@@ -149,7 +149,7 @@ class Operator:
 
     def find(self, kind: str) -> list[int]:
         tree = processes.parents()
-        crawlers = [one.pid for one in self.crawlers if one.poll() is None]
+        crawlers = [crawler.pid for crawler in self.crawlers if crawler.poll() is None]
         drivers = [
             pid
             for crawler in crawlers
@@ -206,7 +206,7 @@ def test_a_crawl_through_kills_has_every_site_once(operator: Operator, browser_f
     kinds = operator.random.sample(KILLS, len(KILLS))
     points = sorted(operator.random.sample(range(5, SITES - 20), len(KILLS)))
     deadline = time.monotonic() + WITHIN_S
-    while time.monotonic() < deadline and any(one.poll() != 0 for one in operator.crawlers):
+    while time.monotonic() < deadline and any(crawler.poll() != 0 for crawler in operator.crawlers):
         if kinds and operator.done() >= points[0]:
             time.sleep(operator.random.uniform(0, 0.5))
             operator.kill(kinds.pop())
@@ -215,7 +215,7 @@ def test_a_crawl_through_kills_has_every_site_once(operator: Operator, browser_f
         time.sleep(0.3)
     print(*operator.killed, operator.said(), sep="\n")
     assert len(operator.killed) == len(KILLS)
-    assert [one.poll() for one in operator.crawlers] == [0] * CRAWLERS
+    assert [crawler.poll() for crawler in operator.crawlers] == [0] * CRAWLERS
     assert "Traceback" not in operator.said()
     assert_every_site_is_there_once(operator)
     assert_nothing_is_left(operator)

@@ -22,7 +22,7 @@ def test_the_embedded_server_answers_at_its_url_until_it_is_stopped(server_folde
     url = done.stdout.strip()
     copied = run(data, "backup", "--keep", "1")
     assert copied.returncode == 0, copied.stderr
-    assert [str(one) for one in (data / "backups").iterdir()] == copied.stdout.splitlines()
+    assert [str(path) for path in (data / "backups").iterdir()] == copied.stdout.splitlines()
     restored = run(data, "restore")
     assert restored.stdout == copied.stdout, restored.stderr
     with psycopg.connect(url) as connection:

@@ -118,16 +118,16 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     assert facts["is_illustrative"]
 
-    crawls = [one.crawl for one in releases(demo / "releases")]
-    assert {one.kind for one in crawls} == {"localweb"}  # which marks them as illustrative
-    months = sorted(one.month for one in crawls if one.device == "desktop")
+    crawls = [release.crawl for release in releases(demo / "releases")]
+    assert {crawl.kind for crawl in crawls} == {"localweb"}  # which marks them as illustrative
+    months = sorted(crawl.month for crawl in crawls if crawl.device == "desktop")
     assert len(set(months)) == len(months) == MONTHS + 1
     year_before = find_release(demo / "releases", facts["release"]["crawl"]).crawl.year_before
     assert months[0] == year_before.month
     assert json.loads((report / "manifest.json").read_text())["year_before"]["crawl"] == str(year_before)
-    assert [one.month for one in crawls if one.device == "mobile"] == months[-1:]
+    assert [crawl.month for crawl in crawls if crawl.device == "mobile"] == months[-1:]
     assert facts["release"]["crawl"] == f"{months[-1]}.desktop.local.tcp.localweb"
-    begun = [time for one in crawls for time in started(find_release(demo / "releases", str(one)))]
+    begun = [time for crawl in crawls for time in started(find_release(demo / "releases", str(crawl)))]
     assert max(begun) - min(begun) < datetime.timedelta(days=1)  # no time of observation is made up
 
     release = find_release(demo / "releases", facts["release"]["crawl"])
@@ -140,8 +140,8 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done
     assert final.num_rows == PAGES
     sizes = responses.filter(pc.is_in(responses["visit_id"], final["id"].combine_chunks()))["wire_bytes"]
     fits = [size <= 10 * 1430 for size in sizes.to_pylist() if size is not None]
-    (measure,) = (one for one in facts["sizes"]["measures"] if one["id"] == "responses")
-    (share,) = (one for one in measure["shares"] if one["iw"] == 10)
+    (measure,) = (measure for measure in facts["sizes"]["measures"] if measure["id"] == "responses")
+    (share,) = (share for share in measure["shares"] if share["iw"] == 10)
     assert (measure["known"], share["fitting"]) == (len(fits), sum(fits))
 
     cells = pq.read_table(demo / "replays" / facts["release"]["crawl"] / "cells.parquet")
@@ -195,7 +195,9 @@ def test_the_demo_is_served_with_its_months_in_a_series_the_history_the_explorer
     done: tuple[Path, str],
 ) -> None:
     demo, _ = done
-    months = sorted(one.crawl.month for one in releases(demo / "releases") if one.crawl.device == "desktop")
+    months = sorted(
+        release.crawl.month for release in releases(demo / "releases") if release.crawl.device == "desktop"
+    )
     # `demo --serve` calls the same command at a fixed port.
     with served(Line(demo).environment) as address, browsing(address) as page:
         assert page.get_by_role("link", name=f"{months[-1]}.desktop.local.tcp.localweb").first.is_visible()

@@ -32,7 +32,7 @@ def har(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def import_har(*arguments: str | Path) -> Result:
@@ -64,7 +64,7 @@ def test_a_release_of_sizes_that_are_known_can_be_replayed(tmp_path: Path) -> No
     har.write_text(json.dumps({"log": log}))
     assert import_har(har).exit_code == 0
     (recipe,) = read_recipes(find_release(releases(tmp_path), CRAWL))
-    assert [one.response_bytes for one in recipe.objects] == [20_104]
+    assert [object_.response_bytes for object_ in recipe.objects] == [20_104]
 
 
 def test_what_a_har_does_not_know_is_null_with_its_reason(har: Path, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_release_has_the_operators_authors_and_keeps_them(
     )
     assert import_har(har).exit_code == 0
     release = find_release(releases(tmp_path), CRAWL)
-    assert [one.inverted for one in release.manifest.authors] == ["Lovelace, Ada"]
+    assert [author.inverted for author in release.manifest.authors] == ["Lovelace, Ada"]
     assert "Lovelace" in (release.path / "CITATION.cff").read_text()
     assert run("release", "verify", "--offline", "--crawl", CRAWL).exit_code == 0
     citation.write_text(citation.read_text().replace("Lovelace", "Byron"))
@@ -290,7 +290,7 @@ def test_newer_points_of_httparchive_are_taken_and_older_ones_stay(tmp_path: Pat
         report.write_text(json.dumps([{"date": date, **row}]))
         assert run("import", "httparchive", report).exit_code == 0
     points = [one for one in load(tmp_path / "data" / "outside") if one.series == "page-weight"]
-    assert (len(points), max(one.date for one in points)) == (459, "2023-02-01")
+    assert (len(points), max(point.date for point in points)) == (459, "2023-02-01")
 
 
 def test_a_bad_file_of_httparchive_writes_nothing(tmp_path: Path) -> None:

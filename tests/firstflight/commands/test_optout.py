@@ -52,10 +52,14 @@ def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies
     world, _ = erased
     assert world.named_in() == []
     versions = list(listed(world.data / "releases"))
-    assert [(type(one), one.version) for one in versions] == [(Withdrawn, 1), (Withdrawn, 2), (Release, 3)]
+    assert [(type(version), version.version) for version in versions] == [
+        (Withdrawn, 1),
+        (Withdrawn, 2),
+        (Release, 3),
+    ]
     verified = run(world, "verify", "--json")
     assert verified.exit_code == 0, verified.output
-    states = {one["name"]: one["state"] for one in json.loads(verified.stdout)["items"]}
+    states = {item["name"]: item["state"] for item in json.loads(verified.stdout)["items"]}
     assert states == {
         CRAWL: "ok",
         f"{CRAWL} version 1": "withdrawn",

@@ -200,7 +200,7 @@ def test_verify_checks_versions_and_notices_and_fails_where_one_is_damaged(data:
     manifest.write_text(manifest.read_text().replace("wrong", "right"))
     damaged = run("report", "verify", "--year", "2026", "--json")
     assert damaged.exit_code == 1
-    assert [one["state"] for one in json.loads(damaged.stdout)["items"]] == ["ok", "damaged"]
+    assert [item["state"] for item in json.loads(damaged.stdout)["items"]] == ["ok", "damaged"]
 
 
 def test_a_copy_of_the_data_folder_has_every_version_and_every_withdrawal(

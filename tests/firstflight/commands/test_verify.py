@@ -162,7 +162,7 @@ def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(da
     assert damaged.startswith("2025-01.desktop.here.tcp.web version 1: DAMAGED: ")
     assert sound.startswith(f"{NAME} version 1: ")
     assert sound.endswith(", unsigned")
-    states = [one["state"] for one in json.loads(run("release", "list", "--json").stdout)["releases"]]
+    states = [release["state"] for release in json.loads(run("release", "list", "--json").stdout)["releases"]]
     assert states == ["damaged", "whole"]
     assert run("release", "build", "--crawl", "2026-11").exit_code == 0
     assert run("release", "verify", "--crawl", "2026-11", "--offline").exit_code == 0

@@ -46,7 +46,7 @@ def test_frames_are_measured_as_hyperframe_writes_them(
         for frame, one in zip(written, octets, strict=True)
     ]
     assert [tuple(frame) for frame in found] == expected[: len(found)]
-    left = sum(len(one) for one in octets[len(found) :])
+    left = sum(len(octet) for octet in octets[len(found) :])
     assert (left == 0) if cut == 0 else (left >= min(cut, len(whole)))
 
 

@@ -64,11 +64,11 @@ def test_pipelined_requests_are_answered_in_their_order() -> None:
             for path in paths:
                 writer.write(f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
             octets = await reader.readuntil(b"moved")
-            assert [(one.path, one.position) for one in web.log.responses] == list(
+            assert [(response.path, response.position) for response in web.log.responses] == list(
                 zip(paths, (1, 2, 3, 4), strict=True)
             )
-            assert [one.status for one in web.log.responses] == [200, 200, 204, 302]
-            assert sum(one.wire_bytes for one in web.log.responses) == len(octets)
+            assert [response.status for response in web.log.responses] == [200, 200, 204, 302]
+            assert sum(response.wire_bytes for response in web.log.responses) == len(octets)
             assert web.log.connections[0].sent_bytes == len(octets)
 
     run(ask())
@@ -101,7 +101,7 @@ def test_a_request_body_is_not_taken_for_a_request() -> None:
             writer.write(request_of("/plain", method="POST", more="Content-Length: 30\r\n") + body)
             writer.write(b"0123456789" + request_of("/redirect"))
             await reader.readuntil(b"moved")
-            assert [one.path for one in web.log.responses] == ["/plain", "/redirect"]
+            assert [response.path for response in web.log.responses] == ["/plain", "/redirect"]
 
     run(ask())
 
@@ -119,9 +119,9 @@ def test_a_response_to_head_between_others_has_no_body() -> None:
             octets = b""
             while octets.count(TEXT) < 2:
                 octets += await reader.read(65_536)
-            assert [one.path for one in web.log.responses] == ["/1", "/2", "/3"]
-            assert [one.body_bytes for one in web.log.responses] == [len(TEXT), 0, len(TEXT)]
-            assert sum(one.wire_bytes for one in web.log.responses) == len(octets)
+            assert [response.path for response in web.log.responses] == ["/1", "/2", "/3"]
+            assert [response.body_bytes for response in web.log.responses] == [len(TEXT), 0, len(TEXT)]
+            assert sum(response.wire_bytes for response in web.log.responses) == len(octets)
 
     run(ask())
 
@@ -131,7 +131,9 @@ def test_a_client_that_wants_the_connection_closed_sees_it_end() -> None:
         async with ZooWeb(HOSTS, protocol="h1") as web, connected(web) as (reader, writer):
             writer.write(request_of(more="Connection: close\r\n") + request_of("/redirect"))
             assert (await reader.read()).endswith(TEXT)
-            assert [(one.path, one.is_complete) for one in web.log.responses] == [("/plain", True)]
+            assert [(response.path, response.is_complete) for response in web.log.responses] == [
+                ("/plain", True)
+            ]
 
     run(ask())
 
@@ -237,7 +239,7 @@ def test_closing_completes_a_body_that_has_what_it_declared(
         async with ZooWeb({HOST: closing}, protocol="h1") as web, connected(web) as (reader, writer):
             writer.write(f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
             assert (await reader.read()).endswith(b"\r\n\r\nabc")
-            assert [one.is_complete for one in web.log.responses] == [is_complete]
+            assert [response.is_complete for response in web.log.responses] == [is_complete]
 
     run(ask())
 

@@ -108,13 +108,15 @@ def test_a_hundred_streams_take_turns() -> None:
             for stream, size in client.received:
                 sizes[stream] += size
             assert sizes == dict.fromkeys(streams, 3 + len(TEXT) + 70_000)
-            assert [one.body_bytes for one in web.log.responses] == [sizes[stream] for stream in streams]
-            assert [one.stream_id for one in web.log.responses] == streams
+            assert [response.body_bytes for response in web.log.responses] == [
+                sizes[stream] for stream in streams
+            ]
+            assert [response.stream_id for response in web.log.responses] == streams
             (connection,) = web.log.connections
             assert len(client.octets) == connection.plaintext_bytes
             assert client.frames() == {
                 0: connection.frame_bytes,
-                **{one.stream_id: one.wire_bytes for one in web.log.responses},
+                **{response.stream_id: response.wire_bytes for response in web.log.responses},
             }
 
             order = [stream for stream, _ in client.received]
@@ -177,7 +179,7 @@ def test_a_client_that_resets_a_stream_stops_who_writes_to_it() -> None:
             client.ask("/other")
             await client.read(until=1)
             assert stopped == ["/endless"]
-            assert [one.is_complete for one in web.log.responses] == [False, True]
+            assert [response.is_complete for response in web.log.responses] == [False, True]
             assert web.log.failures == []
 
     run(ask())

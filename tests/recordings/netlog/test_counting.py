@@ -44,7 +44,7 @@ def without_bytes(name: str, folder: Path) -> Path:
     for event in events:
         event.get("params", {}).pop("bytes", None)
     file = folder / f"{name}.json"
-    file.write_bytes(head + b'\n"events": [\n' + b",\n".join(json.dumps(one).encode() for one in events))
+    file.write_bytes(head + b'\n"events": [\n' + b",\n".join(json.dumps(event).encode() for event in events))
     return file
 
 

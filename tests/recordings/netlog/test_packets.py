@@ -86,7 +86,7 @@ def pcapng(
 
 
 def framed(header: bytes) -> list[bytes]:
-    return [header + one for one in PACKETS]
+    return [header + packet for packet in PACKETS]
 
 
 NANO = struct.pack("<HHBxxx", 9, 1, 9)

@@ -13,7 +13,7 @@ def traffic(log: MadeUpLog) -> NetLogTraffic:
 
 
 def paths(exchanges: list[Exchange]) -> list[str]:
-    return [one.url.partition("example")[2] for one in exchanges]
+    return [exchange.url.partition("example")[2] for exchange in exchanges]
 
 
 def test_a_navigation_begins_a_page_of_its_site() -> None:
@@ -26,7 +26,11 @@ def test_a_navigation_begins_a_page_of_its_site() -> None:
     log.page("http://a.example/next")
     log.get("http://cdn.example/4", 300)
     found = traffic(log)
-    assert [paths(one.exchanges) for one in found.pages] == [["/", "/1", "/2"], ["/", "/3"], ["/next", "/4"]]
+    assert [paths(page.exchanges) for page in found.pages] == [
+        ["/", "/1", "/2"],
+        ["/", "/3"],
+        ["/next", "/4"],
+    ]
     assert not found.left_out
 
 
@@ -37,7 +41,7 @@ def test_requests_of_the_browser_of_extensions_and_of_pages_from_before_are_left
     log.get("http://ads.example/list", 300, initiator="chrome-extension://abcdef")
     log.get("http://c.example/poll", 300, top="http://c.example")
     found = traffic(log)
-    assert [paths(one.exchanges) for one in found.pages] == [["/"]]
+    assert [paths(page.exchanges) for page in found.pages] == [["/"]]
     assert found.left_out == {"of_browser_dropped": 1, "of_extension_dropped": 1, "of_other_page_dropped": 1}
 
 
@@ -84,7 +88,7 @@ def test_without_sites_in_the_log_the_newest_page_has_the_requests() -> None:
     log.get("http://cdn.example/1", 300, top=None)
     log.page("http://b.example/", top=None)
     log.get("http://cdn.example/2", 300, top=None)
-    assert [paths(one.exchanges) for one in traffic(log).pages] == [["/", "/1"], ["/", "/2"]]
+    assert [paths(page.exchanges) for page in traffic(log).pages] == [["/", "/1"], ["/", "/2"]]
 
 
 def test_an_answer_that_the_browser_asks_again_for_does_not_count_twice() -> None:

@@ -58,7 +58,12 @@ def test_the_import_adds_the_headers_of_frames_and_leaves_out_redirects_alone(
 
 
 def transferred(recording: Recording, *, redirects: bool = True) -> list[int]:
-    every = (one for page in recording.pages for one in page.requests if redirects or not one.is_redirect)
+    every = (
+        request
+        for page in recording.pages
+        for request in page.requests
+        if redirects or not request.is_redirect
+    )
     return [one.transfer_bytes for one in every if one.transfer_bytes is not None]
 
 

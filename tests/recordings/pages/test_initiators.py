@@ -11,7 +11,7 @@ from tests.factories.recorded_pages import Row, document, requests, row
 def found(*rows: Row) -> list[tuple[int | None, str]]:
     given = requests(*rows)
     times = rebuild([one.network_request for one in given if one.crossed_network]).times
-    return [(one.entry, one.rule) for one in find_initiators(given, times)]
+    return [(initiator.entry, initiator.rule) for initiator in find_initiators(given, times)]
 
 
 AFTER = 215.0

@@ -171,5 +171,5 @@ def test_the_checksum_of_a_citation_is_of_the_data_and_of_no_document(manifest: 
 def test_descriptions_name_the_authors(manifest: Manifest, tmp_path: Path) -> None:
     work = of_release(manifest)
     creators = croissant(work, tables_in(tmp_path, {}))["creator"]
-    assert [one["@type"] for one in creators] == ["sc:Person", "sc:Organization", "sc:Person"]
+    assert [creator["@type"] for creator in creators] == ["sc:Person", "sc:Organization", "sc:Person"]
     assert creators[0]["identifier"] == ORCID

@@ -90,22 +90,26 @@ def test_the_croissant_is_valid_by_mlcroissant(release: Release, caplog: pytest.
 def test_the_data_package_is_valid_by_frictionless(release: Release) -> None:
     package = read(release, "datapackage.json")
     assert list(frictionless.Package.metadata_validate(package)) == []
-    assert {one["path"] for one in package["resources"]} == {f"{name}.parquet" for name in TABLES} | {
-        "sample.csv"
-    }
-    for one in package["resources"]:
-        content = (release.path / one["path"]).read_bytes()
-        assert one["bytes"] == len(content)
-        assert one["hash"] == f"sha256:{release.manifest.files[one['path']]}"
+    assert {resource["path"] for resource in package["resources"]} == {
+        f"{name}.parquet" for name in TABLES
+    } | {"sample.csv"}
+    for resource in package["resources"]:
+        content = (release.path / resource["path"]).read_bytes()
+        assert resource["bytes"] == len(content)
+        assert resource["hash"] == f"sha256:{release.manifest.files[resource['path']]}"
 
 
 def test_the_sample_is_valid_by_its_schema_and_of_the_release(release: Release) -> None:
-    (resource,) = [one for one in read(release, "datapackage.json")["resources"] if one["name"] == "sample"]
+    (resource,) = [
+        resource
+        for resource in read(release, "datapackage.json")["resources"]
+        if resource["name"] == "sample"
+    ]
     del resource["hash"], resource["bytes"]
     report = frictionless.Resource.from_descriptor(resource, basepath=str(release.path)).validate()
     assert report.valid, report.flatten(["rowNumber", "fieldName", "message"])
     visits = pq.read_table(release.file("visit"), partitioning=None).to_pylist()
-    final = {str(one["id"]): one["host"] for one in visits if one["is_final"]}
+    final = {str(visit["id"]): visit["host"] for visit in visits if visit["is_final"]}
     with (release.path / "sample.csv").open(newline="", encoding="utf-8") as file:
         assert {one["id"]: one["host"] for one in csv.DictReader(file)} == final
 

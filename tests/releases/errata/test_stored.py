@@ -37,7 +37,10 @@ def test_an_erratum_states_its_releases_with_their_checksums(root: Path) -> None
     release = read_release(next(root.glob("month=2026-11/**/version=1")))
     before = release.checksum
     made = note(root, "2026-11", "2026-10/v1", "2026-11/v1")
-    assert [(one.crawl, one.version) for one in made.releases] == [(str(release.crawl), 1), (str(OTHER), 1)]
+    assert [(release.crawl, release.version) for release in made.releases] == [
+        (str(release.crawl), 1),
+        (str(OTHER), 1),
+    ]
     assert made.releases[0].checksum == before == release.checksum
     assert broken_sums(release.path) == broken_sums(root / "errata" / "1") == []
     assert list(errata(root)) == [made]

@@ -29,7 +29,7 @@ def test_a_page_asks_over_its_flows_and_each_flow_in_turn() -> None:
     (page,) = pages("maps", Shape(12, 2), 1)
     assert len(page.objects) == 24
     assert len(page.origins) == 2, "a browser of the time opens six connections to a host"
-    assert [one.parent for one in page.objects] == [-1] * 12 + list(range(12))
+    assert [object_.parent for object_ in page.objects] == [-1] * 12 + list(range(12))
 
 
 @pytest.mark.parametrize("center", DATA_CENTERS)
@@ -37,7 +37,9 @@ def test_networks_keep_their_round_trips_where_rates_change(center: DataCenter) 
     once, twice = networks(center), networks(center, rate_factor=2)
     assert all(b.down_bps == pytest.approx(2 * a.down_bps, abs=2) for a, b in zip(once, twice, strict=True))
     assert all(one.rtt_us <= LONGEST_RTT_MS * 1e3 for one in once if one.down_bps > 100_000)
-    (weights,) = (dict(one.weights) for one in populations() if one.id.startswith(center.lower()))
+    (weights,) = (
+        dict(population.weights) for population in populations() if population.id.startswith(center.lower())
+    )
     assert set(weights) == {one.id for one in once}
     assert sum(weights.values()) == pytest.approx(1)
 

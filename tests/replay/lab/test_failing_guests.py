@@ -120,7 +120,7 @@ def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: La
         guest = int(starter.stdout.readline())
         assert runs(guest)
         told = Path(f"/proc/{guest}/cmdline").read_bytes()
-        (scratch,) = [one for one in guest_folder().glob(f"{PREFIX}*") if os.fsencode(one) in told]
+        (scratch,) = [path for path in guest_folder().glob(f"{PREFIX}*") if os.fsencode(path) in told]
         ours = os.open(scratch, os.O_RDONLY)
         starter.kill()
     fcntl.flock(ours, fcntl.LOCK_EX)  # or a guest of another test's would clear it up

@@ -117,7 +117,7 @@ def test_flights_of_the_kernel_equal_the_arithmetic(lab: Lab) -> None:
     ]
     measured = measure_flights(lab, FAST, cases)
     assert {one.id: count_flights(one, rtt_us=FAST.rtt_us) for one in measured} == {
-        one.id: linux_flights(one.bytes, iw=one.iw) for one in cases
+        case.id: linux_flights(case.bytes, iw=case.iw) for case in cases
     }
 
 

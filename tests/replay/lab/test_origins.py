@@ -108,7 +108,7 @@ def test_every_origin_has_the_sender_that_was_drawn(lab: Lab) -> None:
     cells = plan([many], [FAST], windows=(10,), seeds=2, conditions=[plain(senders="unknown-bbr")])
     rows = {row["seed"]: row for row in replay(lab, cells, guests=1).rows}
     for cell in cells:
-        letters = [one.sender for one in cell.origins]
+        letters = [origin.sender for origin in cell.origins]
         assert {"c", "b"} <= set(letters) <= {"c", "p", "b"}
         for letter, name in (("c", "at_once"), ("p", "paced"), ("b", "bbr"), ("3", "http3")):
             expected = letters.count(letter) * 8 * MSS_TIMESTAMPS
@@ -120,7 +120,7 @@ def test_a_paced_candidate_paces_cubic_and_bbr_paces_by_itself(lab: Lab) -> None
     arms = [plain(senders="unknown-bbr"), plain(senders="unknown-bbr", pacing=True)]
     cells = plan([many], [FAST], windows=(30,), seeds=1, conditions=arms)
     result = replay(lab, cells, guests=1, responses=True)
-    letters = [one.sender for one in cells[0].origins]
+    letters = [origin.sender for origin in cells[0].origins]
     at_once, paced = (table.to_pylist() for table in response_tables(result))
     spread = [[one["last_byte_ms"] - one["first_byte_ms"] for one in load] for load in (at_once, paced)]
     assert {"c", "b"} <= set(letters)

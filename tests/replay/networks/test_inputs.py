@@ -6,11 +6,11 @@ from replay.networks.inputs import INPUTS
 
 
 def test_lines_grow_stale_and_what_has_no_newer_figure_does_not() -> None:
-    assert len({one.id for one in INPUTS}) == len(INPUTS)
-    assert [one.id for one in INPUTS if one.is_stale("2027-10")] == []
-    assert [one.id for one in INPUTS if one.is_stale("2027-11")] == ["lines"]
+    assert len({input_.id for input_ in INPUTS}) == len(INPUTS)
+    assert [input_.id for input_ in INPUTS if input_.is_stale("2027-10")] == []
+    assert [input_.id for input_ in INPUTS if input_.is_stale("2027-11")] == ["lines"]
     assert INPUTS[0].stale_sentence("2027-10") is None
-    assert all(one.source and one.what for one in INPUTS)
+    assert all(input_.source and input_.what for input_ in INPUTS)
 
 
 def test_a_month_is_a_year_and_a_month() -> None:

@@ -25,7 +25,10 @@ def imported(folder: Path, text: str, name: str = "ndt-2026-05.csv") -> CsvPopul
 
 def test_a_row_is_a_network_and_weights_become_shares(tmp_path: Path) -> None:
     found = imported(tmp_path, GOOD)
-    assert [(one.id, one.down_bps, one.up_bps, one.rtt_us, one.loss) for one in found.profiles] == [
+    assert [
+        (profile.id, profile.down_bps, profile.up_bps, profile.rtt_us, profile.loss)
+        for profile in found.profiles
+    ] == [
         ("ndt-2026-05-1", 20_000_000, 5_000_000, 30_000, 0.0),
         ("ndt-2026-05-2", 1_500_000, 375_000, 60_500, 0.001),
         ("ndt-2026-05-3", 400_000, 128_000, 200_000, 0.01),

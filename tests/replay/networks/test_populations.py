@@ -32,7 +32,10 @@ def test_the_papers_populations_are_an_average_one_and_a_slow_one() -> None:
 
 
 def test_profiles_are_what_they_were_when_first_written_into_a_release() -> None:
-    assert {one.id: (one.down_bps, one.up_bps, one.rtt_us) for one in PAPER_PROFILES} == {
+    assert {
+        paper_profile.id: (paper_profile.down_bps, paper_profile.up_bps, paper_profile.rtt_us)
+        for paper_profile in PAPER_PROFILES
+    } == {
         "avgdc-2010-low": (490_000, 128_000, 91_800),
         "avgdc-2010-mid": (1_191_000, 298_000, 66_000),
         "avgdc-2010-high": (2_791_000, 698_000, 45_000),
@@ -41,11 +44,18 @@ def test_profiles_are_what_they_were_when_first_written_into_a_release() -> None
 
 
 def test_one_profile_lies_between_one_and_two_megabits_a_second() -> None:
-    assert [one.id for one in PAPER_PROFILES if 1_000_000 <= one.down_bps <= 2_000_000] == ["avgdc-2010-mid"]
+    assert [
+        paper_profile.id
+        for paper_profile in PAPER_PROFILES
+        if 1_000_000 <= paper_profile.down_bps <= 2_000_000
+    ] == ["avgdc-2010-mid"]
 
 
 def test_six_connections_at_a_window_of_thirty_overflow_every_queue() -> None:
-    assert all(one.queue_bytes + one.bdp_bytes < 6 * 30 * 1514 for one in PAPER_PROFILES)
+    assert all(
+        paper_profile.queue_bytes + paper_profile.bdp_bytes < 6 * 30 * 1514
+        for paper_profile in PAPER_PROFILES
+    )
 
 
 def test_published_profiles_are_what_their_sources_print() -> None:

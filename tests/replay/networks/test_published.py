@@ -74,16 +74,16 @@ def test_with_the_line_the_default_meets_the_published_median() -> None:
     networks = draw_networks(range(100), seed=1)
     numbers = random.Random(2)
     whole, weights = [], []
-    for one in networks:
+    for network in networks:
         distance_us = drawn_distance_us(
             RECORDED_DISTANCE,
-            country=one.profile.country,
+            country=network.profile.country,
             kind=numbers.random(),
             other=numbers.random(),
             place=numbers.random(),
         )
-        whole.append((one.profile.rtt_us + distance_us) / 1e3)
-        weights.append(one.weight)
+        whole.append((network.profile.rtt_us + distance_us) / 1e3)
+        weights.append(network.weight)
     order = np.argsort(whole)
     ends = np.cumsum(np.array(weights)[order]) / sum(weights)
     median = np.array(whole)[order][np.searchsorted(ends, 0.5)]
@@ -112,7 +112,7 @@ def test_a_recorded_distance_stays_and_all_else_is_drawn_by_host() -> None:
     recorded, drawn, shared = settings(origins)
     assert recorded.distance_us == 5_000
     assert (drawn.distance_us, shared.sender) == (shared.distance_us, "3")
-    assert [one.distance_us for one in settings(origins, distance="none")] == [0, 0, 0]
+    assert [setting.distance_us for setting in settings(origins, distance="none")] == [0, 0, 0]
     assert settings(origins, distance="far")[0].distance_us != 5_000
     assert settings(origins, http3="tcp")[1] == settings(origins, http3="tcp")[2]
 
@@ -127,7 +127,7 @@ def test_senders_have_their_published_shares() -> None:
     }
     assert set(shares) == set(SENDERS)
     for name, expected in shares.items():
-        found = Counter(one.sender for one in settings(origins, senders=name))
+        found = Counter(setting.sender for setting in settings(origins, senders=name))
         assert [found[one] / len(origins) for one in "cpb"] == pytest.approx(expected, abs=0.01)
 
 

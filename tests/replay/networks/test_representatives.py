@@ -17,23 +17,23 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> CsvPopulation:
 @pytest.mark.parametrize("count", [2, 4, 8, 16, 63])
 def test_they_carry_the_weight_of_the_whole_and_of_its_slow_part(whole: CsvPopulation, count: int) -> None:
     few = representatives(whole, count)
-    average, slow = (dict(one.weights) for one in few.populations)
+    average, slow = (dict(population.weights) for population in few.populations)
     assert len(few.profiles) == count
-    assert {one.id for one in few.profiles} == set(average)
+    assert {profile.id for profile in few.profiles} == set(average)
     assert sum(average.values()) == pytest.approx(1)
     assert sum(slow.values()) == pytest.approx(1)
     assert sum(average[name] for name in slow) == pytest.approx(0.1)
-    assert all(one in whole.profiles for one in few.profiles)
+    assert all(profile in whole.profiles for profile in few.profiles)
 
 
 def test_the_slowness_at_their_middle_is_that_of_the_whole(whole: CsvPopulation) -> None:
     def median(population: CsvPopulation) -> float:
         shares = dict(population.populations[0].weights)
         left = 0.5
-        for one in sorted(population.profiles, key=slowness_ms):
-            left -= shares[one.id]
+        for profile in sorted(population.profiles, key=slowness_ms):
+            left -= shares[profile.id]
             if left <= 0:
-                return slowness_ms(one)
+                return slowness_ms(profile)
         raise AssertionError
 
     assert median(representatives(whole, 16)) == pytest.approx(median(whole), rel=0.15)

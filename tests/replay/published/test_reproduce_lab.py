@@ -22,7 +22,7 @@ def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:
 
 def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -> None:
     cells = [cell for cell in cs244.published_cells() if cell.experiment == "segments"]
-    times = transfer(lab, [one.transfer for one in cells], shaper="netem", congestion_control="cubic")
+    times = transfer(lab, [cell.transfer for cell in cells], shaper="netem", congestion_control="cubic")
     off = sorted(abs(time.seconds / one.seconds - 1) for one, time in zip(cells, times, strict=True))
     assert off[len(off) // 2] <= cs244.MEDIAN
     assert off[-1] <= cs244.P90

@@ -94,20 +94,20 @@ def test_a_host_over_http2_and_http3_is_two_origins_of_one_distance(release: Wri
         response(4, connection_id=4),
     ]
     (recipe,) = read_recipes(release([visit()], connections, responses))
-    assert [one.h2 for one in recipe.origins] == [True] * 4
-    assert [one.is_http3 for one in recipe.origins] == [False, True, False, True]
-    near, same, far, unknown = (one.distance_us for one in recipe.origins)
+    assert [origin.h2 for origin in recipe.origins] == [True] * 4
+    assert [origin.is_http3 for origin in recipe.origins] == [False, True, False, True]
+    near, same, far, unknown = (origin.distance_us for origin in recipe.origins)
     assert near is not None
     assert (near, unknown) == (same, None)
     assert far == near + 40_000, "beyond the crawl's own line, which all its handshakes hold"
-    assert not any(one.is_http3 for one in over(recipe, "h2").origins)
+    assert not any(origin.is_http3 for origin in over(recipe, "h2").origins)
 
 
 def test_the_local_web_is_at_the_end_of_the_line(release: WriteRelease) -> None:
     times = {"opened_us": 0, "connected_us": 20_000}
     connections = [connection(1, **times), connection(2, **times)]
     (recipe,) = read_recipes(release([visit()], connections, [response(1)], kind="localweb"))
-    assert [one.distance_us for one in recipe.origins] == [0]
+    assert [origin.distance_us for origin in recipe.origins] == [0]
 
 
 def test_a_page_keeps_its_origins_its_order_and_its_sizes(release: WriteRelease) -> None:
@@ -171,8 +171,8 @@ def test_a_response_of_unknown_size_is_counted_and_its_children_move_to_its_pare
         response(4, None),
     ]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
-    assert [one.response_id for one in recipe.objects] == [1, 3]
-    assert [one.parent for one in recipe.objects] == [-1, 0]
+    assert [object_.response_id for object_ in recipe.objects] == [1, 3]
+    assert [object_.parent for object_ in recipe.objects] == [-1, 0]
     assert recipe.left_out == 2
 
 
@@ -185,7 +185,12 @@ def test_a_response_that_is_incomplete_is_left_out_unless_it_is_a_redirect(relea
         response(5, is_complete=True, redirected_from_id=4),
     ]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
-    assert [(one.response_id, one.parent) for one in recipe.objects] == [(1, -1), (3, 0), (4, 0), (5, 2)]
+    assert [(object_.response_id, object_.parent) for object_ in recipe.objects] == [
+        (1, -1),
+        (3, 0),
+        (4, 0),
+        (5, 2),
+    ]
     assert recipe.left_out == 1
 
 
@@ -201,8 +206,8 @@ def test_server_delays_are_kept_as_far_as_they_were_recorded(release: WriteRelea
         response(2, initiator_id=1, request_sent_us=100_000),
     ]
     (recipe,) = read_recipes(release([visit()], [handshake], responses))
-    assert [one.server_delay_us for one in recipe.objects] == [40_000, None]
-    assert [one.think_us for one in recipe.objects] == [
+    assert [object_.server_delay_us for object_ in recipe.objects] == [40_000, None]
+    assert [object_.think_us for object_ in recipe.objects] == [
         40_000,
         40_000,
     ]  # that of all, where none of its kind is known
@@ -216,7 +221,7 @@ def test_the_local_webs_server_has_no_think_time(release: WriteRelease) -> None:
     handshake = connection(1, remote_address="192.0.2.1", opened_us=0, connected_us=30_000)
     responses = [response(1, request_sent_us=30_000, first_byte_us=100_000, last_byte_us=100_000)]
     (recipe,) = read_recipes(release([visit()], [handshake], responses, kind="localweb"))
-    assert [one.think_us for one in recipe.objects] == [0]
+    assert [object_.think_us for object_ in recipe.objects] == [0]
 
 
 def test_a_crawl_of_today_tells_think_times_itself(release: WriteRelease) -> None:
@@ -228,7 +233,7 @@ def test_a_crawl_of_today_tells_think_times_itself(release: WriteRelease) -> Non
     ]
     (recipe,) = read_recipes(release([visit()], paths, responses))
     # The first record of 16 kB took two round trips beyond the first from a window of three.
-    assert [one.server_delay_us for one in recipe.objects] == [50_000, 90_000, None]
+    assert [object_.server_delay_us for object_ in recipe.objects] == [50_000, 90_000, None]
 
 
 def test_the_body_of_a_request_is_part_of_its_size(release: WriteRelease) -> None:
@@ -242,7 +247,7 @@ def test_the_body_of_a_request_is_part_of_its_size(release: WriteRelease) -> Non
         response(5, 1_000, 2, request_body_bytes=2**60),
     ]
     (recipe,) = read_recipes(release([visit()], [secure, clear], responses))
-    carried = [one.request_bytes - REQUEST_BYTES for one in recipe.objects]
+    carried = [object_.request_bytes - REQUEST_BYTES for object_ in recipe.objects]
     assert carried == [0, 0, 40_000 + 3 * 22, 40_000, MOST_BODY_BYTES]
     assert recipe.to_text().splitlines()[-2] == "object 1 0 40450 1000 0 0 600 -1 0 3 1 0 0"
 
@@ -260,8 +265,11 @@ def test_a_second_visit_follows_the_caching_headers_of_a_release(release: WriteR
         response(6, method="GET", status=200),  # its header never came
     ]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
-    assert [one.fresh_s for one in recipe.objects] == [0, REVISIT_S + 1, REVISIT_S, 0, 0, None]
-    again = [(one.response_id, one.parent, one.response_bytes) for one in warm_recipe(recipe).objects]
+    assert [object_.fresh_s for object_ in recipe.objects] == [0, REVISIT_S + 1, REVISIT_S, 0, 0, None]
+    again = [
+        (object_.response_id, object_.parent, object_.response_bytes)
+        for object_ in warm_recipe(recipe).objects
+    ]
     assert again == [
         (1, -1, 20_000),
         (2, 0, 0),
@@ -275,15 +283,15 @@ def test_a_second_visit_follows_the_caching_headers_of_a_release(release: WriteR
 def test_responses_from_a_cache_are_not_in_a_cold_load(release: WriteRelease) -> None:
     responses = [response(1), response(2, 0, None, from_cache=True)]
     (recipe,) = read_recipes(release([visit()], [connection(1)], responses))
-    assert [one.response_id for one in recipe.objects] == [1]
+    assert [object_.response_id for object_ in recipe.objects] == [1]
     assert recipe.left_out == 0
 
 
 def test_a_redirect_comes_before_the_document_and_the_rest_after(release: WriteRelease) -> None:
     responses = [response(1), response(2, redirected_from_id=1), response(3)]
     (recipe,) = read_recipes(release([visit(main_response_id=2)], [connection(1)], responses))
-    assert [one.parent for one in recipe.objects] == [-1, 0, 1]
-    assert [one.is_document for one in recipe.objects] == [False, True, False]
+    assert [object_.parent for object_ in recipe.objects] == [-1, 0, 1]
+    assert [object_.is_document for object_ in recipe.objects] == [False, True, False]
 
 
 def test_hosts_that_share_a_connection_are_one_origin(release: WriteRelease) -> None:

@@ -41,19 +41,22 @@ def test_a_hars_page_becomes_a_recipe_as_a_releases_does(har: Path) -> None:
         1_000 + 200,
         1_000 + 200 + 9 * 2,
     ]
-    assert [(one.response_id, one.origin, one.parent, one.is_document) for one in recipe.objects] == [
+    assert [
+        (object_.response_id, object_.origin, object_.parent, object_.is_document)
+        for object_ in recipe.objects
+    ] == [
         (1, 0, -1, True),
         (2, 0, 0, False),
         (4, 1, 1, False),
         (5, 0, 0, False),  # its parent was left out
     ]
-    assert [one.response_bytes for one in recipe.objects] == sizes
-    assert [one.fresh_s for one in recipe.objects] == [None, 3600, None, None]  # three have no header
+    assert [object_.response_bytes for object_ in recipe.objects] == sizes
+    assert [object_.fresh_s for object_ in recipe.objects] == [None, 3600, None, None]  # three have no header
 
 
 def test_a_har_tells_where_and_when_the_browser_found_what(har: Path) -> None:
     header, body = 200 + 27, 20_000
-    assert [(one.place, one.browser_delay_us) for one in read_one(har).recipe.objects] == [
+    assert [(object_.place, object_.browser_delay_us) for object_ in read_one(har).recipe.objects] == [
         (None, 0),
         # After a third of the body, and 86 ms after the document's end, which came 214 ms after the start
         (header + round(body / 3) - 18, 86_000),
@@ -63,7 +66,7 @@ def test_a_har_tells_where_and_when_the_browser_found_what(har: Path) -> None:
 
 
 def test_a_har_tells_think_times_less_round_trips_of_tcp_and_of_the_first_record(har: Path) -> None:
-    told = [(one.kind, one.server_delay_us) for one in read_one(har).recipe.objects]
+    told = [(object_.kind, object_.server_delay_us) for object_ in read_one(har).recipe.objects]
     # The browser waited for 120 ms. TCP's round trip took 20 of them (60 to connect, 40 of them TLS), and the
     # rest of a record of 16 kB as much again.
     assert told == [("page", 80_000), ("file", 0), ("page", 100_000), ("page", 0)]
@@ -111,7 +114,7 @@ def test_over_http1_the_fastest_handshake_of_all_exchanges_counts(tmp_path: Path
         entry(f"https://a.example/{n}", version="HTTP/1.1", connection="", timings=timings)
         for n, timings in enumerate((TIMINGS, quick))
     )
-    assert [one.server_delay_us for one in recipe_of_har(tmp_path, first, second).objects] == [
+    assert [object_.server_delay_us for object_ in recipe_of_har(tmp_path, first, second).objects] == [
         110_000,
         110_000,
     ]

@@ -19,7 +19,7 @@ def test_a_second_visit_requests_the_document_and_stale_responses(har: Path) -> 
     cold = read_one(har).recipe
     warm = warm_recipe(cold)
     assert [one.response_id for one in warm.requested] == [1, 4, 5]
-    assert [one.parent for one in warm.objects] == [one.parent for one in cold.objects]
+    assert [object_.parent for object_ in warm.objects] == [object_.parent for object_ in cold.objects]
     assert warm.origins == cold.origins
 
 
@@ -33,15 +33,15 @@ def test_a_stale_response_with_a_validator_is_a_304(tmp_path: Path) -> None:
         entry("http://b.example/clear", headers=tagged, version="HTTP/1.1", connection="18"),
         entry("https://a.example/absent", headers={"ETag": '"1"'}, body=50_000, status=404),
     )
-    before = [one.response_bytes for one in cold.objects]
-    after = [one.response_bytes for one in warm_recipe(cold).objects]
+    before = [object_.response_bytes for object_ in cold.objects]
+    after = [object_.response_bytes for object_ in warm_recipe(cold).objects]
     assert after == [NOT_MODIFIED_BYTES, NOT_MODIFIED_BYTES, before[2], NOT_MODIFIED_BYTES, before[4]]
 
 
 def test_a_response_that_is_fresh_until_the_second_visit_is_stale_at_it(har: Path) -> None:
     cold = read_one(har).recipe
     for fresh_s, left in ((REVISIT_S, 4), (REVISIT_S + 1, 1)):
-        objects = tuple(dataclasses.replace(one, fresh_s=fresh_s) for one in cold.objects)
+        objects = tuple(dataclasses.replace(object_, fresh_s=fresh_s) for object_ in cold.objects)
         assert len(warm_recipe(dataclasses.replace(cold, objects=objects)).requested) == left
 
 

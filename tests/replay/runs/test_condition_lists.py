@@ -75,7 +75,7 @@ def test_every_combination_is_replayed_and_the_first_is_that_of_the_defaults() -
 
 
 def test_every_condition_is_a_field_of_conditions_and_the_others_are_set_by_the_planning() -> None:
-    named = {one.name for one in dataclasses.fields(Conditions)}
+    named = {field.name for field in dataclasses.fields(Conditions)}
     assert {*WORDS, *FLAGS, *READERS} == named - {"alias", "neighbours"}
     for field in (*WORDS, *FLAGS):
         default = getattr(Conditions(), field)

@@ -11,7 +11,7 @@ def test_the_level_is_of_slow_lines_by_weight_and_its_error_is_of_draws() -> Non
     cells = level_cells(networks, seeds=2)
     assert {cell.profile.down_bps < 6_000_000 for cell in cells} == {True}
     assert {cell.recipe.response_bytes for cell in cells} == {RESPONSE_BYTES}
-    draw_of = {one.profile.id: one.draw for one in networks}
+    draw_of = {network.profile.id: network.draw for network in networks}
     rows = [
         {
             "profile": cell.profile.id,

@@ -37,7 +37,7 @@ def test_a_load_is_planned_within_its_bound_at_any_rate(mbps: float) -> None:
 
 
 def test_more_hosts_more_bytes_and_more_neighbours_cost_more() -> None:
-    others = tuple(dataclasses.replace(one, origin=HOSTS + one.origin) for one in PAGE.objects)
+    others = tuple(dataclasses.replace(object_, origin=HOSTS + object_.origin) for object_ in PAGE.objects)
     twice = dataclasses.replace(PAGE, origins=PAGE.origins * 2, objects=PAGE.objects + others)
     assert core_s(load(12, page=twice)) > 1.5 * core_s(load(12))
     competing = plain(competition=Competition(flows=1, congestion_control="cubic", iw=10))
@@ -58,7 +58,7 @@ def test_the_longest_chain_has_its_round_trips_delays_and_waits() -> None:
     assert longest_chain_seconds(load(12, page=page)) == pytest.approx(7 * 0.1 + 0.03 + 0.2)
     assert longest_chain_seconds(load(12, plain(server_delay=False), page)) == pytest.approx(0.73)
     far = dataclasses.replace(
-        page, origins=tuple(dataclasses.replace(one, distance_us=50_000) for one in page.origins)
+        page, origins=tuple(dataclasses.replace(origin, distance_us=50_000) for origin in page.origins)
     )
     assert longest_chain_seconds(load(12, plain(distance="recorded"), far)) == pytest.approx(7 * 0.15 + 0.23)
     assert longest_chain_seconds(load(12, plain(discovery="last-byte"), page)) == pytest.approx(0.6)

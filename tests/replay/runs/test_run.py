@@ -156,7 +156,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
 
 def test_pages_without_caching_headers_have_no_warm_cache_and_say_what_is_missing() -> None:
     unknown = dataclasses.replace(
-        recipe(1), objects=tuple(dataclasses.replace(one, fresh_s=None) for one in recipe(1).objects)
+        recipe(1), objects=tuple(dataclasses.replace(object_, fresh_s=None) for object_ in recipe(1).objects)
     )
     with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* of which none is known"):
         plan([unknown], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])

@@ -19,7 +19,7 @@ def reproduction(*rows: Row) -> Reproduction:
 
 
 def test_a_value_without_a_published_counterpart_is_drawn_alone() -> None:
-    assert [(one["x"], one["y"], one["whose"]) for one in points([row("p", 2, 3), row("q", 4)])] == [
+    assert [(point["x"], point["y"], point["whose"]) for point in points([row("p", 2, 3), row("q", 4)])] == [
         ("p", 3, PUBLISHED),
         ("p", 2, OURS),
         ("q", 4, OURS),
@@ -50,12 +50,14 @@ def test_without_a_place_there_is_no_figure_and_the_same_rows_give_the_same_byte
 
 def test_the_gains_of_the_rerun_are_those_of_its_cells() -> None:
     cells = published_cells()
-    found = [Row(what=one.what, unit="s", published=one.seconds, ours=one.seconds) for one in cells]
+    found = [Row(what=cell.what, unit="s", published=cell.seconds, ours=cell.seconds) for cell in cells]
     gains = {
-        (one.place.panel, one.place.x): one for one in figure_rows(cells, found, "a shaper") if one.place
+        (figure_row.place.panel, figure_row.place.x): figure_row
+        for figure_row in figure_rows(cells, found, "a shaper")
+        if figure_row.place
     }
     ten = gains["Fig 7, segments: gain of IW 10 over 3, a shaper", "10"]
     # The oracle prints 0.3024 s at IW 3 and 0.2427 s at IW 10.
     assert ten.published is not None
     assert abs(ten.published - 100 * (0.3024 / 0.2427 - 1)) < 0.5
-    assert all(one.published == one.ours for one in gains.values())
+    assert all(gain.published == gain.ours for gain in gains.values())

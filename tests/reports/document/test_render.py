@@ -198,7 +198,7 @@ def test_chromium_shows_the_page_without_scrolling_sideways(
             assert violations(tab) == []
         assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
         assert tab.locator("figure svg:visible").count() == sum(
-            len(one["figures"]) for one in page[1]["sections"]
+            len(section["figures"]) for section in page[1]["sections"]
         )
         ground, label = tab.evaluate(
             "[getComputedStyle(document.body).backgroundColor,"

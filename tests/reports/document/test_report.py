@@ -60,7 +60,7 @@ def test_what_servers_do_is_counted_by_exact_window_and_bounds_stand_apart(
 
 def test_the_content_has_the_effects_that_were_put_into_the_cells(built: tuple[Path, dict[str, Any]]) -> None:
     _, content = built
-    found = {one["window"]: one for one in content["verdict"]["candidates"]}
+    found = {candidate["window"]: candidate for candidate in content["verdict"]["candidates"]}
     assert {window: one["verdict"] for window, one in found.items()} == {
         3: "not worth it",
         16: "worth it",

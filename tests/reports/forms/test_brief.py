@@ -34,7 +34,7 @@ def plain(text: str) -> str:
 
 
 def pages_of(document: bytes) -> list[str]:
-    return [plain(one.extract_text()) for one in pypdf.PdfReader(io.BytesIO(document)).pages]
+    return [plain(page.extract_text()) for page in pypdf.PdfReader(io.BytesIO(document)).pages]
 
 
 def texts_of(drawing: str) -> str:
@@ -63,7 +63,7 @@ def test_the_brief_has_the_verdict_and_its_doubt_on_two_pages(built: Built) -> N
 def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
     _, content = built
     brief = brief_of(content, marks="illustrative")
-    numbers = {one["id"]: one for one in content["answer"]["numbers"]}
+    numbers = {number["id"]: number for number in content["answer"]["numbers"]}
     gain, resent, fits = brief.numbers
     assert (gain.value, gain.other) == (
         quantity(numbers["gain"]["value"], "%", near=[1.0]),
@@ -72,8 +72,8 @@ def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
     assert resent.value == quantity(numbers["resent"]["value"], "pp", near=[0.0])
     assert float(resent.other.split()[0]) == pytest.approx(10 * numbers["resent"]["value"], abs=0.005)
     assert fits.value == quantity(numbers["fits"]["value"], "%")
-    shares = [one for measure in content["sizes"]["measures"] for one in measure["shares"]]
-    assert fits.other.split(" of ")[0] in {str(one["fitting"]) for one in shares if one["iw"] == 10}
+    shares = [share for measure in content["sizes"]["measures"] for share in measure["shares"]]
+    assert fits.other.split(" of ")[0] in {str(share["fitting"]) for share in shares if share["iw"] == 10}
     own, *groups = brief.rows
     told = [content["verdict"]["ledger"][0], *content["verdict"]["groups"]]
     for row, one in zip((own, *groups), told, strict=True):
@@ -111,7 +111,7 @@ def list_drawn(content: dict[str, Any], brief: Brief) -> list[str]:
 def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built) -> None:
     content = copy.deepcopy(built[1])
     said = "This report has sizes alone."
-    numbers = [one for one in content["answer"]["numbers"] if one["id"] == "fits"]
+    numbers = [number for number in content["answer"]["numbers"] if number["id"] == "fits"]
     content["answer"] |= {"headline": "No answer", "sentence": said, "numbers": numbers}
     content |= {"verdict": None, "replay": None}
     brief = brief_of(content, marks="")
@@ -128,8 +128,8 @@ def test_hostile_strings_stay_text(built: Built) -> None:
     content = copy.deepcopy(built[1])
     for part in ("answer", "citation", "redo", "release", "crawl"):
         content[part] = poisoned(content[part])
-    for one in content["answer"]["numbers"]:
-        one["id"] = one["id"].removesuffix(HOSTILE)
+    for number in content["answer"]["numbers"]:
+        number["id"] = number["id"].removesuffix(HOSTILE)
     content["recorded_pages"] = {"pages": 1, "recorded": HOSTILE, "source": HOSTILE + "\u202e"}
     content["verdict"]["sentences"] = [HOSTILE]
     for one in (*content["verdict"]["groups"], *content["verdict"]["ledger"]):

@@ -28,7 +28,7 @@ def of_json(path: Path) -> Any:
 
 
 def figures_of(content: dict[str, Any]) -> list[str]:
-    return [one["id"] for section in content["sections"] for one in section["figures"]]
+    return [figure["id"] for section in content["sections"] for figure in section["figures"]]
 
 
 def test_each_figure_has_its_data_and_its_drawings(built: Built) -> None:
@@ -135,7 +135,7 @@ def test_markdown_has_every_section_and_table(built: Built) -> None:
 
 def test_a_figure_without_data_has_a_file_and_no_place_in_a_document(built: Built) -> None:
     content = copy.deepcopy(built[1])
-    (section,) = (one for one in content["sections"] if one["id"] == "gains")
+    (section,) = (section for section in content["sections"] if section["id"] == "gains")
     section["figures"][0]["rows"] = []
     text = report_markdown(content, marks="illustrative")
     assert "recompute 2026 v1 fig-gains" not in text

@@ -46,7 +46,7 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     seal(path.parent, {})
     inputs = read_data_folder(tmp_path)
     assert inputs.replay
-    assert {one.id: one.weight for one in inputs.replay.replayed.looks[0].evidence.networks} == {
+    assert {network.id: network.weight for network in inputs.replay.replayed.looks[0].evidence.networks} == {
         PROFILE_IDS[0]: 1.0
     }
     assert rebuild_commands(inputs)[1] == (

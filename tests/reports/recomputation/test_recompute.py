@@ -39,7 +39,9 @@ def test_a_changed_digit_is_found(data_dir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "v1"
     shutil.copytree(data_dir / "reports" / "2026" / "v1", folder)
     content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    table = next(one for section in content["sections"] for one in section["tables"] if one["id"] == "shares")
+    table = next(
+        table for section in content["sections"] for table in section["tables"] if table["id"] == "shares"
+    )
     table["rows"][0]["iw10"]["estimate"] += 0.0001
     (folder / "report.json").write_text(json.dumps(content), encoding="utf-8")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -36,15 +36,15 @@ def test_refused_and_failed_cells_are_counted_with_their_reasons_and_enter_no_me
     content = content_of(tmp_path, pa.Table.from_pylist(rows, schema=CELL))
     lost = PAGES * 4
     assert {state: content["replay"]["states"][state] for state in reasons} == dict.fromkeys(reasons, lost)
-    pairs = {one["window"]: one["pairs"] for one in content["verdict"]["candidates"]}
+    pairs = {candidate["window"]: candidate["pairs"] for candidate in content["verdict"]["candidates"]}
     assert pairs[16] - pairs[30] == 2 * lost
 
 
 def test_too_few_networks_decide_nothing(tmp_path: Path) -> None:
     rows = [row for row in replay_cells().to_pylist() if row["profile"] == PROFILE_IDS[0]]
     content = content_of(tmp_path, pa.Table.from_pylist(rows, schema=CELL))
-    assert {one["verdict"] for one in content["verdict"]["candidates"]} == {"open"}
-    assert all(one["gain_percent"]["lower"] is None for one in content["verdict"]["candidates"])
+    assert {candidate["verdict"] for candidate in content["verdict"]["candidates"]} == {"open"}
+    assert all(candidate["gain_percent"]["lower"] is None for candidate in content["verdict"]["candidates"])
 
 
 def test_a_release_without_a_page_that_loaded_states_no_share(tmp_path: Path) -> None:
@@ -54,6 +54,8 @@ def test_a_release_without_a_page_that_loaded_states_no_share(tmp_path: Path) ->
     content = compose(read_data_folder(tmp_path, with_replay=False))
     (number,) = content["answer"]["numbers"]
     assert (number["value"], number["note"]) == (None, "the size is known of 0 of 0 first flights")
-    assert all(share["percent"] is None for one in content["sizes"]["measures"] for share in one["shares"])
+    assert all(
+        share["percent"] is None for measure in content["sizes"]["measures"] for share in measure["shares"]
+    )
     (section,) = content["sections"]
     assert section["figures"] == []

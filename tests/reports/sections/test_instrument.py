@@ -9,7 +9,7 @@ import pytest
 from reports.sections.instrument import CHECKS
 
 ROOT = Path(__file__).parents[3]
-RESULT = {one.id: one.result for one in CHECKS}
+RESULT = {check.id: check.result for check in CHECKS}
 
 
 def test_the_checks_beside_chromium_are_those_of_the_study() -> None:
@@ -21,12 +21,12 @@ def test_the_checks_beside_chromium_are_those_of_the_study() -> None:
         "%", " %"
     ) in RESULT["chromium"].replace("\u202f", " ")
     assert (
-        f"within 3 percentage points in {sum(one <= 0.03 for one in gains)} of {len(gains)}"
+        f"within 3 percentage points in {sum(gain <= 0.03 for gain in gains)} of {len(gains)}"
         in RESULT["chromium"]
     )
 
 
-@pytest.mark.parametrize("name", [one.id for one in CHECKS if one.source.endswith("reproduction.md")])
+@pytest.mark.parametrize("name", [check.id for check in CHECKS if check.source.endswith("reproduction.md")])
 def test_other_results_are_those_of_the_reproductions(name: str) -> None:
     text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith(f"| `{name}"))

@@ -26,7 +26,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def sections(content: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["id"]: one for one in content["sections"]}
+    return {section["id"]: section for section in content["sections"]}
 
 
 def table(section: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def figure(section: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_the_sections_argue_from_what_fits_to_what_can_be_believed(content: dict[str, Any]) -> None:
-    assert [one["id"] for one in content["sections"]] == [
+    assert [section["id"] for section in content["sections"]] == [
         "sizes",
         "gains",
         "costs",
@@ -119,15 +119,15 @@ def test_the_ledger_has_a_row_for_each_that_could_decide_otherwise(
 
 def test_every_figure_and_table_has_an_id_a_unit_a_source_and_a_query(content: dict[str, Any]) -> None:
     exhibits = [one for section in content["sections"] for one in (*section["figures"], *section["tables"])]
-    ids = [one["id"] for one in exhibits]
+    ids = [exhibit["id"] for exhibit in exhibits]
     assert len(set(ids)) == len(ids) >= 12
-    for one in exhibits:
-        assert one["title"], one["id"]
-        assert one["source"], one["id"]
-        assert one["query"], one["id"]
-        named = {column["id"] for column in one["columns"]}
-        for row in one["rows"]:
-            assert set(row) <= named, one["id"]
+    for exhibit in exhibits:
+        assert exhibit["title"], exhibit["id"]
+        assert exhibit["source"], exhibit["id"]
+        assert exhibit["query"], exhibit["id"]
+        named = {column["id"] for column in exhibit["columns"]}
+        for row in exhibit["rows"]:
+            assert set(row) <= named, exhibit["id"]
 
 
 def test_every_figure_is_drawn_from_its_rows_alone(content: dict[str, Any]) -> None:

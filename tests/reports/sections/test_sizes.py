@@ -69,6 +69,6 @@ def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Pa
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
     inputs = read_data_folder(tmp_path, with_replay=False)
     content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
-    names = {one["id"] for one in content["sections"]}
+    names = {section["id"] for section in content["sections"]}
     assert names == {"sizes"}
     assert "by a replay" in content["fuller"]

@@ -87,7 +87,7 @@ def test_it_names_the_image_that_depends_on_all_of_it() -> None:
         "firstflight-api",
         "7.8.9@sha256:abc",
     )
-    (depends,) = (one for one in found["dependencies"] if one["ref"] == image["bom-ref"])
+    (depends,) = (dependency for dependency in found["dependencies"] if dependency["ref"] == image["bom-ref"])
     assert len(depends["dependsOn"]) == 2
 
 

@@ -37,7 +37,7 @@ ROWS = {
 def test_redirects_documents_frames_and_unknown_kinds_keep_their_parents() -> None:
     page = page_of(recipe(-1, 0, 1, 2, document=2), ROWS, SOURCE)
     assert page is not None
-    assert [(one.kind, one.parent, one.found_by) for one in page.objects] == [
+    assert [(object_.kind, object_.parent, object_.found_by) for object_ in page.objects] == [
         ("document", None, "start"),
         ("document", 0, "redirect"),
         ("document", 1, "initiator"),
@@ -50,7 +50,7 @@ def test_redirects_documents_frames_and_unknown_kinds_keep_their_parents() -> No
 def test_a_body_of_unknown_size_counts_with_its_header() -> None:
     page = page_of(recipe(-1, 0, 1, 2, document=2), ROWS, SOURCE)
     assert page is not None
-    assert [one.body_bytes for one in page.objects] == [900, 900, 1000, 900]
+    assert [object_.body_bytes for object_ in page.objects] == [900, 900, 1000, 900]
 
 
 def test_a_page_that_begins_with_anything_but_redirects_is_left_out() -> None:

@@ -35,7 +35,7 @@ class Message:
         assert reply.entry.stream_id is not None
         reply.entry.status = 200
         for frames in (self.frames, self.after):
-            octets = b"".join(_wire(one, reply.entry.stream_id) for one in frames)
+            octets = b"".join(_wire(frame, reply.entry.stream_id) for frame in frames)
             with contextlib.suppress(OSError):  # the browser may have gone
                 # At once, since nothing may come between a HEADERS frame and its CONTINUATION.
                 await reply.write_frames(octets, end=True)

@@ -85,12 +85,12 @@ async def _visit(protocol: Spoken, messages: list[Any], at_once: int) -> dict[st
         ) as browser:
             seen = await visit(browser, HOST, budget_s=60.0, settle_s=30.0)
         # The browser's last frames on a connection that it ends are not always valid to the server's library.
-        failures = [one for one in web.log.failures if ProtocolViolation.__name__ not in one]
+        failures = [failure for failure in web.log.failures if ProtocolViolation.__name__ not in failure]
         assert not failures, "\n".join(failures)
         return {
             "visit": {name: seen.visit[name] for name in ("outcome", "coverage", "decrypted_coverage")},
             "connections": seen.connections,
             "responses": seen.responses,
             "saw": saw,
-            "sent": [dataclasses.asdict(one) for one in web.log.responses],
+            "sent": [dataclasses.asdict(response) for response in web.log.responses],
         }

@@ -58,8 +58,8 @@ async def _load_one(
             await context.close()
     return {
         "protocol": protocol,
-        "connections": [dataclasses.asdict(one) for one in web.truth.connections],
-        "responses": [dataclasses.asdict(one) for one in web.truth.responses],
+        "connections": [dataclasses.asdict(connection) for connection in web.truth.connections],
+        "responses": [dataclasses.asdict(response) for response in web.truth.responses],
         "carried": [[*ends, size] for ends, size in captured.carried.tcp.items()],
         "loaded": loaded,
     }

@@ -121,7 +121,7 @@ def test_a_hundred_streams_are_open_at_once(path: Path) -> None:
             streams = [client.ask("/") for _ in range(STREAMS)]
             await client.read(until=STREAMS)
             assert [client.body[stream] for stream in streams] == [PIECES * PIECE] * STREAMS
-            by_stream = sorted(web.log.responses, key=lambda one: one.stream_id or 0)
+            by_stream = sorted(web.log.responses, key=lambda response: response.stream_id or 0)
             assert [one.stream_id for one in by_stream] == streams
             assert [one.body_bytes for one in by_stream] == [client.body[stream] for stream in streams]
             assert [one.wire_bytes for one in by_stream] == [client.wire[stream] for stream in streams]
@@ -172,7 +172,10 @@ def test_a_stream_that_is_reset_leaves_the_others() -> None:
             broken, whole = client.ask("/broken-off"), client.ask("/plain")
             await client.read(until=2)
             assert (client.reset, client.ended) == ({broken}, {whole})
-            sizes = {one.stream_id: (one.body_bytes, one.is_complete) for one in web.log.responses}
+            sizes = {
+                response.stream_id: (response.body_bytes, response.is_complete)
+                for response in web.log.responses
+            }
             assert sizes == {broken: (3000, False), whole: (len(TEXT), True)}
 
     run(ask())
@@ -201,7 +204,7 @@ def test_a_client_that_stops_a_stream_stops_who_writes_to_it() -> None:
             client.ask("/other")
             await client.read(until=2)
             assert stopped == ["/endless"]
-            assert [one.is_complete for one in web.log.responses] == [False, True]
+            assert [response.is_complete for response in web.log.responses] == [False, True]
             assert web.log.failures == []
 
     run(ask())

@@ -45,11 +45,11 @@ def test_the_page_got_what_was_sent(protocol: str, told: dict[str, dict[str, Any
 @pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
 def test_the_capture_carried_what_the_server_counted(protocol: str, told: dict[str, dict[str, Any]]) -> None:
     counted = {}
-    for one in told[protocol]["connections"]:
-        server = [one["server_address"], one["server_port"]]
-        client = [one["client_address"], one["client_port"]]
-        counted[*server, *client] = one["sent_bytes"]
-        counted[*client, *server] = one["received_bytes"]
+    for connection in told[protocol]["connections"]:
+        server = [connection["server_address"], connection["server_port"]]
+        client = [connection["client_address"], connection["client_port"]]
+        counted[*server, *client] = connection["sent_bytes"]
+        counted[*client, *server] = connection["received_bytes"]
     carried = {tuple(ends): size for *ends, size in told[protocol]["carried"]}
     assert carried == {ends: size for ends, size in counted.items() if size or ends in carried}
 
@@ -57,7 +57,11 @@ def test_the_capture_carried_what_the_server_counted(protocol: str, told: dict[s
 @pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
 def test_a_connection_is_its_responses_and_frames(protocol: str, told: dict[str, dict[str, Any]]) -> None:
     for connection in told[protocol]["connections"]:
-        on = [one for one in told[protocol]["responses"] if one["connection_id"] == connection["id"]]
+        on = [
+            response
+            for response in told[protocol]["responses"]
+            if response["connection_id"] == connection["id"]
+        ]
         assert [one["position"] for one in on] == list(range(1, len(on) + 1))
         assert (
             sum(one["wire_bytes"] for one in on) + connection["frame_bytes"] == connection["plaintext_bytes"]
@@ -75,19 +79,21 @@ def test_a_connection_is_its_responses_and_frames(protocol: str, told: dict[str,
 def test_a_sockets_bytes_count_as_body(
     protocol: str, accepted: tuple[int, str], told: dict[str, dict[str, Any]]
 ) -> None:
-    (one,) = [one for one in told[protocol]["responses"] if one["path"] == "/socket"]
+    (one,) = [response for response in told[protocol]["responses"] if response["path"] == "/socket"]
     assert (one["scheme"], one["status"], one["method"]) == ("wss", *accepted)
     assert one["body_bytes"] == len(b"\x81\x05hello")
 
 
 def test_a_connection_says_how_it_was_secured(told: dict[str, dict[str, Any]]) -> None:
-    assert {(one["tls_version"], one["tls_resumed"]) for one in told["h1"]["connections"]} == {(None, None)}
-    assert {one["tls_version"] for one in told["h1tls"]["connections"]} == {"TLS 1.2"}
-    assert {one["tls_version"] for one in told["h2"]["connections"]} == {"TLS 1.3"}
+    assert {
+        (connection["tls_version"], connection["tls_resumed"]) for connection in told["h1"]["connections"]
+    } == {(None, None)}
+    assert {connection["tls_version"] for connection in told["h1tls"]["connections"]} == {"TLS 1.2"}
+    assert {connection["tls_version"] for connection in told["h2"]["connections"]} == {"TLS 1.3"}
 
 
 def flights(connections: list[dict[str, Any]], *, resumed: bool) -> list[int]:
-    secured = [one for one in connections if one["secured_us"]]
+    secured = [connection for connection in connections if connection["secured_us"]]
     return [one["tls_handshake_bytes"] for one in secured if one["tls_resumed"] == resumed]
 
 
@@ -101,8 +107,12 @@ def test_a_long_chain_makes_a_long_flight(told: dict[str, dict[str, Any]]) -> No
 
 
 def test_tickets_are_counted_apart_in_tls_1_3_alone(told: dict[str, dict[str, Any]]) -> None:
-    assert {one["tls_ticket_bytes"] for one in told["h1tls"]["connections"]} == {0}
-    assert all(one["tls_ticket_bytes"] > 200 for one in told["h2"]["connections"] if one["secured_us"])
+    assert {connection["tls_ticket_bytes"] for connection in told["h1tls"]["connections"]} == {0}
+    assert all(
+        connection["tls_ticket_bytes"] > 200
+        for connection in told["h2"]["connections"]
+        if connection["secured_us"]
+    )
 
 
 def test_what_a_client_left_behind_in_the_servers_kernel_is_known() -> None:

@@ -39,15 +39,15 @@ def test_the_server_counts_what_curl_received(
 
     assert [one["http_version"] for one in received] == [version] * len(PATHS)
     bodies = [(one["http_code"], one["size_download"]) for one in received]
-    assert [(one.status, one.body_bytes) for one in web.truth.responses] == bodies
-    assert all(one.is_complete for one in web.truth.responses)
+    assert [(response.status, response.body_bytes) for response in web.truth.responses] == bodies
+    assert all(response.is_complete for response in web.truth.responses)
     (connection,) = web.truth.connections
     assert (
         connection.plaintext_bytes
-        == sum(one.wire_bytes for one in web.truth.responses) + connection.frame_bytes
+        == sum(response.wire_bytes for response in web.truth.responses) + connection.frame_bytes
     )
     if protocol != "h2":  # curl counts an H2 header as if it were HTTP/1.1's, and framing and trailers never
         headers = [one["size_header"] for one in received]
         framing = len(b"3\r\n\r\n4330\r\n\r\n11170\r\n\r\n0\r\nx-checksum: 1\r\n\r\n")
         headers[PATHS.index("/in-pieces")] += framing
-        assert [one.header_bytes for one in web.truth.responses] == headers
+        assert [response.header_bytes for response in web.truth.responses] == headers

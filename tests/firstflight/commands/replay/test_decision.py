@@ -56,14 +56,14 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     found = decide(tmp_path, *given)
     assert found.exit_code == 0, found.output
     (folder,) = (tmp_path / "decisions").iterdir()
-    assert {one.name for one in folder.iterdir()} == {
+    assert {path.name for path in folder.iterdir()} == {
         "stage-01",
         "arm-bbr",
         "arm-half-loaded-everyone",
         "verdict.json",
     }
     stored = json.loads((folder / "verdict.json").read_bytes())
-    assert [one["window"] for one in stored["candidates"]] == ["16 paced"]
+    assert [candidate["window"] for candidate in stored["candidates"]] == ["16 paced"]
     assert stored["kind"] == "no answer"  # there is no back-cast
     assert "bbr" in {one["id"] for one in stored["ledger"]}
     assert [one["window"] for one in stored["half_loaded"]["half-loaded-everyone"]] == ["16 paced", 16, 30]

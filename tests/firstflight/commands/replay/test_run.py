@@ -40,7 +40,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def words(*given: str) -> list[str]:
     values = ("pages=2026-11", "candidates=10,16", *given)
-    return ["replay", "run", "demo", *(option for one in values for option in ("--set", one))]
+    return ["replay", "run", "demo", *(option for value in values for option in ("--set", value))]
 
 
 def run(*given: str, options: Sequence[str] = ("--guests", "1")) -> Result:

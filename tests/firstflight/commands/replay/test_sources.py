@@ -72,5 +72,5 @@ def test_a_recordings_page_is_replayed_cold_and_warm(
     assert pq.read_table(folder / "responses.parquet").num_rows == 2 * (4 + 3)
     facts = json.loads((folder / "replay.json").read_text())
     assert "release" not in facts
-    assert [one["file"] for one in facts["recordings"]] == ["page.har.gz"]
+    assert [recording["file"] for recording in facts["recordings"]] == ["page.har.gz"]
     assert (facts["recipes"]["objects"], facts["recipes_warm"]["objects"]) == (4, 3)

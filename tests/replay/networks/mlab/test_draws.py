@@ -14,7 +14,9 @@ def test_draws_are_independent_and_repeat_by_seed_and_number() -> None:
     four = draw_networks(range(4), seed=1)
     assert four == draw_networks(range(2), seed=1) + draw_networks([2, 3], seed=1)
     assert len({one.profile.id for one in four}) == len(four) == 4 * 64
-    rates, others = ({one.profile.down_bps for one in draw_networks(range(4), seed=seed)} for seed in (1, 2))
+    rates, others = (
+        {network.profile.down_bps for network in draw_networks(range(4), seed=seed)} for seed in (1, 2)
+    )
     assert len(rates & others) < 10  # of 32,768 networks in the cloud
 
 
@@ -34,11 +36,11 @@ def test_every_draw_has_all_strata_and_its_slow_tenth() -> None:
 def test_hundreds_of_draws_have_the_distribution_of_the_cloud() -> None:
     networks = draw_networks(range(300), seed=9)
     cloud = world(read_countries(find_month("2025-10")).countries)
-    weights = np.array([one.weight for one in networks])
+    weights = np.array([network.weight for network in networks])
     for found, source in (
-        (np.array([one.profile.down_bps / 1e6 for one in networks]), cloud.bandwidth_mbps),
-        (np.array([one.profile.rtt_us / 1e3 for one in networks]), cloud.rtt_ms),
-        (np.array([one.profile.loss for one in networks]), cloud.loss),
+        (np.array([network.profile.down_bps / 1e6 for network in networks]), cloud.bandwidth_mbps),
+        (np.array([network.profile.rtt_us / 1e3 for network in networks]), cloud.rtt_ms),
+        (np.array([network.profile.loss for network in networks]), cloud.loss),
     ):
         order = np.argsort(found, kind="stable")
         ends = np.cumsum(weights[order]) / weights.sum()
@@ -47,13 +49,13 @@ def test_hundreds_of_draws_have_the_distribution_of_the_cloud() -> None:
             assert value == pytest.approx(np.quantile(source, share), rel=0.05, abs=1e-5)
     assert cloud.country is not None
     for code in ("US", "IN", "DE"):
-        share = weights[[one.profile.country == code for one in networks]].sum() / weights.sum()
+        share = weights[[network.profile.country == code for network in networks]].sum() / weights.sum()
         assert share == pytest.approx((cloud.country == code).mean(), abs=0.01)
 
 
 def test_no_class_of_rate_rests_on_a_few_queues() -> None:
     networks = draw_networks(range(10), seed=1)
     for low, high in ((0, 6e6), (6e6, 25e6), (25e6, 2e9)):
-        some = [one.profile for one in networks if low <= one.profile.down_bps < high]
+        some = [network.profile for network in networks if low <= network.profile.down_bps < high]
         depths = np.bincount([int(5 * (one.queue_place or 0)) for one in some], minlength=5)
         assert depths.min() >= 10

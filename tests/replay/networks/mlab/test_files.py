@@ -39,19 +39,19 @@ def test_the_bundled_month_is_the_one_that_mlab_published() -> None:
     countries, left_out = read_countries(find_month("2025-10"))
     assert left_out == []
     assert len(countries) == 238
-    assert sum(one.tests for one in countries) == 112_945_393
+    assert sum(country.tests for country in countries) == 112_945_393
 
 
 def test_a_month_comes_from_a_folder(folder: Path) -> None:
     countries = read_countries(find_month("2024-10", source=str(folder))).countries
     assert len(countries) == 236
-    assert round(sum(one.tests for one in countries) / 1e6, 1) == 141.2
+    assert round(sum(country.tests for country in countries) / 1e6, 1) == 141.2
 
 
 def test_the_labels_of_latency_and_loss_are_put_right() -> None:
     content = find_month("2025-10")
     row = next(one for one in pq.read_table(io.BytesIO(content)).to_pylist() if one["country_code"] == "US")
-    country = next(one for one in read_countries(content).countries if one.code == "US")
+    country = next(country for country in read_countries(content).countries if country.code == "US")
     assert row["latency_p5"] == 71.492  # M-Lab's label; it is the 95th percentile
     assert (country.rtt_ms[1], country.rtt_ms[4], country.rtt_ms[7]) == (0.809, 14.967, 71.492)
     assert (country.loss[0], country.loss[8]) == (0.0, row["loss_p1"])
@@ -170,4 +170,4 @@ def test_a_month_in_which_one_country_had_a_test_of_no_rate_is_read_without_it()
     content = (Path(__file__).parent / "given" / "201501_downloads_by_country.parquet").read_bytes()
     countries, left_out = read_countries(content)
     assert (len(countries), left_out) == (237, ["SJ"])
-    assert next(one.tests for one in countries if one.code == "DE") == 6_583_818
+    assert next(country.tests for country in countries if country.code == "DE") == 6_583_818
