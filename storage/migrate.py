@@ -4,9 +4,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.schema import SetColumnComment
 
 from schema import migrations
-from schema.tables import Outcome
+from schema.tables import Base, Outcome
 from schema.vocabulary import OUTCOMES
 from storage.engine import DatabaseNewer
 from storage.partitions import is_partition
@@ -18,11 +19,12 @@ LOCK = 0x66697273
 
 
 def upgrade(engine: Engine) -> None:
-    """Upgrade tables and outcomes to this version in one transaction; simultaneous calls are safe."""
+    """Upgrade tables, comments and outcomes in one transaction; simultaneous calls are safe."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         if not _is_current(connection):
             _upgrade_tables(connection)
+        _write_comments(connection)
         _write_outcomes(connection)
 
 
@@ -50,6 +52,22 @@ def _upgrade_tables(connection: Connection) -> None:
         raise DatabaseNewer(
             "the database was upgraded by a newer firstflight: use that version, or another database"
         ) from exc
+
+
+def _write_comments(connection: Connection) -> None:
+    """Write the comment of each column whose stored comment is not the declared one."""
+    stored = connection.execute(
+        text(
+            "SELECT attrelid::regclass::text, attname, col_description(attrelid, attnum) FROM pg_attribute "
+            "WHERE attrelid = ANY(CAST(:tables AS regclass[])) AND attnum > 0"
+        ),
+        {"tables": list(Base.metadata.tables)},
+    )
+    comments = {(table, column): comment for table, column, comment in stored}
+    for table in Base.metadata.tables.values():
+        for column in table.columns:
+            if comments[table.name, column.name] != column.comment:
+                connection.execute(SetColumnComment(column))
 
 
 def _write_outcomes(connection: Connection) -> None:
