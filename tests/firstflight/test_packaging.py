@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from firstflight import checks
 from firstflight.main import COMMANDS, main
 
 pytestmark = pytest.mark.process
@@ -22,6 +23,24 @@ PACKAGES = PROJECT["tool"]["uv"]["build-backend"]["module-name"]
 
 ALIASES = {("list", "populations"): "population list"}
 """Commands that are found in a second group as well."""
+
+
+def test_doctor_knows_every_package() -> None:
+    assert list(checks.PACKAGES) == PACKAGES
+
+
+def test_the_images_have_the_version_of_the_code() -> None:
+    call = ["git", "-C", str(ROOT), "-c", f"safe.directory={ROOT}", "grep", "-hoE"]
+    call += [
+        "firstflight-(airflow|api|worker):[0-9.]+[0-9]",
+        "--",
+        "docker*",
+        "docs",
+        "scripts",
+        "tests/compose",
+    ]
+    tags = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
+    assert {tag.partition(":")[2] for tag in tags} == {PROJECT["project"]["version"]}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -56,7 +56,7 @@ def test_every_image_of_others_gets_its_digest(project: Path) -> None:
     for image in ("postgres:17", "redis:8.0", "versity/versitygw:v1.8.0", "caddy:2.10"):
         assert f"image: {image}@{DIGEST}\n" in after["docker-compose.yml"]
     assert f"ARG BASE=debian:bookworm-slim@{DIGEST}\n" in after["Dockerfile"]
-    assert "firstflight-worker:0.2.0\n" in after["docker-compose.yml"]
+    assert "firstflight-worker:1.0.0\n" in after["docker-compose.yml"]
     # And nothing else is changed.
     assert {name: text.replace(f"@{DIGEST}", "") for name, text in after.items()} == before
     checked = run(project, "--check")

@@ -1,8 +1,9 @@
-"""scripts/release in a clone: number, changelog, tag and wheel agree,
+"""scripts/release in a clone: number, changelog, tag and wheel agree, the wheel holds and does what it must,
 and a checkout that is not ready is left as it was."""
 
 import shutil
 import subprocess
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def release(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_release_has_one_number_in_its_changelog_tag_images_and_wheel(clone: Path) -> None:
-    done = release(clone, "99.1.0", "--no-images")
+    done = release(clone, "99.1.0", "--no-images", "--no-demo")
     assert done.returncode == 0, done.stderr
     assert git(clone, "describe").strip() == "v99.1.0"
     assert git(clone, "status", "--porcelain") == ""
@@ -63,10 +64,24 @@ def test_a_release_has_one_number_in_its_changelog_tag_images_and_wheel(clone: P
     assert (
         "Version: 99.1.0\n" in zipfile.ZipFile(wheel).read("firstflight-99.1.0.dist-info/METADATA").decode()
     )
+    project = tomllib.loads((clone / "pyproject.toml").read_text())
+    packages = project["tool"]["uv"]["build-backend"]["module-name"]
+    tracked = set(git(clone, "ls-files", "--", *packages).splitlines())
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name for name in archive.namelist() if not name.endswith("/")}
+        assert {name for name in files if not name.startswith("firstflight-99.1.0.dist-info/")} == tracked
+        assert all(archive.read(name) == (clone / name).read_bytes() for name in tracked)
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=clone / "dist", check=True)
     wheel.unlink()
-    again = release(clone, "99.1.0", "--no-images")
+    again = release(clone, "99.1.0", "--no-images", "--no-demo")
     assert (again.returncode, wheel.exists()) == (0, True), again.stderr
+
+
+@pytest.mark.thorough
+def test_the_wheel_runs_the_demo_without_a_checkout(clone: Path) -> None:
+    done = release(clone, "--no-images")
+    assert done.returncode == 0, done.stderr
+    assert "The whole line took" in done.stderr
 
 
 def test_no_release_is_made_of_changes_that_are_not_committed(clone: Path) -> None:
@@ -81,7 +96,7 @@ def test_no_release_is_made_without_entries_in_the_changelog(clone: Path) -> Non
     assert git(clone, "tag") == ""
 
 
-@pytest.mark.parametrize("version", ["", "99.1", "v99.1.0", "0.0.0"])
+@pytest.mark.parametrize("version", ["99.1", "v99.1.0", "0.0.0"])
 def test_a_version_that_is_no_later_one_is_refused(clone: Path, version: str) -> None:
     head = git(clone, "rev-parse", "HEAD")
     done = release(clone, version)
