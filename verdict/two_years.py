@@ -1,5 +1,5 @@
 """What a larger window does to the pages of two years over the same networks, from pairs of loads that come
-with the code (docs/decisions/verdict/0060)."""
+with the code (docs/protocols/two-years.md)."""
 
 import functools
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Pages of 2019 and of 2025 loaded over the same networks (docs/decisions/verdict/0060)."""
+"""Pages of 2019 and of 2025 loaded over the same networks (docs/protocols/two-years.md)."""
