@@ -127,7 +127,7 @@ def system_call_filter() -> bytes:
         raise BoxUnavailable(
             f"no filter of system calls for {platform.machine()}: crawl on {' or '.join(MACHINES)}"
         )
-    refuse, no_call, no_family = (FAILS | one for one in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT))
+    refuse, no_call, no_family = (FAILS | code for code in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT))
     # Each test jumps over the following instruction if it fails, or if it holds.
     program = [(LOAD, 0, 0, AUDIT_AT), (EQUAL, 1, 0, machine.audit), (RETURN, 0, 0, no_call)]
     program += [(LOAD, 0, 0, NUMBER_AT), (AT_LEAST, 0, 1, X32), (RETURN, 0, 0, no_call)]
@@ -141,13 +141,13 @@ def system_call_filter() -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
-def environment() -> dict[str, str]:
+def browser_environment() -> dict[str, str]:
     """Return the whole environment of the browser's processes and of the programs that start it."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return {"PATH": SEARCH_PATH, "HOME": HOME, **kept}
 
 
-def command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) -> list[str]:
+def box_command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) -> list[str]:
     """Return a command that takes Chromium's arguments and becomes Chromium in a box of its own.
 
     `entrance` is a command that enters the browser's network and executes the command after it
@@ -196,21 +196,23 @@ def _view(chromium: Path) -> list[str]:
     program = chromium.resolve()
     places = ["--ro-bind", "/usr", "/usr"]
     for link in map(Path, LINKS_INTO_USR):
-        places += ["--symlink", str(link.readlink()), str(link)] if link.is_symlink() else _shown(link)
+        places += (
+            ["--symlink", str(link.readlink()), str(link)] if link.is_symlink() else _bind_read_only(link)
+        )
     for path in VISIBLE:
-        places += _shown(path)
+        places += _bind_read_only(path)
     # Read-only, since /proc/sys has switches of the guard's network, which belongs to the browser's user.
     places += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
     for folder in ("/dev/shm", HOME):  # noqa: S108
         places += ["--size", str(FILES_BYTES), "--tmpfs", folder]
     if not program.is_relative_to("/usr"):
-        places += _shown(program.parent)
+        places += _bind_read_only(program.parent)
     places += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
     # Within the box, whose user namespace has a count of its own: outside it would be that of all browsers.
     return [*places, "--", "prlimit", f"--nproc={TASKS}", "--", str(program)]
 
 
-def _shown(path: Path | str) -> list[str]:
+def _bind_read_only(path: Path | str) -> list[str]:
     return ["--ro-bind-try", str(path), str(path)]
 
 
@@ -224,14 +226,14 @@ def check_place(folder: Path) -> None:
             )
 
 
-def check() -> None:
+def check_box() -> None:
     """Try to make a box; BoxUnavailable says what to do if that fails."""
     if shutil.which(PROGRAM, path=SEARCH_PATH) is None:
         raise BoxUnavailable(f"no {PROGRAM}: apt-get install {PACKAGE}")
-    call = with_filter(command(Path("/usr/bin/true"), memory_bytes=2**30))
+    call = with_filter(box_command(Path("/usr/bin/true"), memory_bytes=2**30))
     done = subprocess.run(
         call,
-        env=environment(),
+        env=browser_environment(),
         cwd="/",
         input=system_call_filter(),
         capture_output=True,
@@ -239,10 +241,10 @@ def check() -> None:
         timeout=CHECK_WITHIN_S,
     )
     if done.returncode:
-        told = done.stderr.decode(errors="replace").strip()
-        said = (told or f"exit code {done.returncode}").splitlines()[0]
-        remedy = next(remedy for word, remedy in REMEDIES if word in said)
-        raise BoxUnavailable(f"the browsers' box cannot be made ({said}): {remedy}")
+        stderr = done.stderr.decode(errors="replace").strip()
+        error = (stderr or f"exit code {done.returncode}").splitlines()[0]
+        remedy = next(remedy for word, remedy in REMEDIES if word in error)
+        raise BoxUnavailable(f"the browsers' box cannot be made ({error}): {remedy}")
 
 
 def with_filter(call: Sequence[str]) -> list[str]:

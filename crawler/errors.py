@@ -55,8 +55,8 @@ class EgressUnavailable(CrawlerError):
 class GuardEnded(EgressUnavailable):
     """The guard process ended or does not answer; browsers reach nothing any more."""
 
-    def __init__(self, said: str = "the address guard ended under the crawl: run it again") -> None:
-        super().__init__(said)
+    def __init__(self, message: str = "the address guard ended under the crawl: run it again") -> None:
+        super().__init__(message)
 
 
 class VisitError(CrawlerError):

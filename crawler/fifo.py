@@ -55,7 +55,7 @@ class Drain:
     def is_caught_up(self) -> bool:
         """True if `take` has had all that was written."""
         # The order matters: the thread is busy before it reads.
-        return not unread(self._reading) and not self._busy
+        return not count_unread(self._reading) and not self._busy
 
     def check(self) -> None:
         """Raise the exception of `take`, after which nothing more is read."""
@@ -97,7 +97,7 @@ class Drain:
             self._hurried.wait(PAUSE_S)
 
 
-def unread(pipe: int) -> int:
-    """Bytes that wait in a pipe (FIONREAD, ioctl_tty(2))."""
+def count_unread(pipe: int) -> int:
+    """Return the bytes that wait in a pipe (FIONREAD, ioctl_tty(2))."""
     (size,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
     return int(size)

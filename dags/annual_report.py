@@ -30,7 +30,7 @@ VARIABLES = {
 
 
 def variables(*names: str) -> dict[str, str]:
-    """The variables of a step, which are those alone that are known by then."""
+    """Return the variables of a step, which are those alone that are known by then."""
     return {name: VARIABLES[name] for name in names}
 
 

@@ -22,7 +22,8 @@ WEBHOOK_WITHIN_S = 10
 
 
 def webhook_url() -> str:
-    """FIRSTFLIGHT_WEBHOOK_URL, or what the file FIRSTFLIGHT_WEBHOOK_URL_FILE holds: a chat's URL is a secret.
+    """Return FIRSTFLIGHT_WEBHOOK_URL, or what the file FIRSTFLIGHT_WEBHOOK_URL_FILE holds: a chat's URL is a
+    secret.
 
     Empty if there is none.
     """

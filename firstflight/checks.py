@@ -104,16 +104,19 @@ def browser_log(settings: Settings) -> Finding:
 
     name = "browser's log"
     try:
-        from crawler.browser.log_events import missing_events, told
+        from crawler.browser.log_events import describe_missing, list_missing_events
     except ModuleNotFoundError as exc:
         return Finding(name, "missing", f"no Python package {exc.name}", "install firstflight[crawler]")
     try:
-        missing = missing_events(settings.chromium)
+        missing = list_missing_events(settings.chromium)
     except BrowserMissing as exc:
         return Finding(name, "missing", str(exc), "see the browser and its box above")
     if missing:
         return Finding(
-            name, "warning", told(missing), "measure with a version before, or report it to the maintainers"
+            name,
+            "warning",
+            describe_missing(missing),
+            "measure with a version before, or report it to the maintainers",
         )
     return Finding(name, "ok", "has every event that is read")
 
@@ -125,7 +128,7 @@ def browser_box(_: Settings) -> Finding:
 
     name = "browser's box"
     try:
-        box.check()
+        box.check_box()
     except BoxUnavailable as exc:
         found, remedy = str(exc).rsplit(": ", 1)
         return Finding(name, "missing", found, remedy)
@@ -197,7 +200,7 @@ def address_guard(settings: Settings) -> Finding:
     """The address guard, which keeps pages from private addresses;
     a crawl of the live web does not run without it."""
     from crawler.egress.namespace import check_privilege
-    from crawler.egress.networks import parse
+    from crawler.egress.networks import parse_networks
     from crawler.errors import EgressUnavailable
 
     name, remedy = "address guard", "else `crawl run` wants --unfiltered-egress"
@@ -210,7 +213,7 @@ def address_guard(settings: Settings) -> Finding:
             found = f"no user namespaces ({path} is 0)"
             return Finding(name, "warning", found, f"sysctl {switch.replace('/', '.')}, {remedy}")
     try:
-        parse(settings.blocked_networks)
+        parse_networks(settings.blocked_networks)
     except EgressUnavailable as exc:
         return Finding(name, "missing", str(exc), "correct FIRSTFLIGHT_BLOCKED_NETWORKS")
     try:

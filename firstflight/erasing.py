@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from crawler.sites import forgetting, optout
-from crawler.sites.optout import hash_of
+from crawler.sites.optout import hash_host
 from firstflight.settings import Settings
 from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
@@ -94,7 +94,7 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
         crawls=[(crawl, one) for crawl, one in found if one.anything],
         releases=having,
         derived=[*_derived(settings, site, having), *(one.folder for one in _reports_of(settings, site))],
-        lists=list(forgetting.naming(settings.lists, site.host)),
+        lists=list(forgetting.find_lists(settings.lists, site.host)),
     )
 
 
@@ -125,7 +125,7 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
             "make the next"
         )
     for path in found.lists:
-        forgetting.forget(settings.lists, path, site.host)
+        forgetting.forget_host(settings.lists, path, site.host)
         yield (
             f"the list {path.name} no longer has it"
             if path.exists()
@@ -277,7 +277,7 @@ class Journal:
 
     def save(self) -> None:
         """Write the file, readable only by its owner, since the key in it allows guessing the site."""
-        host = hash_of(self.site.host, self.salt)
+        host = hash_host(self.site.host, self.salt)
         facts = {"host": host, "salt": self.salt, "key": self.site.key, "crawls": self.crawls}
         with put_file_in_place(self.path, mode=0o600) as half:
             half.write_text(json.dumps(facts) + "\n", encoding="utf-8")
@@ -300,7 +300,7 @@ def journal(folder: Path, host: str) -> Iterator[Journal]:
             yield Journal(path=path, site=site, salt=secrets.token_hex(16), crawls=[], is_resumed=False)
             return
         facts = json.loads(path.read_text(encoding="utf-8"))
-        if hash_of(host, facts["salt"]) != facts["host"]:
+        if hash_host(host, facts["salt"]) != facts["host"]:
             raise ErasureError(
                 f"the erasure of another site was cut short ({path}): finish it first, "
                 "by the same command with that site's host"

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from crawler.campaign.status import Status, status
+from crawler.campaign.status import Status, count_status
 from firstflight.progress import database_bytes
 from firstflight.settings import Settings
 from schema.crawls import name_of
@@ -78,10 +78,12 @@ class Crawls(Collector):
             with self._engine.connect() as connection:
                 every = crawls(connection)
                 size.add_metric([], database_bytes(connection))
-                found = [(crawl, status(connection, crawl)) for crawl in every if crawl.sealed_at is None]
+                found = [
+                    (crawl, count_status(connection, crawl)) for crawl in every if crawl.sealed_at is None
+                ]
                 if last := last_sealed(every):
                     if self._sealed is None or self._sealed[0].id != last.id:
-                        self._sealed = last, status(connection, last)  # it changes no more
+                        self._sealed = last, count_status(connection, last)  # it changes no more
                     found.append(self._sealed)
         except (DatabaseError, SQLAlchemyError):
             up.add_metric([], 0)

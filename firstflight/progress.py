@@ -12,8 +12,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 
-from crawler.campaign.gate import Bounds, bounds_kept, ends
-from crawler.campaign.status import failures, hours, lanes, minutes_left, status
+from crawler.campaign.gate import Bounds, compare_bounds, count_ends
+from crawler.campaign.status import (
+    count_hours,
+    count_status,
+    estimate_minutes_left,
+    list_failures,
+    list_lanes,
+)
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.engine import DatabaseError
@@ -60,7 +66,7 @@ def measure_progress(
     connection: Connection, crawl: Crawl, folder: Path, *, bounds: Bounds = DEFAULT_BOUNDS
 ) -> Progress:
     """Count how far a crawl is, in the database and on the disk of `folder`."""
-    counted = status(connection, crawl)
+    counted = count_status(connection, crawl)
     while not folder.exists():
         folder = folder.parent
     disk = shutil.disk_usage(folder)
@@ -72,16 +78,16 @@ def measure_progress(
         visits=counted.visits,
         received_bytes=counted.received_bytes,
         visits_per_hour=counted.visits_per_hour,
-        minutes_left=minutes_left(counted),
+        minutes_left=estimate_minutes_left(counted),
         outcomes=counted.outcomes,
         planned_at=crawl.planned_at,
         sealed_at=crawl.sealed_at,
         claimed=counted.claimed,
         postponed=counted.postponed,
-        hours=hours(connection, crawl),
-        lanes=lanes(connection, crawl),
-        failures=failures(connection, crawl),
-        bounds=bounds_kept(ends(connection, crawl), bounds),
+        hours=count_hours(connection, crawl),
+        lanes=list_lanes(connection, crawl),
+        failures=list_failures(connection, crawl),
+        bounds=compare_bounds(count_ends(connection, crawl), bounds),
         disk=Disk(free=disk.free, size=disk.total, database=database_bytes(connection)),
     )
 

@@ -50,7 +50,7 @@ def play(page: Page, mode: Mode) -> Played:
     for index in reversed(range(len(page.objects))):
         bodies[index] = body(grown, index)
     answers = tuple(answer(grown, index, *bodies[index]) for index in range(len(page.objects)))
-    inexact = tuple(found for one in answers if (found := inexactness(page, one)))
+    inexact = tuple(reason for answer in answers if (reason := inexactness(page, answer)))
     return Played(page=page, answers=answers, inexact=inexact, moved=grown.moved)
 
 

@@ -74,14 +74,14 @@ def page(load: PageLoad, *, number: int, source: Source) -> Page:
     if not kept:
         raise RecipeError(f"{source.file}: nothing in it that crossed the network")
     repairs = collections.Counter(load.left_out)
-    repairs.update(url_asked_again=len(kept) - len({one.url for one in kept}))
-    repairs.update(size_unknown=sum(body_bytes(one) is None for one in kept))
-    repairs.update(method_played_as_get=sum(one.method != "GET" for one in kept))
+    repairs.update(url_asked_again=len(kept) - len({exchange.url for exchange in kept}))
+    repairs.update(size_unknown=sum(body_bytes(exchange) is None for exchange in kept))
+    repairs.update(method_played_as_get=sum(exchange.method != "GET" for exchange in kept))
     parents = find_parents(kept, load.main)
     kinds = settle_kinds(kept, parents)
     objects = tuple(
-        web_object(one, kind, parent, how)
-        for one, kind, (parent, how) in zip(kept, kinds, parents, strict=True)
+        web_object(exchange, kind, parent, how)
+        for exchange, kind, (parent, how) in zip(kept, kinds, parents, strict=True)
     )
     return Page(
         number=number, objects=objects, source=source, repairs={k: v for k, v in sorted(repairs.items()) if v}
@@ -91,7 +91,7 @@ def page(load: PageLoad, *, number: int, source: Source) -> Page:
 def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
     """Return the kind of each exchange; a redirect has the kind of its target,
     whatever its own media type."""
-    kinds = [kind_of(one) for one in kept]
+    kinds = [kind_of(exchange) for exchange in kept]
     for index in reversed(range(len(kept))):
         above, how = parents[index]
         if how == "redirect" and above is not None:
@@ -99,28 +99,28 @@ def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int |
     return kinds
 
 
-def web_object(one: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
+def web_object(exchange: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
     """Return what the recipe keeps of an exchange: names and sizes, no content."""
     return WebObject(
-        scheme=urlsplit(one.url).scheme,
-        host=one.host,
+        scheme=urlsplit(exchange.url).scheme,
+        host=exchange.host,
         kind=kind,
-        mime_type=one.mime_type,
-        status=one.status,
-        body_bytes=body_bytes(one),
-        protocol=one.protocol or "http/1.1",
-        method=one.method,
+        mime_type=exchange.mime_type,
+        status=exchange.status,
+        body_bytes=body_bytes(exchange),
+        protocol=exchange.protocol or "http/1.1",
+        method=exchange.method,
         parent=parent,
         found_by=how,
     )
 
 
-def body_bytes(one: RecordedExchange) -> int | None:
+def body_bytes(exchange: RecordedExchange) -> int | None:
     """Return the size of the body, or that of header and body where they cannot be told apart.
 
     None if neither is known.
     """
-    return one.sizes.wire_bytes if one.sizes.body_bytes is None else one.sizes.body_bytes
+    return exchange.sizes.wire_bytes if exchange.sizes.body_bytes is None else exchange.sizes.body_bytes
 
 
 if __name__ == "__main__":

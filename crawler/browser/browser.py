@@ -21,7 +21,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler import box
 from crawler.browser import processes
 from crawler.browser.devices import Device
-from crawler.browser.identity import PACKAGE, Identity, check_there, identify, version_of
+from crawler.browser.identity import PACKAGE, Identity, ask_version, check_executable, identify
 from crawler.browser.logstream import LogStream
 from crawler.browser.open_pages import OpenPages
 from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
@@ -92,7 +92,7 @@ class Browser:
         self._browser = browser
         self._pid = channels.pipe_tee.pid()
         self._guise = guise
-        self.pages = OpenPages(self.context, self.pose, channels.pipe_tee.knows)
+        self.pages = OpenPages(self.context, self.send_user_agent, channels.pipe_tee.knows)
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -113,25 +113,25 @@ class Browser:
         Chromium does not start. Browsers that share `playwright` share its driver process (128 MB). With a
         `capture` of the browser's network, a visit says what the packets of its connections carried.
         """
-        check_there(chromium)
+        check_executable(chromium)
         async with contextlib.AsyncExitStack() as stack:
             driver = playwright
             if driver is None:
                 driver = await stack.enter_async_context(async_playwright())
-            opened = stack.enter_context(channels())
+            opened = stack.enter_context(open_channels())
             measuring = [*flags, *(() if quic else ("--disable-quic",))]
             entrance = () if guard is None else guard.entrance()
             try:
-                guise = appearance.of(await version_of(chromium))
+                guise = appearance.make_guise(await ask_version(chromium))
                 browser = await driver.chromium.launch(
                     executable_path=opened.pipe_tee.program(
-                        box.command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
+                        box.box_command(chromium, memory_bytes=DATA_LIMIT_BYTES, entrance=entrance),
                         options=[f"{PROFILE_FLAG}{box.PROFILE}"],
                         opened=[opened.log.path],
                         read=(box.FILTER_DESCRIPTOR, opened.filter),
                     ),
                     args=[*QUIET_FLAGS, *measuring, f"--user-agent={guise.user_agent}", *opened.flags],
-                    env={**box.environment()},
+                    env={**box.browser_environment()},
                     ignore_default_args=UNWANTED_FLAGS,
                     chromium_sandbox=True,
                     handle_sigint=False,
@@ -140,16 +140,16 @@ class Browser:
                 )
                 stack.push_async_callback(_close, browser)
             except (PlaywrightError, TimeoutError, OSError) as exc:
-                await asyncio.to_thread(box.check)
+                await asyncio.to_thread(box.check_box)
                 raise LaunchFailed(
                     f"{chromium} does not start ({_reason(exc)}): try it by hand, or reinstall {PACKAGE}"
                 ) from exc
             identity = identify(chromium, browser.version, (*measuring, CAPTURE_MODE_FLAG), guise)
-            made = cls(browser, opened, identity, appearance.device, guise, guard, capture)
+            launched = cls(browser, opened, identity, appearance.device, guise, guard, capture)
             if capture is not None:
-                stack.enter_context(capture.named_by(made.log.ends))
-            stack.push_async_callback(made.pages.close)
-            yield made
+                stack.enter_context(capture.register_log(launched.log.ends))
+            stack.push_async_callback(launched.pages.close)
+            yield launched
 
     @property
     def alive(self) -> bool:
@@ -169,7 +169,7 @@ class Browser:
         """Open a fresh profile: no cache, no cookies, no connections of the profile before."""
         return await self._browser.new_context(accept_downloads=False, **self.device.context())
 
-    async def pose(self, session: CDPSession) -> None:
+    async def send_user_agent(self, session: CDPSession) -> None:
         """Make the client hints of a page, its frames and its dedicated workers match the User-Agent.
 
         The User-Agent itself is a flag of the process, so that service and shared workers have it. Their
@@ -180,7 +180,7 @@ class Browser:
             override["userAgentMetadata"] = self._guise.metadata
         await session.send("Emulation.setUserAgentOverride", override)
 
-    async def drained(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> bool:
+    async def drain(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> bool:
         """Wait until all that the browser has logged so far has been read; False if that takes too long.
 
         Chromium holds back up to 14 events until more come. Setting cookies makes more, without traffic.
@@ -199,8 +199,8 @@ class Browser:
         except (TimeoutError, PlaywrightError):
             return passed.is_set()
         finally:
-            for one in (setting, passing):
-                one.cancel()
+            for task in (setting, passing):
+                task.cancel()
             await asyncio.gather(setting, passing, return_exceptions=True)
         return True
 
@@ -209,16 +209,18 @@ class Browser:
         await asyncio.to_thread(self._kill_renderers)
 
     def _kill_renderers(self) -> None:
-        for pid in self.renderers():
+        for pid in self.list_renderers():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def renderers(self) -> list[int]:
+    def list_renderers(self) -> list[int]:
         """List its processes that run pages."""
         # A process that the zygote forked has its arguments in one string, with spaces between them.
-        below = processes.descendants(self.pid)
+        below = processes.list_descendants(self.pid)
         return [
-            pid for pid in below if any(RENDERER in argument.split() for argument in processes.arguments(pid))
+            pid
+            for pid in below
+            if any(RENDERER in argument.split() for argument in processes.read_arguments(pid))
         ]
 
 
@@ -230,9 +232,9 @@ async def _close(browser: PlaywrightBrowser) -> None:
 
 def _reason(exc: Exception) -> str:
     """Return the box's error if there is one, else the first line of Playwright's."""
-    said = str(exc).strip() or "no answer"
-    by_the_box = REFUSED.search(said)
-    return by_the_box[1] if by_the_box else said.splitlines()[0]
+    message = str(exc).strip() or "no answer"
+    by_the_box = REFUSED.search(message)
+    return by_the_box[1] if by_the_box else message.splitlines()[0]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -251,7 +253,7 @@ class Channels:
 
 
 @contextlib.contextmanager
-def channels() -> Iterator[Channels]:
+def open_channels() -> Iterator[Channels]:
     """Open the channels before a browser starts, and close them after its end."""
     with contextlib.ExitStack() as stack:
         # Nobody else may enter the folder, so that the program executed in it is ours.

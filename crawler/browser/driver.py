@@ -42,7 +42,7 @@ class _Driver:
         """True if the driver may start another browser."""
         return (
             self.lent < BROWSERS_EACH
-            and processes.runs(self.pid)
+            and processes.is_running(self.pid)
             and processes.own_memory_bytes(self.pid) < MEMORY_BYTES
         )
 
@@ -57,7 +57,7 @@ class Drivers:
 
     async def __aenter__(self) -> Self:
         """Begin; a driver starts with the first browser."""
-        asyncio.get_running_loop().set_exception_handler(_but_not_twice)
+        asyncio.get_running_loop().set_exception_handler(_report_unawaited)
         return self
 
     async def __aexit__(
@@ -70,7 +70,7 @@ class Drivers:
     @contextlib.asynccontextmanager
     async def lend(self) -> AsyncIterator[Playwright]:
         """Lend a driver to one browser; LaunchFailed if none starts."""
-        driver = await self._fit()
+        driver = await self._choose_driver()
         driver.users += 1
         driver.lent += 1
         try:
@@ -85,14 +85,14 @@ class Drivers:
         """Process id of the current driver; None before the first."""
         return self._current.pid if self._current else None
 
-    async def _fit(self) -> _Driver:
+    async def _choose_driver(self) -> _Driver:
         async with self._starting:
             old = self._current
             if old is not None and old.is_fit:
                 return old
             self._current = None
             if old is not None:
-                if not processes.runs(old.pid):
+                if not processes.is_running(old.pid):
                     self._say("Playwright's driver died: another is started, and its browsers with it")
                 if not old.users:
                     await old.playwright.stop()
@@ -101,32 +101,32 @@ class Drivers:
 
 
 async def _start() -> _Driver:
-    before = set(running())
+    before = set(list_drivers())
     # Playwright raises no class of its own where its driver dies.
     (playwright,) = await asyncio.gather(async_playwright().start(), return_exceptions=True)
     if isinstance(playwright, BaseException):
         if isinstance(playwright, (PlaywrightError, OSError)):
-            said = (str(playwright).strip() or "no answer").splitlines()[0]
+            message = (str(playwright).strip() or "no answer").splitlines()[0]
             raise LaunchFailed(
-                f"Playwright's driver does not start ({said}): install playwright anew"
+                f"Playwright's driver does not start ({message}): install playwright anew"
             ) from playwright
         if str(playwright) == GONE:
             raise LaunchFailed(ENDED) from playwright
         raise playwright
-    ours = [pid for pid in running() if pid not in before]
+    ours = [pid for pid in list_drivers() if pid not in before]
     if not ours:
         raise LaunchFailed(ENDED)
     return _Driver(playwright, ours[0])
 
 
-def running() -> list[int]:
+def list_drivers() -> list[int]:
     """List the drivers that this process started."""
     us = os.getpid()
-    children = [pid for pid, parent in processes.parents().items() if parent == us]
-    return [pid for pid in children if ARGUMENT in processes.arguments(pid)]
+    children = [pid for pid, parent in processes.list_parents().items() if parent == us]
+    return [pid for pid in children if ARGUMENT in processes.read_arguments(pid)]
 
 
-def _but_not_twice(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _report_unawaited(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Report what nobody awaited, but not the two exceptions that a dead driver leaves
     besides the error of every call.
 

@@ -37,24 +37,24 @@ class Identity:
     """Client hint headers that the browser sends unasked, a line each."""
 
 
-def check_there(chromium: Path) -> None:
+def check_executable(chromium: Path) -> None:
     """Raise BrowserMissing if there is no program at this path."""
     if not os.access(chromium, os.X_OK):
         raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
 
 
-async def version_of(chromium: Path) -> str:
+async def ask_version(chromium: Path) -> str:
     """Ask the program for its version, e.g. 156.0.8078.79, before its start: the User-Agent, a flag,
     depends on it."""
     async with asyncio.timeout(VERSION_WITHIN_S):
         process = await asyncio.create_subprocess_exec(
             chromium, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
         )
-        said, _ = await process.communicate()
-    found = VERSION.search(said.decode("utf-8", "replace"))
-    if found is None:
+        output, _ = await process.communicate()
+    match = VERSION.search(output.decode("utf-8", "replace"))
+    if match is None:
         raise OSError("it does not tell its version")
-    return found[0]
+    return match[0]
 
 
 def identify(chromium: Path, version: str, flags: Sequence[str], guise: Guise) -> Identity:

@@ -21,7 +21,7 @@ MEMORY_BYTES = 3 * 1024**3
 OPTIONS = ("--headless", f"--user-data-dir={box.PROFILE}", "--dump-dom", "about:blank")
 
 
-def missing_events(chromium: Path) -> list[str]:
+def list_missing_events(chromium: Path) -> list[str]:
     """Start Chromium in a box, on an empty page, and return the wanted events that its log does not have.
 
     Raises LaunchFailed if it writes no log.
@@ -30,12 +30,12 @@ def missing_events(chromium: Path) -> list[str]:
     with tempfile.TemporaryFile() as log:
         os.fchmod(log.fileno(), WRITTEN_BY_OTHERS)
         opened = fcntl.fcntl(log, fcntl.F_DUPFD, box.FILTER_DESCRIPTOR + 1)
-        boxed = box.with_filter(box.command(chromium, memory_bytes=MEMORY_BYTES))
+        boxed = box.with_filter(box.box_command(chromium, memory_bytes=MEMORY_BYTES))
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(
                 [*boxed, f"{LOG_FLAG}/proc/self/fd/{opened}", *OPTIONS],
                 input=box.system_call_filter(),
-                env=box.environment(),
+                env=box.browser_environment(),
                 cwd="/",
                 pass_fds=[opened],
                 stdout=subprocess.DEVNULL,
@@ -50,6 +50,6 @@ def missing_events(chromium: Path) -> list[str]:
     return sorted(reader.missing)
 
 
-def told(missing: list[str]) -> str:
+def describe_missing(missing: list[str]) -> str:
     """Say which events are missing, and what that means."""
     return f"the browser's log has no {', '.join(missing)}: what is read from there stays null"

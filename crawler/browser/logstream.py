@@ -33,12 +33,12 @@ APART_NS = 50_000
 
 
 def now_ms() -> int:
-    """The log's clock, CLOCK_MONOTONIC, in whole milliseconds."""
+    """Return the log's clock, CLOCK_MONOTONIC, in whole milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 
-def same_moment() -> tuple[int, int]:
-    """Wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds;
+def read_clocks() -> tuple[int, int]:
+    """Return the wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds;
     read again if another thread ran in between."""
     readings = []
     for _ in range(READINGS):
@@ -95,7 +95,7 @@ class LogStream:
         return self._assembler.stop_ms
 
     def finish(self) -> Traffic:
-        """The recorded traffic; complete once a mark made after `stop` has passed."""
+        """Return the recorded traffic; complete once a mark made after `stop` has passed."""
         with self._assembling:
             assembler, self._assembler = self._assembler, Assembler()
             self._ended = assembler.ends
@@ -103,7 +103,7 @@ class LogStream:
         return assembler.finish()
 
     def ends(self) -> set[tuple[int, str, int]]:
-        """Local port, remote address and remote port of each connection of the recording,
+        """Return the local port, remote address and remote port of each connection of the recording,
         and of the last one."""
         with self._assembling:
             return self._assembler.ends | self._ended
@@ -135,11 +135,11 @@ class LogStream:
         return self.reader.ignored + self.splitter.dropped
 
     def error_name(self, number: int) -> str:
-        """Chromium's name of a network error."""
+        """Return Chromium's name of a network error."""
         return self.reader.error(number)
 
     def mark(self) -> tuple[list[str], asyncio.Event]:
-        """Names of cookies to set, and an event that is set when the log before them has been read."""
+        """Return names of cookies to set, and an event that is set when the log before them has been read."""
         token = secrets.token_hex(8)
         passed = self._marks[f"{token}-{MARKS - 1}"] = asyncio.Event()
         self._drain.hurry()

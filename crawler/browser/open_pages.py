@@ -61,7 +61,7 @@ class OpenPages:
             return await self._open()
         if self._is_heard(opened.frame_id) and not opened.crashed.done():
             return opened
-        await shut(opened.context)
+        await close_quietly(opened.context)
         return await self._open()
 
     async def close(self) -> None:
@@ -83,12 +83,12 @@ class OpenPages:
                 self._pose(session),
             )
         except PlaywrightError:
-            await shut(context)
+            await close_quietly(context)
             raise
         return OpenPage(context, page, tree["frameTree"]["frame"]["id"], crashed)
 
 
-async def shut(opened: BrowserContext | Page) -> None:
+async def close_quietly(opened: BrowserContext | Page) -> None:
     """Close a profile or a page, which may be gone."""
     with contextlib.suppress(PlaywrightError):
         await opened.close()

@@ -11,36 +11,36 @@ are left out."""
 READ_BYTES = 1 << 16
 
 
-def parents() -> dict[int, int]:
+def list_parents() -> dict[int, int]:
     """Return every process and its parent."""
-    found = {}
+    parent_of = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdecimal():
             stat = _read(f"{entry.path}/stat")
             if not stat:  # it has just ended
                 continue
             # The name before it stands in parentheses and may hold anything, spaces and parentheses too.
-            found[int(entry.name)] = int(stat[stat.rindex(b")") + 4 :].split(b" ", 1)[0])
-    return found
+            parent_of[int(entry.name)] = int(stat[stat.rindex(b")") + 4 :].split(b" ", 1)[0])
+    return parent_of
 
 
-def descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
+def list_descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
     """List the descendants of `root`, parents before their children."""
     children = defaultdict(list)
-    for pid, parent in (parents() if among is None else among).items():
+    for pid, parent in (list_parents() if among is None else among).items():
         children[parent].append(pid)
-    found = list(children[root])
-    for pid in found:
-        found += children[pid]
-    return found
+    below = list(children[root])
+    for pid in below:
+        below += children[pid]
+    return below
 
 
-def arguments(pid: int) -> list[bytes]:
+def read_arguments(pid: int) -> list[bytes]:
     """Return the command line of a process; empty if it has ended."""
     return _read(f"/proc/{pid}/cmdline").split(b"\0")[:-1]
 
 
-def runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Return whether a process runs; a zombie, which has no memory, does not."""
     return bool(_status(pid))
 
@@ -51,7 +51,7 @@ def memory_bytes(root: int) -> int:
     Shared pages count in each process, unlike in PSS (proc(5)),
     which only root may read of sandboxed renderers.
     """
-    return sum(own_memory_bytes(pid) for pid in [root, *descendants(root)])
+    return sum(own_memory_bytes(pid) for pid in [root, *list_descendants(root)])
 
 
 def own_memory_bytes(pid: int) -> int:

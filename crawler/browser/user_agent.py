@@ -53,18 +53,18 @@ class Appearance:
     """
     contact_url: str | None = None
 
-    def of(self, version: str) -> Guise:
+    def make_guise(self, version: str) -> Guise:
         """Return User-Agent and client hints for Chromium `version`, e.g. 156.0.8078.79."""
-        named = self.user_agent or _chrome(version, self.device)
+        named = self.user_agent or _chrome_user_agent(version, self.device)
         if self.contact_url is not None:
-            named += f" (+{checked_contact(self.contact_url)})"
+            named += f" (+{check_contact(self.contact_url)})"
         return Guise(named, None if self.user_agent else _metadata(version, self.device))
 
 
 AS_IT_IS = Appearance()
 
 
-def checked_contact(url: str) -> str:
+def check_contact(url: str) -> str:
     """Return the URL; ContactError if it cannot stand in a User-Agent."""
     if not CONTACT_URL.fullmatch(url):
         raise ContactError(
@@ -73,7 +73,7 @@ def checked_contact(url: str) -> str:
     return url
 
 
-def _chrome(version: str, device: Device) -> str:
+def _chrome_user_agent(version: str, device: Device) -> str:
     """Return Chrome's User-Agent, which has the major version alone (UA reduction)."""
     mobile = "Mobile " if device.is_mobile else ""
     return (
@@ -90,7 +90,7 @@ def brands(version: str) -> list[dict[str, str]]:
     """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH,
     Chromium's GREASE).
 
-    >>> [one["brand"] for one in brands("156.0.8078.79")]
+    >>> [brand["brand"] for brand in brands("156.0.8078.79")]
     ['Not:A-Brand', 'Chromium']
     """
     major = _major(version)
@@ -103,8 +103,8 @@ def brands(version: str) -> list[dict[str, str]]:
 def _metadata(version: str, device: Device) -> dict[str, Any]:
     short = brands(version)
     whole = [
-        {**one, "version": version if one["brand"] == "Chromium" else f"{one['version']}.0.0.0"}
-        for one in short
+        {**brand, "version": version if brand["brand"] == "Chromium" else f"{brand['version']}.0.0.0"}
+        for brand in short
     ]
     return {
         "brands": short,

@@ -6,8 +6,8 @@ retries come last and are made of failed sites alone, so their times mean nothin
 order of their ranks, and lower ranks fail more often, so a window of time is compared with the visits before
 and after it.
 
-Names that do not resolve are compared once more (`unresolved_excesses`): all lanes draw from one queue, so
-that their shares differ by chance alone, and so does a month's share from that of the crawl before.
+Names that do not resolve are compared once more (`find_unresolved_excesses`): all lanes draw from one queue,
+so that their shares differ by chance alone, and so does a month's share from that of the crawl before.
 """
 
 import dataclasses
@@ -102,21 +102,24 @@ class _Part:
         return share >= rule.times * other and share - other >= rule.points
 
 
-def excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Excess]:
+def find_excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Excess]:
     """Find the window of time that stands out most, if any does,
     and every machine or process that stands out."""
     ordered = sorted(sites, key=lambda site: site.at)
     windows, groups = list(_windows(ordered, rule)), list(_groups(ordered, lambda site: site.failed))
     comparisons = len(windows) + len(groups)
-    found = [
-        [_excess(part, comparisons) for part in parts if part.is_far_more(rule)]
+    in_time, by_whom = (
+        [
+            excess
+            for part in parts
+            if part.is_far_more(rule) and (excess := _excess(part, comparisons)).chance <= rule.chance
+        ]
         for parts in (windows, groups)
-    ]
-    in_time, by_whom = ([one for one in some if one.chance <= rule.chance] for some in found)
-    return sorted(in_time, key=lambda one: one.chance)[:1] + by_whom
+    )
+    return sorted(in_time, key=lambda excess: excess.chance)[:1] + by_whom
 
 
-def unresolved_excesses(
+def find_unresolved_excesses(
     sites: Sequence[FirstVisit], usual: Usual | None, rule: Evenness = EVENNESS
 ) -> Iterator[Excess | str]:
     """Find lanes whose names resolved less than those of the others, a share above the usual one, and
@@ -130,12 +133,9 @@ def unresolved_excesses(
     leaves 0.25 % of the sites without an address.
     """
     groups = list(_groups(sites, lambda site: site.unresolved))
-    excess = (_excess(part, len(groups), did="did not resolve") for part in groups)
-    yield from (
-        one
-        for one in excess
-        if one.failed * one.rest > one.rest_failed * one.sites and one.chance <= rule.chance
-    )
+    for excess in (_excess(part, len(groups), did="did not resolve") for part in groups):
+        if excess.failed * excess.rest > excess.rest_failed * excess.sites and excess.chance <= rule.chance:
+            yield excess
     unresolved = sum(site.unresolved for site in sites)
     if (
         usual is not None
@@ -188,7 +188,7 @@ def _groups(sites: Sequence[FirstVisit], failed_in: Callable[[FirstVisit], bool]
 
 
 def _excess(part: _Part, comparisons: int, *, did: str = "failed") -> Excess:
-    chance = tail(
+    chance = hypergeometric_tail(
         part.failed, draws=part.sites, failed=part.failed + part.rest_failed, sites=part.sites + part.rest
     )
     return Excess(
@@ -202,12 +202,12 @@ def _excess(part: _Part, comparisons: int, *, did: str = "failed") -> Excess:
     )
 
 
-def tail(least: int, *, draws: int, failed: int, sites: int) -> float:
+def hypergeometric_tail(least: int, *, draws: int, failed: int, sites: int) -> float:
     """Return the hypergeometric probability of at least `least` failed among `draws` of `sites`,
     of which `failed` failed.
 
-    >>> round(tail(2, draws=2, failed=2, sites=4), 4), round(tail(0, draws=2, failed=2, sites=4), 4)
-    (0.1667, 1.0)
+    >>> round(hypergeometric_tail(2, draws=2, failed=2, sites=4), 4)
+    0.1667
     """
     whole = _log_choose(sites, draws)
     terms = (

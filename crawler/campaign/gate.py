@@ -14,8 +14,8 @@ from crawler.campaign.evenness import (
     Excess,
     FirstVisit,
     Usual,
-    excesses,
-    unresolved_excesses,
+    find_excesses,
+    find_unresolved_excesses,
 )
 from crawler.errors import DNSError
 from schema.crawls import name_of
@@ -86,7 +86,7 @@ class Ends:
         return sum(number for outcome, number in self.outcomes.items() if outcome in wanted)
 
 
-def ends(connection: Connection, crawl: Crawl) -> Ends:
+def count_ends(connection: Connection, crawl: Crawl) -> Ends:
     """Count how the sites ended, reading the crawl's visits once."""
     planned = connection.scalar(select(func.count()).where(Site.crawl_id == crawl.id))
     query = (
@@ -112,27 +112,30 @@ def ends(connection: Connection, crawl: Crawl) -> Ends:
     )
 
 
-def uneven(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess | str]:
+def find_clustered_failures(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess | str]:
     """Find failures that sites do not cause: in windows of time, on machines, in processes, and of names
     to resolve."""
     if not bounds.uneven:
         return []
     rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
-    visits = first_visits(connection, crawl)
-    return [*excesses(visits, rule), *unresolved_excesses(visits, usual(connection, crawl), rule)]
+    visits = list_first_visits(connection, crawl)
+    return [
+        *find_excesses(visits, rule),
+        *find_unresolved_excesses(visits, count_usual_unresolved(connection, crawl), rule),
+    ]
 
 
-def usual(connection: Connection, crawl: Crawl) -> Usual | None:
+def count_usual_unresolved(connection: Connection, crawl: Crawl) -> Usual | None:
     """Count the names that did not resolve in the last sealed crawl of the same list before; None if there
     is none."""
     earlier = [
-        (one.sealed_at, one.id, one)
-        for one in crawls(connection)
-        if one.sealed_at is not None
-        and one.sealed_at < crawl.planned_at
-        and one.kind == crawl.kind
-        and one.list_id.partition(":")[0] == crawl.list_id.partition(":")[0]
-        and one.top >= crawl.top
+        (candidate.sealed_at, candidate.id, candidate)
+        for candidate in crawls(connection)
+        if candidate.sealed_at is not None
+        and candidate.sealed_at < crawl.planned_at
+        and candidate.kind == crawl.kind
+        and candidate.list_id.partition(":")[0] == crawl.list_id.partition(":")[0]
+        and candidate.top >= crawl.top
     ]
     if not earlier:
         return None
@@ -145,12 +148,12 @@ def usual(connection: Connection, crawl: Crawl) -> Usual | None:
     return Usual(crawl=str(name_of(before)), sites=sites, unresolved=unresolved)
 
 
-def first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
+def list_first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
     """List the sites with a final visit: their first conclusive visit, and whether they failed in the end."""
-    said = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
+    conclusive = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
     first = (
         select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner, Visit.outcome)
-        .where(Visit.crawl_id == crawl.id, said)
+        .where(Visit.crawl_id == crawl.id, conclusive)
         .ext(distinct_on(Visit.rank))
         .order_by(Visit.rank, Visit.attempt)
         .subquery()
@@ -174,17 +177,17 @@ def first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
     ]
 
 
-def bounds_kept(found: Ends, bounds: Bounds) -> tuple[Bound, ...]:
+def compare_bounds(ends: Ends, bounds: Bounds) -> tuple[Bound, ...]:
     """Set each bound beside the present value; the search for clustered failures has none."""
     return tuple(
         Bound(name=name, limit=getattr(bounds, name), is_least=name in LEAST, share=share)
-        for name, share in found.shares.items()
+        for name, share in ends.shares.items()
     )
 
 
-def broken(found: Ends, bounds: Bounds, crowds: Iterable[Excess | str] = ()) -> Iterator[str]:
+def describe_broken_bounds(ends: Ends, bounds: Bounds, crowds: Iterable[Excess | str] = ()) -> Iterator[str]:
     """Describe each bound that the crawl fails."""
-    shares = found.shares
+    shares = ends.shares
     for name, words in {
         "visited": "of the sites have a final visit",
         "answered": "of the visited sites answered",

@@ -58,7 +58,7 @@ class Plan:
     def entries(self) -> tuple[Entry, ...]:
         """Return the sites to visit, with their ranks in the list."""
         head = self.sites.top(self.top)
-        return self.optout.kept(head) if self.optout else head
+        return self.optout.remaining(head) if self.optout else head
 
     def row(self) -> dict[str, Any]:
         """Return the columns of the crawl that the plan sets."""
@@ -81,14 +81,14 @@ def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
     """Plan a crawl; return it, and whether it is new. The same plan again changes nothing."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        there = _same_name(connection, wanted.name)
-        if there is not None:
-            _check_identical(there, wanted)
-            return there, False
+        existing = _same_name(connection, wanted.name)
+        if existing is not None:
+            _check_identical(existing, wanted)
+            return existing, False
         _insert(connection, wanted)
-        made = _same_name(connection, wanted.name)
-        assert made is not None
-        return made, True
+        planned = _same_name(connection, wanted.name)
+        assert planned is not None
+        return planned, True
 
 
 def check_method(crawl: Crawl) -> None:
@@ -104,16 +104,18 @@ def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:
     return next((crawl for crawl in crawls(connection) if name_of(crawl) == name), None)
 
 
-def _check_identical(there: Crawl, wanted: Plan) -> None:
+def _check_identical(existing: Crawl, wanted: Plan) -> None:
     row = wanted.row()
     # A site that opts out during a crawl is left out of the next crawl: the existing plan stays.
     later = (
-        {"top", "optout_checksum", "optout_sites"} if row["optout_checksum"] != there.optout_checksum else ()
+        {"top", "optout_checksum", "optout_sites"}
+        if row["optout_checksum"] != existing.optout_checksum
+        else ()
     )
     for column, value in row.items():
-        if column not in later and getattr(there, column) != value:
+        if column not in later and getattr(existing, column) != value:
             raise PlanError(
-                f"crawl {wanted.name} is planned already, with {column} {getattr(there, column)!r}, "
+                f"crawl {wanted.name} is planned already, with {column} {getattr(existing, column)!r}, "
                 f"not {value!r}: plan another month, vantage or kind, or run the one that is there"
             )
 

@@ -11,7 +11,7 @@ class SealError(CrawlerError):
     """The crawl is not done."""
 
 
-def open_sites(connection: Connection, crawl: Crawl) -> int:
+def count_open_sites(connection: Connection, crawl: Crawl) -> int:
     """Count the sites without a final visit, claimed or not."""
     left = select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
     return connection.scalar(left) or 0
@@ -24,7 +24,7 @@ def seal(engine: Engine, crawl: Crawl) -> bool:
         sealed_at = connection.scalar(select(Crawl.sealed_at).where(Crawl.id == crawl.id).with_for_update())
         if sealed_at is not None:
             return False
-        left = open_sites(connection, crawl)
+        left = count_open_sites(connection, crawl)
         if left:
             raise SealError(
                 f"{left} of {crawl.top} sites have no final visit yet: run `firstflight crawl run` first"

@@ -71,8 +71,8 @@ class Status:
     sealed_at: datetime.datetime | None
 
 
-def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Status:
-    """Count; many responses are estimated unless `exact`."""
+def count_status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Status:
+    """Count the crawl's sites, visits and responses; many responses are estimated unless `exact`."""
     given = {"crawl_id": crawl.id}
     sites = connection.execute(
         text(
@@ -103,7 +103,7 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
         ),
         {**given, "network_down": NETWORK_DOWN},
     ).one()
-    responses, responses_exact = _responses(connection, crawl, exact=exact)
+    responses, responses_exact = _count_responses(connection, crawl, exact=exact)
     return Status(
         planned=sites.planned,
         final=sites.final,
@@ -112,15 +112,15 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
         visits=visits.visits,
         repeat_loads=visits.repeat_loads,
         inner_pages=visits.inner_pages,
-        packets=_packets(connection, crawl, exact=exact),
+        packets=_audit_packets(connection, crawl, exact=exact),
         uncovered=visits.uncovered,
         log_lines_lost=visits.log_lines_lost,
         unfiltered=visits.unfiltered,
         network_down=visits.network_down,
         postponed=sites.postponed,
-        outcomes=_final_by(connection, crawl, "outcome"),
-        walls=_final_by(connection, crawl, "wall"),
-        consents=_final_by(connection, crawl, "consent"),
+        outcomes=_count_final_by(connection, crawl, "outcome"),
+        walls=_count_final_by(connection, crawl, "wall"),
+        consents=_count_final_by(connection, crawl, "consent"),
         responses=responses,
         responses_exact=responses_exact,
         received_bytes=visits.received_bytes,
@@ -131,7 +131,7 @@ def status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Stat
     )
 
 
-def minutes_left(counted: Status) -> int | None:
+def estimate_minutes_left(counted: Status) -> int | None:
     """Estimate the minutes until the last site is done, from the recent rate and the visits per site.
 
     None if unknown.
@@ -142,7 +142,7 @@ def minutes_left(counted: Status) -> int | None:
     return round(60 * visits / counted.visits_per_hour)
 
 
-def _responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[int | None, bool]:
+def _count_responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[int | None, bool]:
     """Return the number of responses, and whether they were counted.
 
     The estimate is rows per page at the last ANALYZE times the present pages, as in PostgreSQL's planner.
@@ -164,7 +164,7 @@ def _responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[in
     return round(known.rows / known.pages * known.bytes / known.page_bytes), False
 
 
-def _packets(connection: Connection, crawl: Crawl, *, exact: bool) -> PacketAudit:
+def _audit_packets(connection: Connection, crawl: Crawl, *, exact: bool) -> PacketAudit:
     """Audit the connections, of which a random sample of pages is read if they are many."""
     partition = partition_name("connection", crawl.id)
     size = connection.scalar(
@@ -177,7 +177,7 @@ def _packets(connection: Connection, crawl: Crawl, *, exact: bool) -> PacketAudi
     return PacketAudit(**connection.execute(text(QUERY.format(source=source))).one()._mapping)
 
 
-def _final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
+def _count_final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
     """Count final visits by the values of a column but null, the most frequent first."""
     counted = connection.execute(
         text(
@@ -204,7 +204,7 @@ def _rate(connection: Connection, crawl: Crawl) -> float | None:
     return rate
 
 
-def hours(connection: Connection, crawl: Crawl) -> tuple[Hour, ...]:
+def count_hours(connection: Connection, crawl: Crawl) -> tuple[Hour, ...]:
     """Count the visits by the hour (UTC) in which they ended, and by outcome."""
     counted: dict[datetime.datetime, dict[str, int]] = {}
     for at, outcome, number in connection.execute(
@@ -218,9 +218,9 @@ def hours(connection: Connection, crawl: Crawl) -> tuple[Hour, ...]:
     return tuple(Hour(at=at, outcomes=outcomes) for at, outcomes in counted.items())
 
 
-def lanes(connection: Connection, crawl: Crawl) -> tuple[Lane, ...]:
+def list_lanes(connection: Connection, crawl: Crawl) -> tuple[Lane, ...]:
     """List the crawler processes that hold sites, or made a visit in the hour before the last visit."""
-    found = connection.execute(
+    rows = connection.execute(
         text(
             r"""
             WITH claim AS (
@@ -249,13 +249,13 @@ def lanes(connection: Connection, crawl: Crawl) -> tuple[Lane, ...]:
             failed=row.failed,
             last_at=row.last_at,
         )
-        for row in found
+        for row in rows
     )
 
 
-def failures(connection: Connection, crawl: Crawl) -> tuple[Failure, ...]:
+def list_failures(connection: Connection, crawl: Crawl) -> tuple[Failure, ...]:
     """List the last visits whose page did not answer, the latest first."""
-    found = connection.execute(
+    rows = connection.execute(
         text(
             "SELECT ended_at, rank, attempt, outcome, error, owner FROM visit WHERE crawl_id = :crawl_id "
             "AND outcome <> ALL(:answered) ORDER BY ended_at DESC, id DESC LIMIT :most"
@@ -271,7 +271,7 @@ def failures(connection: Connection, crawl: Crawl) -> tuple[Failure, ...]:
             error=error_without_hosts(row.error),
             lane=lane_name(row.owner.rpartition("/")[0]),
         )
-        for row in found
+        for row in rows
     )
 
 
@@ -282,8 +282,8 @@ def error_without_hosts(error: str | None) -> str | None:
     'net::ERR_NAME_NOT_RESOLVED (another resolver knows the name)'
     >>> error_without_hosts("Download is starting: https://a.test/")
     """
-    found = BROWSERS_ERROR.search(error or "")
-    return found and found[0] + (DISPUTED if (error or "").endswith(DISPUTED) else "")
+    match = BROWSERS_ERROR.search(error or "")
+    return match and match[0] + (DISPUTED if (error or "").endswith(DISPUTED) else "")
 
 
 def lane_name(process: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from crawler.capture.connections import CapturedConnection, CapturedConnections
-from crawler.capture.packets import TCP, end, name
+from crawler.capture.packets import TCP, pack_end, pack_name
 from crawler.capture.ring import LOOPBACK, RETIRE_MS, Ring, open_socket
 from crawler.capture.tcp_info import SmallestRoundTrips, open_tcp_info
 
@@ -50,7 +50,7 @@ class Capture:
         self._connections = CapturedConnections()
         self._lock = threading.Lock()
         self._end = os.eventfd(0, os.EFD_CLOEXEC)
-        self._thread = threading.Thread(target=self._keep_empty, name="capture", daemon=True)
+        self._thread = threading.Thread(target=self._drain_until_end, name="capture", daemon=True)
         self._thread.start()
 
     def take(self, local: tuple[str, int], remote: tuple[str, int]) -> CapturedConnection | None:
@@ -61,15 +61,15 @@ class Capture:
         """
         with contextlib.suppress(ValueError), self._lock:
             self._drain()
-            client, server = end(*local), end(*remote)
-            found = self._connections.take(client, server)
-            if found is not None and found.protocol == TCP and self._trips is not None:
-                found.min_rtt_us = self._trips.take(client, server, since_ns=found.began_ns)
-            return found
+            client, server = pack_end(*local), pack_end(*remote)
+            connection = self._connections.take(client, server)
+            if connection is not None and connection.protocol == TCP and self._trips is not None:
+                connection.min_rtt_us = self._trips.take(client, server, since_ns=connection.began_ns)
+            return connection
         return None
 
     @contextlib.contextmanager
-    def named_by(self, log: Callable[[], Iterable[Ends]]) -> Iterator[None]:
+    def register_log(self, log: Callable[[], Iterable[Ends]]) -> Iterator[None]:
         """Have a browser's log name its connections while the block runs."""
         with self._lock:
             self._logs.append(log)
@@ -94,18 +94,20 @@ class Capture:
         until_ms -= NAMED_WITHIN_MS if len(logs) > 1 else 0
         with self._lock:
             self._drain()
-            found = self._connections.unnamed(
+            unnamed = self._connections.unnamed(
                 named, since_ns=since_ms * 1_000_000, until_ns=until_ms * 1_000_000
             )
-            return sum(one.received_bytes or 1 for one in found)  # one that is lost had a byte at least
+            return sum(
+                connection.received_bytes or 1 for connection in unnamed
+            )  # one that is lost had a byte at least
 
     def is_behind(self, local: tuple[str, int], remote: tuple[str, int], received_bytes: int) -> bool:
         """Return whether packets are still to come, since the connection is known
         to have received so many bytes."""
         with contextlib.suppress(ValueError), self._lock:
             self._drain()
-            found = self._connections.find(end(*local), end(*remote))
-            captured_bytes = None if found is None else found.received_bytes
+            connection = self._connections.find(pack_end(*local), pack_end(*remote))
+            captured_bytes = None if connection is None else connection.received_bytes
             return captured_bytes is not None and captured_bytes < received_bytes
         return False
 
@@ -116,7 +118,7 @@ class Capture:
         os.close(self._end)
         self._ring.close()
 
-    def _keep_empty(self) -> None:
+    def _drain_until_end(self) -> None:
         ready = select.poll()
         ready.register(self._ring, select.POLLIN)
         if self._trips is not None:
@@ -130,7 +132,7 @@ class Capture:
     def _drain(self) -> None:
         for packet in self._ring.packets():
             self._connections.feed(packet)
-        if self._ring.dropped():
+        if self._ring.count_dropped():
             self._connections.lose()
         if self._trips is not None:
             self._trips.drain()
@@ -139,17 +141,17 @@ class Capture:
 def _names(ends: Iterable[Ends]) -> set[bytes]:
     """Return the names of connections, but for those whose address is invalid."""
     names = set()
-    for one in ends:
+    for connection in ends:
         with contextlib.suppress(ValueError):
-            names.add(name(*one))
+            names.add(pack_name(*connection))
     return names
 
 
 @contextlib.contextmanager
-def capturing(
+def open_capture(
     sock: socket.socket | None, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
 ) -> Iterator[Capture | None]:
-    """A capture by sockets of the browsers' network namespace; None if there is no packet socket,
+    """Capture by sockets of the browsers' network namespace; None if there is no packet socket,
     or no ring for it."""
     if sock is None:
         yield None
@@ -166,8 +168,8 @@ def capturing(
 
 
 @contextlib.contextmanager
-def on_loopback(*, is_theirs_alone: bool = False) -> Iterator[Capture | None]:
-    """A capture of this network namespace's loopback; None without CAP_NET_RAW."""
+def capture_loopback(*, is_theirs_alone: bool = False) -> Iterator[Capture | None]:
+    """Capture this network namespace's loopback; yield None without CAP_NET_RAW."""
     with contextlib.ExitStack() as stack:
         try:
             sock = stack.enter_context(contextlib.closing(open_socket(LOOPBACK)))
@@ -177,4 +179,4 @@ def on_loopback(*, is_theirs_alone: bool = False) -> Iterator[Capture | None]:
         tcp_info = None
         with contextlib.suppress(OSError):
             tcp_info = stack.enter_context(contextlib.closing(open_tcp_info()))
-        yield stack.enter_context(capturing(sock, tcp_info, is_theirs_alone=is_theirs_alone))
+        yield stack.enter_context(open_capture(sock, tcp_info, is_theirs_alone=is_theirs_alone))

@@ -63,8 +63,8 @@ class Received:
     def _hold(self, start: int, end: int) -> None:
         """Add a range after a gap, joined with those that it touches."""
         ahead = self._ahead
-        low = bisect.bisect_left(ahead, start, key=lambda one: one[1])
-        high = bisect.bisect_right(ahead, end, key=lambda one: one[0])
+        low = bisect.bisect_left(ahead, start, key=lambda span: span[1])
+        high = bisect.bisect_right(ahead, end, key=lambda span: span[0])
         if low < high:
             start, end = min(start, ahead[low][0]), max(end, ahead[high - 1][1])
         ahead[low:high] = [(start, end)]
@@ -174,16 +174,16 @@ class CapturedConnections:
         A SYN with another sequence number than the last between the same ends begins another connection.
         """
         ends, flags = packet.source + packet.destination, packet.flags
-        found = self._by_ends.get(ends)
+        connection = self._by_ends.get(ends)
         if packet.protocol == TCP and flags & (SYN | ACK) == SYN:
-            if found is None or found.syn != packet.sequence:
-                found = self._begin(ends, packet)
-        elif found is None:
-            found = self._by_ends.get(packet.destination + packet.source)
-            if found is None and packet.protocol != TCP and DNS not in (ends[-2:], packet.source[-2:]):
-                found = None if self._is_late(packet) else self._begin(ends, packet)
-        if found is not None:
-            self._kept += found.add(packet)
+            if connection is None or connection.syn != packet.sequence:
+                connection = self._begin(ends, packet)
+        elif connection is None:
+            connection = self._by_ends.get(packet.destination + packet.source)
+            if connection is None and packet.protocol != TCP and DNS not in (ends[-2:], packet.source[-2:]):
+                connection = None if self._is_late(packet) else self._begin(ends, packet)
+        if connection is not None:
+            self._kept += connection.add(packet)
             if self._kept > KEPT_LIMIT:
                 self._forget()
 
@@ -196,29 +196,29 @@ class CapturedConnections:
 
         None if its beginning was not captured.
         """
-        found = self._by_ends.pop(client + server, None)
-        if found is not None:
-            self._kept -= len(found.packets)
-            if found.protocol != TCP:
+        connection = self._by_ends.pop(client + server, None)
+        if connection is not None:
+            self._kept -= len(connection.packets)
+            if connection.protocol != TCP:
                 self._taken[client + server] = None
                 if len(self._taken) > CONNECTIONS_LIMIT:
                     del self._taken[next(iter(self._taken))]
-        return found
+        return connection
 
     def unnamed(self, named: Set[bytes], *, since_ns: int, until_ns: int) -> list[CapturedConnection]:
         """Return the connections that began meanwhile, received payload and are not `named`, once each.
 
         Those that are named now, or were once, need not be named again.
         """
-        found = []
-        for one in self._by_ends.values():
-            one.is_named |= not named.isdisjoint(one.names)
-            is_browsers = PORT.unpack(one.client[-PORT.size :])[0] >= FIRST_EPHEMERAL
-            is_of_visit = one.last_ns is not None and since_ns <= one.began_ns <= until_ns
-            if is_browsers and is_of_visit and not one.is_named:
-                one.is_named = True
-                found.append(one)
-        return found
+        unnamed = []
+        for connection in self._by_ends.values():
+            connection.is_named |= not named.isdisjoint(connection.names)
+            is_browsers = PORT.unpack(connection.client[-PORT.size :])[0] >= FIRST_EPHEMERAL
+            is_of_visit = connection.last_ns is not None and since_ns <= connection.began_ns <= until_ns
+            if is_browsers and is_of_visit and not connection.is_named:
+                connection.is_named = True
+                unnamed.append(connection)
+        return unnamed
 
     def _is_late(self, packet: Packet) -> bool:
         """Return whether a datagram belongs to a connection that was taken: either side still closes it,
@@ -230,8 +230,8 @@ class CapturedConnections:
 
     def lose(self) -> None:
         """Note that the capture dropped packets, of any connection."""
-        for one in self._by_ends.values():
-            one.is_lost = True
+        for connection in self._by_ends.values():
+            connection.is_lost = True
 
     def _begin(self, ends: bytes, packet: Packet) -> CapturedConnection:
         self.take(packet.source, packet.destination)

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler.capture.initial_window import initial_window
+from crawler.capture.initial_window import bound_initial_window
 from crawler.capture.packets import Packet
 from crawler.capture.tcp_exchange import read_exchange
 
@@ -39,10 +39,10 @@ class FirstFlight:
     """Why the bounds differ; empty if the window is exactly `window_segments`."""
 
 
-def first_flight(
+def measure_first_flight(
     packets: Sequence[Packet], *, client: bytes, request_ns: int, answer_after: int = 0
 ) -> FirstFlight | str:
-    """The first flight of the response to the first request, or the reason why there is none.
+    """Return the first flight of the response to the first request, or the reason why there is none.
 
     `packets` are those of one connection, in the order of their times. `client` is the browser's address and
     port as in `Packet.source`. The request is the first payload that the browser sends at `request_ns` or
@@ -66,10 +66,10 @@ def first_flight(
         len(exchange.acks),
     )
     later = zip(exchange.data[begin:], exchange.heard[begin:], strict=True)
-    response = [one for one, heard in later if heard.most <= acked]
-    window = initial_window(exchange, begin)
+    response = [segment for segment, heard in later if heard.most <= acked]
+    window = bound_initial_window(exchange, begin)
     return FirstFlight(
-        bytes=sum(one.size for one in response),
+        bytes=sum(segment.size for segment in response),
         packets=len(response),
         segment_bytes=exchange.segment_bytes,
         window_segments=window.least,
@@ -78,10 +78,10 @@ def first_flight(
     )
 
 
-def quic_first_flight(
+def measure_quic_first_flight(
     packets: Sequence[Packet], *, client: bytes, request_ns: int, answer_after: int | None = None
 ) -> tuple[int, int] | None:
-    """UDP payload in bytes, and datagrams, of the first flight of a response; None if there is none.
+    """Return UDP payload in bytes, and datagrams, of the first flight of a response; None if there is none.
 
     `packets` are those of one connection, in the order of their times. The round trip is the handshake's
     first: from the browser's first datagram to the server's. The request is the first datagram that the
@@ -95,17 +95,17 @@ def quic_first_flight(
     if asked is None or not received or received[0].time_ns <= sent[0]:
         return None
     waited = int(QUIC_SHARE * (received[0].time_ns - sent[0]))
-    reached = itertools.accumulate(one.payload_bytes for one in received)
+    reached = itertools.accumulate(packet.payload_bytes for packet in received)
     begin = next(
         (
-            one.time_ns
-            for one, end in zip(received, reached, strict=True)
-            if one.time_ns >= asked + waited
-            and (one.payload_bytes > BARE_ACK_BYTES if answer_after is None else end > answer_after)
+            packet.time_ns
+            for packet, end in zip(received, reached, strict=True)
+            if packet.time_ns >= asked + waited
+            and (packet.payload_bytes > BARE_ACK_BYTES if answer_after is None else end > answer_after)
         ),
         None,
     )
     if begin is None:
         return None
-    flight = [one for one in received if begin <= one.time_ns < begin + waited]
-    return sum(one.payload_bytes for one in flight), sum(one.segments for one in flight)
+    flight = [packet for packet in received if begin <= packet.time_ns < begin + waited]
+    return sum(packet.payload_bytes for packet in flight), sum(packet.segments for packet in flight)

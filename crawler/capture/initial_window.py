@@ -78,7 +78,7 @@ class Window:
     """Why the bounds differ; empty if they are equal."""
 
 
-class _Sent(NamedTuple):
+class _InFlight(NamedTuple):
     """What was in flight once a segment was sent, in segments."""
 
     least: int
@@ -109,13 +109,13 @@ class _Stop:
     """Why it may not have waited; empty if it did."""
 
 
-def initial_window(exchange: Exchange, begin: int) -> Window:
-    """Bounds of the initial window.
+def bound_initial_window(exchange: Exchange, begin: int) -> Window:
+    """Return the bounds of the initial window.
 
     Without an upper bound, the reason is that of the first flight from the segment `begin` on.
     """
-    sent = _sent(exchange)
-    stops = list(_stops(exchange, sent))
+    sent = _states_in_flight(exchange)
+    stops = list(_find_stops(exchange, sent))
     waits = [stop for stop in stops if not stop.reason and _is_kept(sent, stop)]
     is_validating = exchange.is_linux and bool(waits) and not _may_be_bbr(exchange, waits[0])
     least = _least(sent, is_validating=is_validating)
@@ -125,78 +125,79 @@ def initial_window(exchange: Exchange, begin: int) -> Window:
         return Window(least=least, most=None, unknown=reason or "sender_paused")
     if tightest.most == least:
         return Window(least=least, most=least, unknown="")
-    return Window(least=least, most=tightest.most, unknown=_difference(exchange, sent, tightest))
+    return Window(least=least, most=tightest.most, unknown=_why_different(exchange, sent, tightest))
 
 
-def _sent(exchange: Exchange) -> list[_Sent]:
-    """What was in flight, by segment, before the server can have heard of a loss."""
-    found = []
-    for n, (one, heard) in enumerate(zip(exchange.data[:LOOKED_AT], exchange.heard, strict=False)):
-        if heard.most >= exchange.hears_of_loss:
+def _states_in_flight(exchange: Exchange) -> list[_InFlight]:
+    """Return what was in flight, by segment, before the server can have heard of a loss."""
+    sent = []
+    for n, (segment, heard) in enumerate(zip(exchange.data[:LOOKED_AT], exchange.heard, strict=False)):
+        if heard.most >= exchange.packets_before_loss:
             break
-        reached = exchange.segments(one.end)
+        reached = exchange.segments(segment.end)
         acked_least, acked_most = (
             exchange.segments(at) for at in (heard.least_position, heard.most_position)
         )
         least = reached - acked_most
         if not exchange.is_linux:
-            least = min(least, -(-(one.end - heard.most_position) // exchange.segment_bytes))
-        repeated = bisect.bisect_right(exchange.repeats, one.time_ns)
-        found.append(
-            _Sent(
+            least = min(least, -(-(segment.end - heard.most_position) // exchange.segment_bytes))
+        repeated = bisect.bisect_right(exchange.repeats, segment.time_ns)
+        sent.append(
+            _InFlight(
                 least - _may_be_probe(exchange, n), reached - acked_least, acked_least, acked_most, repeated
             )
         )
-    return found
+    return sent
 
 
 def _may_be_probe(exchange: Exchange, n: int) -> bool:
-    """True for a segment that may have been sent for want of acknowledgments: after a silence,
+    """Return whether a segment may have been sent for want of acknowledgments: after a silence,
     or while an old or a lost one waits."""
-    one, silence_ns = exchange.data[n], PROBE * exchange.round_trip_ns
-    is_silent = n > 0 and one.elapsed_ns(exchange.data[n - 1]) >= silence_ns
+    segment, silence_ns = exchange.data[n], PROBE * exchange.round_trip_ns
+    is_silent = n > 0 and segment.elapsed_ns(exchange.data[n - 1]) >= silence_ns
     timeout_ns = max(silence_ns, RTO_MIN_NS if exchange.is_linux else 0)
-    return is_silent or one.elapsed_ns(exchange.oldest(n)) >= timeout_ns
+    return is_silent or segment.elapsed_ns(exchange.oldest(n)) >= timeout_ns
 
 
-def _least(sent: Sequence[_Sent], *, is_validating: bool) -> int:
-    """The least initial window from which a sender comes to what was in flight."""
-    unvalidated = max((_grown_from(one) for one in sent), default=1)
+def _least(sent: Sequence[_InFlight], *, is_validating: bool) -> int:
+    """Return the least initial window from which a sender comes to what was in flight."""
+    unvalidated = max((_least_before_growth(state) for state in sent), default=1)
     if not is_validating:
         return unvalidated
-    ungrown = max((one.least for one in sent), default=1)
-    return next((one for one in range(unvalidated, ungrown) if _reaches(one, sent)), ungrown)
+    ungrown = max((state.least for state in sent), default=1)
+    return next((window for window in range(unvalidated, ungrown) if _reaches(window, sent)), ungrown)
 
 
-def _grown_from(one: _Sent) -> int:
-    """The least initial window from which a window that grows by all that is acknowledged,
+def _least_before_growth(state: _InFlight) -> int:
+    """Return the least initial window from which a window that grows by all that is acknowledged,
     as BBR's does, comes to this."""
-    if not one.growth:
-        return max(1, one.least)
-    before = one.least - one.growth
+    if not state.growth:
+        return max(1, state.least)
+    before = state.least - state.growth
     return before if before >= LEAST_BBR_WINDOW else 1
 
 
-def _reaches(window: int, sent: Sequence[_Sent]) -> bool:
-    """True if a sender that lets its window grow only while it is in use may come to all that was in flight.
+def _reaches(window: int, sent: Sequence[_InFlight]) -> bool:
+    """Return whether a sender that lets its window grow only while it is in use may come to all that was in
+    flight.
 
     How acknowledgments came to the server is not known: some may have been lost, and Linux joins those that
     come while the socket is in use (tcp_add_backlog). All of them between two segments may count at once.
     """
     credited = in_flight = 0
-    for one in sent:
+    for state in sent:
         may_grow = window < 2 * in_flight
-        if one.acked_least > credited:
-            window += (one.acked_least - credited) * may_grow
-            credited = one.acked_least
-        if one.least > window + (one.growth - credited) * may_grow:
+        if state.acked_least > credited:
+            window += (state.acked_least - credited) * may_grow
+            credited = state.acked_least
+        if state.least > window + (state.growth - credited) * may_grow:
             return False
-        in_flight = max(in_flight, one.most)
+        in_flight = max(in_flight, state.most)
     return True
 
 
-def _stops(exchange: Exchange, sent: Sequence[_Sent]) -> Iterator[_Stop]:
-    """Places where a segment is the first that the server sent after it had
+def _find_stops(exchange: Exchange, sent: Sequence[_InFlight]) -> Iterator[_Stop]:
+    """Yield the places where a segment is the first that the server sent after it had
     heard a certain acknowledgment."""
     for n in range(min(len(sent), len(exchange.data) - 1)):
         heard, later = exchange.heard[n], exchange.heard[n + 1]
@@ -217,16 +218,16 @@ def _stops(exchange: Exchange, sent: Sequence[_Sent]) -> Iterator[_Stop]:
             last=n,
             window=window,
             most=(3 * window - 1) // 2 if is_held else window,
-            reason=_unproven(exchange, n, released.time_ns, window, is_held=is_held),
+            reason=_why_unproven(exchange, n, released.time_ns, window, is_held=is_held),
         )
 
 
-def _unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
-    """Why the server may not have waited for an acknowledgment after a segment; empty if it did."""
+def _why_unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
+    """Return why the server may not have waited for an acknowledgment after a segment; empty if it did."""
     last, following, heard = exchange.data[n], exchange.data[n + 1], exchange.heard[n]
     size, trip_ns = exchange.segment_bytes, exchange.round_trip_ns
-    in_flight = [one for one in exchange.data[: n + 1] if one.start >= heard.least_position]
-    missing = last.end - heard.least_position - sum(one.size for one in in_flight)
+    in_flight = [segment for segment in exchange.data[: n + 1] if segment.start >= heard.least_position]
+    missing = last.end - heard.least_position - sum(segment.size for segment in in_flight)
     if following.time_ns >= exchange.disturbed_ns or following.start != last.end or missing % size:
         return "loss"
     edge = exchange.acks[max(0, heard.least - 1)].right_edge
@@ -236,7 +237,7 @@ def _unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_held
         return "segment_size"
     is_short = not exchange.is_full(following) and not (
         exchange.is_linux
-        and all(exchange.is_full(one) for one in in_flight)  # Nagle's algorithm, by Minshall
+        and all(exchange.is_full(segment) for segment in in_flight)  # Nagle's algorithm, by Minshall
     )
     if not exchange.is_full(last) or is_short:
         return "sender_paused"
@@ -249,11 +250,11 @@ def _unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_held
     return ""
 
 
-def _pause_ns(exchange: Exchange, one: Data, following: Data) -> int:
-    """Time between two segments, by the server's own clock if that is fine enough."""
+def _pause_ns(exchange: Exchange, segment: Data, following: Data) -> int:
+    """Return the time between two segments, by the server's own clock if that is fine enough."""
     if not _counts_milliseconds(exchange) or exchange.round_trip_ns < COARSE * TICK_NS:
-        return following.time_ns - one.time_ns
-    return (following.ticks_since(one) - 1) * TICK_NS
+        return following.time_ns - segment.time_ns
+    return (following.ticks_since(segment) - 1) * TICK_NS
 
 
 def _least_pause_ns(exchange: Exchange, in_flight: Sequence[Data], window: int) -> float:
@@ -264,9 +265,9 @@ def _least_pause_ns(exchange: Exchange, in_flight: Sequence[Data], window: int) 
         (len(in_flight) - 1) // 2 :
     ]  # the server may have paused by itself before, and after short segments
     between = (
-        _pause_ns(exchange, one, following)
-        for one, following in itertools.pairwise(late)
-        if exchange.is_full(one)
+        _pause_ns(exchange, segment, following)
+        for segment, following in itertools.pairwise(late)
+        if exchange.is_full(segment)
     )
     least_ns = max(LEAST_PAUSE * trip_ns, PAUSES_SEEN * max(between, default=0))
     if exchange.is_linux and exchange.segments(in_flight[-1].end) < UNPACED_SEGMENTS:
@@ -277,19 +278,19 @@ def _least_pause_ns(exchange: Exchange, in_flight: Sequence[Data], window: int) 
 
 
 def _burst(exchange: Exchange, segment_ns: float) -> float:
-    """Segments that Linux sends at once, if it paces a segment in `segment_ns`."""
+    """Return the number of segments that Linux sends at once, if it paces a segment in `segment_ns`."""
     short_path = GSO_BYTES >> min(63, (exchange.round_trip_ns // 1000) >> ROUND_TRIP_LOG)
     return max(LEAST_BURST, BURST_NS / segment_ns + short_path / exchange.segment_bytes)
 
 
-def _is_kept(sent: Sequence[_Sent], stop: _Stop) -> bool:
-    """True if no more came later than a window lets out that was full there."""
+def _is_kept(sent: Sequence[_InFlight], stop: _Stop) -> bool:
+    """Return whether no more came later than a window lets out that was full there."""
     window, acked = max(stop.most, LEAST_BBR_WINDOW - 1), sent[stop.last].acked_least
-    return all(one.least <= window + one.growth - acked for one in sent[stop.last + 1 :])
+    return all(state.least <= window + state.growth - acked for state in sent[stop.last + 1 :])
 
 
-def _difference(exchange: Exchange, sent: Sequence[_Sent], stop: _Stop) -> str:
-    """Why the bounds differ."""
+def _why_different(exchange: Exchange, sent: Sequence[_InFlight], stop: _Stop) -> str:
+    """Return why the bounds differ."""
     if stop.most > stop.window:
         return "held_back"
     if not exchange.is_linux and sent[stop.last].least < stop.window:
@@ -298,7 +299,7 @@ def _difference(exchange: Exchange, sent: Sequence[_Sent], stop: _Stop) -> str:
 
 
 def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
-    """True unless the segments up to where the server waited, or the next flight,
+    """Return False if the segments up to where the server waited, or the next flight,
     were sent faster than BBR paces them."""
     if not _counts_milliseconds(exchange):
         return True
@@ -306,12 +307,12 @@ def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
     burst = _burst(exchange, segment_ns)
     begin = exchange.data[stop.last + 1].time_ns
     later = [
-        one
-        for one in exchange.data[stop.last + 1 :]
-        if one.time_ns < begin + EARLIEST * exchange.round_trip_ns
+        segment
+        for segment in exchange.data[stop.last + 1 :]
+        if segment.time_ns < begin + EARLIEST * exchange.round_trip_ns
     ]
     for flight in (exchange.data[: stop.last + 1], later):
-        paced = [one for one in flight if exchange.segments(one.end) > UNPACED_SEGMENTS]
+        paced = [segment for segment in flight if exchange.segments(segment.end) > UNPACED_SEGMENTS]
         least_ns = (len(paced) - burst) * segment_ns / HASTE
         if paced and (paced[-1].ticks_since(paced[0]) + 1) * TICK_NS < least_ns:
             return False
@@ -319,7 +320,8 @@ def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
 
 
 def _counts_milliseconds(exchange: Exchange) -> bool:
-    """True if the server's timestamps count milliseconds, as Linux's do since 4.13, over 20 ms and more."""
+    """Return whether the server's timestamps count milliseconds, as Linux's do since 4.13, over 20 ms and
+    more."""
     first, last = exchange.data[0], exchange.data[-1]
     came_ns = last.time_ns - first.time_ns
     if not exchange.has_clock or came_ns < LEAST_TICKS * TICK_NS:

@@ -42,9 +42,9 @@ class Packet(NamedTuple):
     protocol: int
     """TCP or UDP."""
     source: bytes
-    """Address and port of the sender, as by `end`."""
+    """Address and port of the sender, as by `pack_end`."""
     destination: bytes
-    """Address and port of the receiver, as by `end`."""
+    """Address and port of the receiver, as by `pack_end`."""
     payload_bytes: int
     """Payload by the headers' lengths, of all its segments together; the payload itself is not captured."""
     segment_bytes: int
@@ -69,32 +69,32 @@ class Packet(NamedTuple):
     @property
     def mss(self) -> int | None:
         """Maximum segment size that the sender accepts, in bytes (RFC 9293 §3.7.1); None if not sent."""
-        found = option(self.options, MSS)
-        return int.from_bytes(found, "big") if found is not None and len(found) == 2 else None
+        value = find_option(self.options, MSS)
+        return int.from_bytes(value, "big") if value is not None and len(value) == 2 else None
 
     @property
     def window_scale(self) -> int | None:
         """Shift of the sender's later window fields (RFC 7323 §2.2), of a SYN; None if not sent."""
-        found = option(self.options, WINDOW_SCALE)
-        return min(found[0], 14) if found is not None and len(found) == 1 else None
+        value = find_option(self.options, WINDOW_SCALE)
+        return min(value[0], 14) if value is not None and len(value) == 1 else None
 
     @property
     def sack_blocks(self) -> list[tuple[int, int]]:
         """First sequence number of each received block, and the one after its last (RFC 2018 §3)."""
-        found = option(self.options, SACK) or b""
-        return list(SACK_BLOCK.iter_unpack(found)) if len(found) % SACK_BLOCK.size == 0 else []
+        value = find_option(self.options, SACK) or b""
+        return list(SACK_BLOCK.iter_unpack(value)) if len(value) % SACK_BLOCK.size == 0 else []
 
     @property
     def timestamps(self) -> tuple[int, int] | None:
         """TSval and TSecr (RFC 7323 §3.2); None if not sent."""
         if len(self.options) == ALIGNED_BYTES and self.options.startswith(ALIGNED):
             return SACK_BLOCK.unpack_from(self.options, len(ALIGNED))
-        found = option(self.options, TIMESTAMPS)
-        return SACK_BLOCK.unpack(found) if found is not None and len(found) == SACK_BLOCK.size else None
+        value = find_option(self.options, TIMESTAMPS)
+        return SACK_BLOCK.unpack(value) if value is not None and len(value) == SACK_BLOCK.size else None
 
 
-def parse(headers: memoryview | bytes, *, time_ns: int, size: int, gso_size: int = 0) -> Packet | None:
-    """The packet of which `headers` is the beginning, from the IP header on.
+def parse_packet(headers: memoryview | bytes, *, time_ns: int, size: int, gso_size: int = 0) -> Packet | None:
+    """Return the packet of which `headers` is the beginning, from the IP header on.
 
     None if it is no whole TCP or UDP. `size` is the captured packet's own, in bytes; bytes beyond the length
     in its IP header are not payload. A packet too long for its length field has 0 there, as inside Linux (BIG
@@ -163,28 +163,28 @@ def _datagram(
     return Packet(time_ns, UDP, source + source_port, destination + port, payload, payload, 0, 0, 0, 0, b"")
 
 
-def option(options: bytes, kind: int) -> bytes | None:
-    """The value of the first TCP option of a kind (RFC 9293 §3.2).
+def find_option(options: bytes, kind: int) -> bytes | None:
+    """Return the value of the first TCP option of a kind (RFC 9293 §3.2).
 
     None if there is none, or the options are malformed.
 
-    >>> option(bytes.fromhex("020405b4 0101 0402"), MSS).hex()
+    >>> find_option(bytes.fromhex("020405b4 0101 0402"), MSS).hex()
     '05b4'
     """
-    return next((value for found, value in _options(options) if found == kind), None)
+    return next((value for option_kind, value in _options(options) if option_kind == kind), None)
 
 
-def option_kinds(options: bytes) -> list[int]:
-    """Kinds of the TCP options, in their order, without padding.
+def list_option_kinds(options: bytes) -> list[int]:
+    """Return the kinds of the TCP options, in their order, without padding.
 
-    >>> option_kinds(bytes.fromhex("020405b4 0101 0402"))
+    >>> list_option_kinds(bytes.fromhex("020405b4 0101 0402"))
     [2, 4]
     """
     return [kind for kind, _ in _options(options)]
 
 
 def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kind and value of each option before the first malformed one."""
+    """Yield kind and value of each option before the first malformed one."""
     at = 0
     while at + 1 < len(options) and options[at] != OPTIONS_END:
         if options[at] == NO_OPERATION:
@@ -197,22 +197,22 @@ def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
         at = end_at
 
 
-def name(local_port: int, remote_address: str, remote_port: int) -> bytes:
-    """Local port and remote end of a connection, which tell it apart in a namespace.
+def pack_name(local_port: int, remote_address: str, remote_port: int) -> bytes:
+    """Return local port and remote end of a connection, which tell it apart in a namespace.
 
-    Raises ValueError as `end` does.
+    Raises ValueError as `pack_end` does.
     """
-    return PORT.pack(local_port) + end(remote_address, remote_port)
+    return PORT.pack(local_port) + pack_end(remote_address, remote_port)
 
 
-def end(address: str, port: int) -> bytes:
-    """Address and port as in a packet's headers; raises ValueError if the address is invalid.
+def pack_end(address: str, port: int) -> bytes:
+    """Return address and port as in a packet's headers; raises ValueError if the address is invalid.
 
     An IPv4-mapped address (`::ffff:192.0.2.1`) is sent as IPv4.
 
-    >>> end("127.0.0.2", 443).hex(" ", 4)
+    >>> pack_end("127.0.0.2", 443).hex(" ", 4)
     '7f00 000201bb'
     """
-    found = ipaddress.ip_address(address)
-    mapped = found.ipv4_mapped if found.version == 6 else None
-    return (mapped or found).packed + PORT.pack(port)
+    ip = ipaddress.ip_address(address)
+    mapped = ip.ipv4_mapped if ip.version == 6 else None
+    return (mapped or ip).packed + PORT.pack(port)

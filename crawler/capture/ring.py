@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Iterator
 
-from crawler.capture.packets import IPV6_HEADER, TCP, UDP, UDP_HEADER, Packet, parse
+from crawler.capture.packets import IPV6_HEADER, TCP, UDP, UDP_HEADER, Packet, parse_packet
 
 LOOPBACK = "lo"
 
@@ -94,13 +94,15 @@ pass, of at most 134 bytes, and nothing else."""
 
 
 def open_socket(interface: str) -> socket.socket:
-    """A socket that captures the headers of TCP and UDP packets on an Ethernet
+    """Open a socket that captures the headers of TCP and UDP packets on an Ethernet
     interface of this network namespace.
 
     Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. It captures
     both directions, but on loopback, where each packet leaves and arrives, only those that arrive.
     """
-    instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in HEADERS_ALONE))
+    instructions = ctypes.create_string_buffer(
+        b"".join(struct.pack("=HBBI", *instruction) for instruction in HEADERS_ALONE)
+    )
     program = struct.pack("@HP", len(HEADERS_ALONE), ctypes.addressof(instructions))
     with contextlib.ExitStack() as stack:
         # Protocol 0 captures nothing before `bind`: every packet passes the filter.
@@ -114,7 +116,7 @@ def open_socket(interface: str) -> socket.socket:
         return capture
 
 
-def renew(capture: socket.socket, interface: str) -> None:
+def renew_ring(capture: socket.socket, interface: str) -> None:
     """Continue a capture on an interface that was made anew under its name; the ring and its reader remain.
 
     Needs no capability: the socket finds the interface in its own network namespace.
@@ -140,11 +142,11 @@ class Ring:
         """All that the kernel has written."""
 
     def fileno(self) -> int:
-        """Descriptor for select and poll: readable when a block was handed over."""
+        """Return the descriptor for select and poll: readable when a block was handed over."""
         return self._capture.fileno()
 
     def packets(self) -> Iterator[Packet]:
-        """All packets handed over so far; does not wait.
+        """Yield all packets handed over so far; does not wait.
 
         If an iteration is broken off, its last block comes again.
         """
@@ -159,22 +161,22 @@ class Ring:
             for _ in range(packets):
                 further, seconds, parts, kept, whole, ethernet, network = unpack(view, at)
                 (gso_size,) = GSO_SIZE.unpack_from(view, at + ethernet - GSO_SIZE.size)
-                found = parse(
+                packet = parse_packet(
                     view[at + network : at + ethernet + kept],
                     time_ns=seconds * 1_000_000_000 + parts + monotonic_ns,
                     size=whole - (network - ethernet),
                     gso_size=gso_size,
                 )
-                if found is not None:
-                    yield found
+                if packet is not None:
+                    yield packet
                 at += further
             struct.pack_into("=I", view, block + STATUS_AT, TP_STATUS_KERNEL)
             self._at = (self._at + 1) % self._blocks
 
-    def dropped(self) -> int:
-        """Packets that found no room in the ring, since the last call."""
-        told = self._capture.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
-        return int(STATISTICS.unpack(told)[1])
+    def count_dropped(self) -> int:
+        """Count the packets that found no room in the ring, since the last call."""
+        statistics = self._capture.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
+        return int(STATISTICS.unpack(statistics)[1])
 
     def close(self) -> None:
         """Free the memory; if an iteration is still in use, as soon as it ends and the socket is closed."""

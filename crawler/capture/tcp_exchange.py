@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crawler.capture.packets import ACK, RST, SACK_PERMITTED, SYN, WINDOW_SCALE, Packet, option_kinds
+from crawler.capture.packets import ACK, RST, SACK_PERMITTED, SYN, WINDOW_SCALE, Packet, list_option_kinds
 
 PUSH = 0x08
 SEQUENCES = 1 << 32
@@ -36,7 +36,7 @@ DEFAULT_MSS = 536
 TIMESTAMPS_BYTES = 12
 """Timestamps option in each segment, padded (RFC 7323 appendix A)."""
 
-EARLIEST, EARLIEST_WITH_CLOCK, TOLD = 7 / 8, 1 / 2, 3 / 4
+EARLIEST, EARLIEST_WITH_CLOCK, TAKEN_OVER = 7 / 8, 1 / 2, 3 / 4
 """Least time from a packet of the client to a segment that answers it, in the shortest round trip that was
 seen: the true one may be shorter. Timestamps tell more, so that less needs to be taken from the times. TOLD
 is that to a packet which the server may have sent as it took over a timestamp."""
@@ -67,13 +67,13 @@ class Data(NamedTuple):
         return self.end - self.start
 
     def ticks_since(self, earlier: Data) -> int:
-        """Ticks of the server's clock since an earlier segment; 0 without timestamps."""
+        """Return the ticks of the server's clock since an earlier segment; 0 without timestamps."""
         if self.stamp is None or earlier.stamp is None:
             return 0
         return (self.stamp - earlier.stamp + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
 
     def elapsed_ns(self, earlier: Data) -> int:
-        """Time since an earlier segment, by arrival or by the server's clock: the longer,
+        """Return the time since an earlier segment, by arrival or by the server's clock: the longer,
         since networks hold packets back."""
         return max(self.time_ns - earlier.time_ns, self.ticks_since(earlier) * TICK_NS)
 
@@ -135,7 +135,7 @@ class Exchange:
     a repeated SYN or a long silence may explain, in nanoseconds."""
 
     def answered(self, request_ns: int, answer_after: int = 0) -> int | None:
-        """Index of the first data beyond a position that acknowledges the client's first
+        """Return the index of the first data beyond a position that acknowledges the client's first
         payload of `request_ns` or later."""
         request = next((ack for ack in self.acks if ack.time_ns >= request_ns and ack.end > ack.start), None)
         if request is None:
@@ -143,31 +143,31 @@ class Exchange:
         return next(
             (
                 n
-                for n, one in enumerate(self.data)
-                if one.time_ns > request.time_ns
-                and one.acknowledgment > request.start
-                and one.end > answer_after
+                for n, segment in enumerate(self.data)
+                if segment.time_ns > request.time_ns
+                and segment.acknowledgment > request.start
+                and segment.end > answer_after
             ),
             None,
         )
 
     def segments(self, position: int) -> int:
-        """Segments that end at a position or before."""
+        """Return the number of segments that end at a position or before."""
         return bisect.bisect_right(self.ends, position)
 
-    def is_full(self, one: Data) -> bool:
-        """True for a segment of full size."""
-        return one.size >= self.segment_bytes
+    def is_full(self, segment: Data) -> bool:
+        """Return whether a segment has the full size."""
+        return segment.size >= self.segment_bytes
 
     def oldest(self, n: int) -> Data:
-        """The oldest segment that may be in flight once a segment was sent; the one before it,
+        """Return the oldest segment that may be in flight once a segment was sent; the one before it,
         if it was lost."""
         position = self.heard[n].least_position
         first = min(n, bisect.bisect_right(self.reached, position))
         return self.data[first - (self.data[first].start > position and first > 0)]
 
     @functools.cached_property
-    def hears_of_loss(self) -> int:
+    def packets_before_loss(self) -> int:
         """How many of the client's packets the server must have heard to hear of a gap."""
         return next((n for n, ack in enumerate(self.acks, 1) if ack.is_selective), len(self.acks) + 1)
 
@@ -198,7 +198,7 @@ class _Reading:
     sent: int = 0
     """Position after what the client has sent."""
 
-    def from_server(self, packet: Packet) -> None:
+    def take_server_packet(self, packet: Packet) -> None:
         """Take a packet of the server."""
         acknowledgment = (packet.acknowledgment - self.client_first) % SEQUENCES
         if acknowledgment < NEAR and (not self.answers or acknowledgment > self.answers[-1][1]):
@@ -206,7 +206,7 @@ class _Reading:
         answered = [time for end, time in self.awaiting if end <= acknowledgment < NEAR]
         if answered:
             self.round_trips.append(packet.time_ns - answered[-1])
-            self.awaiting = [one for one in self.awaiting if one[0] > acknowledgment]
+            self.awaiting = [payload for payload in self.awaiting if payload[0] > acknowledgment]
         first = (packet.sequence - self.server_first) % SEQUENCES
         if not packet.payload_bytes or first >= NEAR or len(self.data) >= SEGMENTS_LIMIT:
             return
@@ -214,19 +214,19 @@ class _Reading:
         last = first + packet.payload_bytes
         for start in range(first, last, packet.segment_bytes):
             end = min(start + packet.segment_bytes, last)
-            self._repeats(packet.time_ns, start, end)
-            for begin, stop in self._missing(start, end):
+            self._note_repeat(packet.time_ns, start, end)
+            for begin, stop in self._take_missing(start, end):
                 is_pushed = bool(packet.flags & PUSH) and end == last
                 self.data.append(Data(packet.time_ns, begin, stop, acknowledgment, is_pushed, echo, stamp))
 
-    def _repeats(self, time_ns: int, start: int, end: int) -> None:
+    def _note_repeat(self, time_ns: int, start: int, end: int) -> None:
         """Note a segment that had been sent before."""
         if start >= self.highest:
             return
         self.repeats.append(time_ns)
         if self.repeated_ns is not None:
             return
-        original = next((one for one in reversed(self.data) if one.end == end), None)
+        original = next((segment for segment in reversed(self.data) if segment.end == end), None)
         is_probe = (
             self.is_linux
             and not self.gaps
@@ -237,26 +237,26 @@ class _Reading:
         if not is_probe:
             self.repeated_ns = time_ns
 
-    def _missing(self, start: int, end: int) -> list[tuple[int, int]]:
-        """What of a range had not arrived; it has now."""
+    def _take_missing(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return what of a range had not arrived, and note that it has now."""
         if start == self.highest and not self.gaps:
             self.highest = end
             return [(start, end)]
         if end > self.highest:
             self.gaps.append((self.highest, end))
             self.highest = end
-        found, left = [], []
+        arrived, left = [], []
         for first, last in self.gaps:
             from_, to = max(first, start), min(last, end)
             if from_ >= to:
                 left.append((first, last))
                 continue
-            found.append((from_, to))
-            left += [one for one in ((first, from_), (to, last)) if one[0] < one[1]]
+            arrived.append((from_, to))
+            left += [gap for gap in ((first, from_), (to, last)) if gap[0] < gap[1]]
         self.gaps = left
-        return found
+        return arrived
 
-    def from_client(self, packet: Packet) -> None:
+    def take_client_packet(self, packet: Packet) -> None:
         """Take a packet of the client."""
         position = (packet.acknowledgment - self.server_first) % SEQUENCES
         start = (packet.sequence - self.client_first) % SEQUENCES
@@ -273,18 +273,20 @@ class _Reading:
             Ack(packet.time_ns, position, right_edge, start, end, bool(self.gaps), packet.timestamps)
         )
         if start < self.sent:  # sent again: which of the two is acknowledged is not known (Karn)
-            self.awaiting = [one for one in self.awaiting if one[0] <= start]
+            self.awaiting = [payload for payload in self.awaiting if payload[0] <= start]
         elif packet.payload_bytes:
             self.awaiting.append((end, packet.time_ns))
         self.sent = max(self.sent, end)
 
 
 def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str:
-    """The connection that the packets are of, or the reason why it cannot be read:
+    """Return the connection that the packets are of, or the reason why it cannot be read:
     `no_handshake` or `no_response`."""
     few = list(itertools.islice(packets, PACKETS_LIMIT))
-    syns = [one for one in few if one.flags & (SYN | ACK) == SYN and one.source == client]
-    answers = [one for one in few if one.flags & (SYN | ACK) == SYN | ACK and one.source != client]
+    syns = [packet for packet in few if packet.flags & (SYN | ACK) == SYN and packet.source == client]
+    answers = [
+        packet for packet in few if packet.flags & (SYN | ACK) == SYN | ACK and packet.source != client
+    ]
     if not syns or not answers or answers[0].time_ns < syns[0].time_ns:
         return "no_handshake"
     syn, answer = syns[0], answers[0]
@@ -300,16 +302,20 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         if packet.flags & (SYN | RST) or not packet.flags & ACK:
             continue
         if packet.source == client:
-            reading.from_client(packet)
+            reading.take_client_packet(packet)
         else:
-            reading.from_server(packet)
+            reading.take_server_packet(packet)
     if not reading.data or not reading.round_trips:
         return "no_response"
     segment_bytes, is_known = _segment_size(reading.data, syn, answer)
     clock = _clock(reading)
-    echoed = (one.time_ns - _sent_ns(reading, clock, one.echo) for one in reading.data) if clock else ()
+    echoed = (
+        (segment.time_ns - _sent_ns(reading, clock, segment.echo) for segment in reading.data)
+        if clock
+        else ()
+    )
     round_trip_ns = max(1, min([*reading.round_trips, *echoed]))
-    heard = _heard(reading, clock, round_trip_ns)
+    heard = _list_heard(reading, clock, round_trip_ns)
     disturbed_ns = _disturbed(reading, answer.time_ns + round_trip_ns, round_trip_ns)
     return Exchange(
         round_trip_ns=round_trip_ns,
@@ -320,43 +326,43 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         acks=reading.acks,
         heard=heard,
         ends=_ends(reading.data, segment_bytes),
-        reached=list(itertools.accumulate((one.end for one in reading.data), max)),
+        reached=list(itertools.accumulate((segment.end for segment in reading.data), max)),
         has_clock=bool(clock),
         repeats=reading.repeats,
         disturbed_ns=min(disturbed_ns, _timed_out(reading, heard, round_trip_ns) if clock else NEVER_NS),
     )
 
 
-def _heard(reading: _Reading, clock: Sequence[int], round_trip_ns: int) -> list[Heard]:
-    """What the server had heard, by segment."""
+def _list_heard(reading: _Reading, clock: Sequence[int], round_trip_ns: int) -> list[Heard]:
+    """Return what the server had heard, by segment."""
     acks, earliest_ns = reading.acks, int((EARLIEST_WITH_CLOCK if clock else EARLIEST) * round_trip_ns)
     times = [ack.time_ns for ack in acks]
-    untold = _untold(reading, int(TOLD * round_trip_ns))
+    untold = _count_not_taken_over(reading, int(TAKEN_OVER * round_trip_ns))
     paying = [n for n, ack in enumerate(acks, 1) if ack.end > ack.start]
     paid = list(itertools.accumulate((acks[n - 1].end for n in paying), max))
 
     def position(count: int) -> int:
         return acks[count - 1].position if count else 0
 
-    found = []
-    for one in reading.data:
-        most = bisect.bisect_right(times, one.time_ns - earliest_ns)
-        acknowledged = bisect.bisect_right(paid, one.acknowledgment)
+    heard = []
+    for segment in reading.data:
+        most = bisect.bisect_right(times, segment.time_ns - earliest_ns)
+        acknowledged = bisect.bisect_right(paid, segment.acknowledgment)
         least = paying[acknowledged - 1] if acknowledged else 0
-        if clock and one.echo is not None:
-            echo = _unwrapped(one.echo, clock)
-            told = min(bisect.bisect_right(clock, echo), bisect.bisect_left(times, one.time_ns))
-            most = max(told, untold[most])
+        if clock and segment.echo is not None:
+            echo = _unwrap(segment.echo, clock)
+            taken_over = min(bisect.bisect_right(clock, echo), bisect.bisect_left(times, segment.time_ns))
+            most = max(taken_over, untold[most])
             first = bisect.bisect_left(clock, echo)
             if first < len(clock) and clock[first] == echo:
                 least = max(least, first + 1)
         most = max(most, least)
-        found.append(Heard(least, most, position(least), position(most)))
-    return found
+        heard.append(Heard(least, most, position(least), position(most)))
+    return heard
 
 
-def _untold(reading: _Reading, earliest_ns: int) -> list[int]:
-    """By a number of the client's packets: up to where among them there are some whose timestamps the
+def _count_not_taken_over(reading: _Reading, earliest_ns: int) -> list[int]:
+    """Return, by a number of the client's packets, up to where among them there are some whose timestamps the
     server may not have taken over."""
     untold, at, acknowledged = [0], 0, 0
     for n, ack in enumerate(reading.acks, 1):
@@ -368,27 +374,29 @@ def _untold(reading: _Reading, earliest_ns: int) -> list[int]:
 
 
 def _clock(reading: _Reading) -> list[int]:
-    """The client's timestamps (TSval) as a clock that never goes back.
+    """Return the client's timestamps (TSval) as a clock that never goes back.
 
     Empty if not all packets have timestamps.
     """
-    if any(ack.timestamps is None for ack in reading.acks) or any(one.echo is None for one in reading.data):
+    if any(ack.timestamps is None for ack in reading.acks) or any(
+        segment.echo is None for segment in reading.data
+    ):
         return []
     clock: list[int] = []
     for ack in reading.acks:
         stamp = ack.timestamps[0] if ack.timestamps else 0
-        clock.append(max(_unwrapped(stamp, clock), clock[-1]) if clock else stamp)
+        clock.append(max(_unwrap(stamp, clock), clock[-1]) if clock else stamp)
     return clock
 
 
-def _unwrapped(stamp: int, clock: Sequence[int]) -> int:
-    """A timestamp on a clock that does not wrap around."""
+def _unwrap(stamp: int, clock: Sequence[int]) -> int:
+    """Return a timestamp on a clock that does not wrap around."""
     return clock[0] + (stamp - clock[0] + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
 
 
 def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:
-    """When the client first sent a timestamp, in nanoseconds; long ago if it sent none."""
-    stamp = _unwrapped(echo or 0, clock)
+    """Return when the client first sent a timestamp, in nanoseconds; long ago if it sent none."""
+    stamp = _unwrap(echo or 0, clock)
     first = bisect.bisect_left(clock, stamp)
     return reading.acks[first].time_ns if first < len(clock) and clock[first] == stamp else -NEVER_NS
 
@@ -396,16 +404,16 @@ def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:
 def _ends(data: Sequence[Data], segment_bytes: int) -> list[int]:
     ends: list[int] = []
     reached = 0
-    for one in sorted(data, key=lambda one: one.start):
-        ends += [one.start] * -(-(one.start - reached) // segment_bytes)
-        ends.append(one.end)
-        reached = one.end
+    for segment in sorted(data, key=lambda segment: segment.start):
+        ends += [segment.start] * -(-(segment.start - reached) // segment_bytes)
+        ends.append(segment.end)
+        reached = segment.end
     return ends
 
 
 def _disturbed(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
-    """When the window may first have changed for another reason than an acknowledgment, in nanoseconds;
-    `ready_ns` is the earliest time at which data can come.
+    """Return when the window may first have changed for another reason than an acknowledgment, in
+    nanoseconds; `ready_ns` is the earliest time at which data can come.
 
     What comes after a silence may have been sent before, and lost: a timeout after what it answers,
     and by no other data.
@@ -415,50 +423,50 @@ def _disturbed(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
         reading.data[-1].time_ns + RTO_MIN_NS if reading.repeated_ns is None else reading.repeated_ns
     )
     asked = [(ack.end, ack.time_ns) for ack in reading.acks if ack.end > ack.start]
-    for n, one in enumerate(reading.data):
-        silence_ns = one.elapsed_ns(reading.data[n - 1]) if n else one.time_ns - ready_ns
+    for n, segment in enumerate(reading.data):
+        silence_ns = segment.elapsed_ns(reading.data[n - 1]) if n else segment.time_ns - ready_ns
         if silence_ns > timeout_ns + EARLIEST * round_trip_ns:
             answers_ns = max(
-                (time_ns for end, time_ns in asked if end <= one.acknowledgment), default=ready_ns
+                (time_ns for end, time_ns in asked if end <= segment.acknowledgment), default=ready_ns
             )
-            if one.time_ns - answers_ns > timeout_ns + 2 * EARLIEST * round_trip_ns:
-                return min(repeated_ns, one.time_ns)
+            if segment.time_ns - answers_ns > timeout_ns + 2 * EARLIEST * round_trip_ns:
+                return min(repeated_ns, segment.time_ns)
     return repeated_ns
 
 
 def _timed_out(reading: _Reading, heard: Sequence[Heard], round_trip_ns: int) -> int:
-    """When the first segment came before which a segment may have waited for its acknowledgment until a
-    timeout, in nanoseconds; NEVER_NS if none did.
+    """Return when the first segment came before which a segment may have waited for its acknowledgment until
+    a timeout, in nanoseconds; NEVER_NS if none did.
 
     What was sent again then may have been lost too. The acknowledgments that came early may have been lost:
     those count which the server is known to have heard.
     """
     timeout_ns = RTO_MIN_NS if reading.is_linux else max(OTHER_RTO_MIN_NS, EARLIEST * round_trip_ns)
-    known = sorted({one.least for one in heard if one.least})
+    known = sorted({entry.least for entry in heard if entry.least})
     covered = [reading.acks[count - 1].position for count in known]
-    for one in reading.data:
-        first = bisect.bisect_left(covered, one.end)
+    for segment in reading.data:
+        first = bisect.bisect_left(covered, segment.end)
         if first == len(known):
             break
         acked_ns = reading.acks[known[first] - 1].time_ns
-        if acked_ns - one.time_ns > EARLIEST * timeout_ns:
+        if acked_ns - segment.time_ns > EARLIEST * timeout_ns:
             return next((later.time_ns for later in reading.data if later.time_ns > acked_ns), NEVER_NS)
     return NEVER_NS
 
 
 def is_linux(answer: Packet) -> bool:
-    """True if a SYN-ACK has its options in the order of Linux (tcp_options_write):
+    """Return whether a SYN-ACK has its options in the order of Linux (tcp_options_write):
     SACK permitted before the window scale."""
-    kinds = option_kinds(answer.options)
+    kinds = list_option_kinds(answer.options)
     both = [kind for kind in kinds if kind in {SACK_PERMITTED, WINDOW_SCALE}]
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
 def _segment_size(data: Sequence[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
-    """Payload of a full segment, and whether it was seen: as the client allows,
+    """Return the payload of a full segment, and whether it was seen: as the client allows,
     or as the sender cut what it had."""
     has_timestamps = syn.timestamps is not None and answer.timestamps is not None
     allowed = max(1, (syn.mss or DEFAULT_MSS) - (TIMESTAMPS_BYTES if has_timestamps else 0))
-    largest = max(one.size for one in data)
-    is_cut = any(one.size == largest and not one.is_pushed for one in data)
+    largest = max(segment.size for segment in data)
+    is_cut = any(segment.size == largest and not segment.is_pushed for segment in data)
     return (largest, True) if largest >= allowed or is_cut else (allowed, False)

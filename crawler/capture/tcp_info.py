@@ -46,7 +46,7 @@ Ends = tuple[bytes, bytes]
 
 
 def open_tcp_info() -> socket.socket:
-    """A socket that asks for the TCP connections of this network namespace, and hears of those that end.
+    """Open a socket that asks for the TCP connections of this network namespace, and hears of those that end.
 
     Needs no capability. It belongs to the namespace, whichever process holds it;
     OSError if the kernel has no sock_diag.
@@ -74,7 +74,7 @@ class SmallestRoundTrips:
         self._asked = 0
 
     def fileno(self) -> int:
-        """Descriptor for select and poll: readable when a socket was destroyed."""
+        """Return the descriptor for select and poll: readable when a socket was destroyed."""
         return self._kernel.fileno()
 
     def drain(self) -> None:
@@ -83,16 +83,16 @@ class SmallestRoundTrips:
             self._keep(ends, trip_us)
 
     def take(self, client: bytes, server: bytes, *, since_ns: int) -> int | None:
-        """Smallest round trip in µs of the connection between two ends that began at
+        """Return the smallest round trip in µs of the connection between two ends that began at
         `since_ns` of CLOCK_MONOTONIC.
 
         None if the kernel measured none, or no longer knows the connection.
         """
         living = self._ask(client, server)
-        told = self._destroyed.pop((client, server), None)
+        report = self._destroyed.pop((client, server), None)
         if living is not None:
             return living
-        return told[1] if told is not None and told[0] >= since_ns else None
+        return report[1] if report is not None and report[0] >= since_ns else None
 
     def _ask(self, client: bytes, server: bytes) -> int | None:
         self._asked += 1
@@ -112,13 +112,13 @@ class SmallestRoundTrips:
             )
         except OSError:  # no memory for it
             return None
-        found = None
+        smallest_us = None
         for number, ends, trip_us in self._messages():  # the kernel answers within the call
             if number == self._asked and ends == (client, server):
-                found = trip_us
+                smallest_us = trip_us
             elif not number:
                 self._keep(ends, trip_us)
-        return found
+        return smallest_us
 
     def _keep(self, ends: Ends, trip_us: int) -> None:
         self._destroyed.pop(ends, None)
@@ -127,7 +127,7 @@ class SmallestRoundTrips:
             del self._destroyed[next(iter(self._destroyed))]
 
     def _messages(self) -> Iterator[tuple[int, Ends, int]]:
-        """Sequence number (0: a report), ends and smallest round trip in µs of each
+        """Yield the sequence number (0: a report), ends and smallest round trip in µs of each
         socket that the kernel told of."""
         for _ in range(REPORTS_LIMIT):  # a limit: sockets may end faster than they are read
             try:
@@ -147,8 +147,8 @@ class SmallestRoundTrips:
 def _ends(message: bytes) -> Ends:
     (family,) = FAMILY.unpack_from(message, HEADER.size)
     size = 4 if family == socket.AF_INET else 16
-    here, there, source, destination = SOCKET.unpack_from(message, HEADER.size)
-    return source[:size] + here, destination[:size] + there
+    port, peer_port, source, destination = SOCKET.unpack_from(message, HEADER.size)
+    return source[:size] + port, destination[:size] + peer_port
 
 
 def _smallest(message: bytes) -> int | None:

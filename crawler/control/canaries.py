@@ -71,19 +71,19 @@ CANARIES = [
 """Canaries by default: the network is up when one of them answers, and down when none does."""
 
 
-def chosen(text: str | None) -> list[Canary]:
+def parse_canaries(text: str | None) -> list[Canary]:
     """Parse a comma-separated list of ids and http URLs; CANARIES for None.
 
-    >>> [one.id for one in chosen("apple, http://here.test/")]
+    >>> [canary.id for canary in parse_canaries("apple, http://here.test/")]
     ['apple', 'http://here.test/']
     """
     if text is None:
         return CANARIES
     known = {canary.id: canary for canary in CANARIES}
-    return [known.get(word) or own(word) for word in map(str.strip, text.split(","))]
+    return [known.get(word) or parse_canary(word) for word in map(str.strip, text.split(","))]
 
 
-def own(url: str) -> Canary:
+def parse_canary(url: str) -> Canary:
     """Make a canary of an operator's URL, for which any status below 300 is expected."""
     try:
         parts = urlsplit(url)

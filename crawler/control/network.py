@@ -13,7 +13,7 @@ from typing import Protocol
 
 from crawler.control.canaries import Canary
 from crawler.control.probe import WITHIN_S
-from crawler.control.resolvers import Resolver, opinion
+from crawler.control.resolvers import Resolver, ask_resolvers
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable, GuardEnded
 
@@ -34,7 +34,7 @@ ENDS_WITHIN_S = WITHIN_S + 4.0
 class Fault:
     """A fault of our own network."""
 
-    said: str
+    reason: str
     guard: bool = False
     """True if the address guard was not whole: then even a page that loaded well says nothing of its site."""
 
@@ -46,15 +46,15 @@ class Network(Protocol):
         """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended."""
         ...
 
-    async def guard_fault(self) -> Fault | None:
+    async def check_guard(self) -> Fault | None:
         """Return the guard's fault, without asking canaries and without mending."""
         ...
 
-    def resolved(self, host: str) -> None:
+    def note_resolved(self, host: str) -> None:
         """Note that the name of a site that answered is known to resolve."""
         ...
 
-    async def resolver_fault(self, names: Sequence[str]) -> Fault | None:
+    async def check_resolver(self, names: Sequence[str]) -> Fault | None:
         """Return the fault of our resolver if names exist that the browser could not resolve."""
         ...
 
@@ -65,15 +65,15 @@ class OwnNetwork:
     def __init__(
         self, canaries: Sequence[Canary], guard: Guard | None, resolvers: Sequence[Resolver] | None = None
     ) -> None:
-        """`resolvers` are asked about names that do not resolve; None for a web whose names are not in the
-        DNS."""
+        """Take `resolvers`, which are asked about names that do not resolve; None for a web whose names are
+        not in the DNS."""
         self._canaries = list(canaries)
         self._guard = guard
         self._resolvers = None if resolvers is None else list(resolvers)
         self._known: deque[str] = deque(maxlen=NAMES_KEPT)
         self._broken_since: float | None = None
 
-    async def guard_fault(self) -> Fault | None:
+    async def check_guard(self) -> Fault | None:
         """Check the whole guard."""
         if self._guard is None:
             return None
@@ -84,32 +84,32 @@ class OwnNetwork:
         self._broken_since = None
         return None
 
-    def resolved(self, host: str) -> None:
+    def note_resolved(self, host: str) -> None:
         """Note that the name of a site that answered is known to resolve."""
         if self._resolvers is not None and host not in self._known:
             self._known.append(host)
 
-    async def resolver_fault(self, names: Sequence[str]) -> Fault | None:
+    async def check_resolver(self, names: Sequence[str]) -> Fault | None:
         """Ask second resolvers, from outside the guard; without an answer of theirs there is no fault."""
         for name in names:
             if self._resolvers:
                 # As with canaries: no operator is asked more than the others.
                 self._resolvers.append(self._resolvers.pop(0))
-                if await opinion(self._resolvers, name) == "exists":
+                if await ask_resolvers(self._resolvers, name) == "exists":
                     return Fault(f"our resolver does not resolve {name}, and another does")
         return None
 
     async def probe(self) -> Fault | None:
         """Check the guard, mend it if it is broken, else ask canaries;
         a broken guard is a fault even if it was mended."""
-        broken = await self.guard_fault()
+        broken = await self.check_guard()
         if broken is not None:
-            return await self._mended(broken)
+            return await self._mend(broken)
         # Each probe begins with another canary: no operator is asked more than the others.
         self._canaries.append(self._canaries.pop(0))
-        return await self._canary_fault()
+        return await self._probe_canaries()
 
-    async def _mended(self, broken: Fault) -> Fault:
+    async def _mend(self, broken: Fault) -> Fault:
         assert self._guard is not None
         now = asyncio.get_running_loop().time()
         self._broken_since = self._broken_since if self._broken_since is not None else now
@@ -120,21 +120,21 @@ class OwnNetwork:
                 raise
             return Fault(str(exc), guard=True)
         self._broken_since = None
-        return Fault(f"{broken.said}; mended", guard=True)
+        return Fault(f"{broken.reason}; mended", guard=True)
 
-    async def _canary_fault(self) -> Fault | None:
+    async def _probe_canaries(self) -> Fault | None:
         namespace_pid = None if self._guard is None else self._guard.namespace_pid
         what = {
             "canaries": [dataclasses.asdict(canary) for canary in self._canaries],
             "names": random.sample(list(self._known), min(NAMES_ASKED, len(self._known))),
             "namespace_pid": namespace_pid,
         }
-        found = json.loads(await run_probe(json.dumps(what)) or '{"good": false, "said": {}}')
-        if found["good"]:
+        result = json.loads(await run_probe(json.dumps(what)) or '{"good": false, "errors": {}}')
+        if result["good"]:
             return None
-        said = ", ".join(f"{name}: {words}" for name, words in found["said"].items())
-        fault = "names do not resolve" if found.get("resolver") else "no canary answers"
-        return Fault(f"{fault} ({said or 'none in time'})")
+        errors = ", ".join(f"{name}: {words}" for name, words in result["errors"].items())
+        fault = "names do not resolve" if result.get("resolver") else "no canary answers"
+        return Fault(f"{fault} ({errors or 'none in time'})")
 
 
 async def run_probe(what: str) -> bytes:

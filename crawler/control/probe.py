@@ -44,13 +44,14 @@ PR_SET_NO_NEW_PRIVS = 38
 
 
 def main() -> int:
-    """Probe; return exit code 1 if the guard cannot be entered, 0 whatever the canaries answer."""
+    """Probe the network; return exit code 1 if the guard cannot be entered, 0 whatever the canaries
+    answer."""
     wanted = json.loads(sys.argv[1])
     if wanted["namespace_pid"] is not None:
         try:
             enter(wanted["namespace_pid"])
         except OSError as exc:
-            print(json.dumps({"good": False, "said": {"the address guard": exc.strerror}}), flush=True)
+            print(json.dumps({"good": False, "errors": {"the address guard": exc.strerror}}), flush=True)
             return 1
     print(json.dumps(probe(wanted["canaries"], wanted.get("names", []))), flush=True)
     return 0
@@ -66,9 +67,9 @@ def enter(namespace_pid: int) -> None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    for one in namespaces:
-        _check(libc.setns(one, 0))
-        os.close(one)
+    for namespace in namespaces:
+        _check(libc.setns(namespace, 0))
+        os.close(namespace)
     _check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     # Root in a child of the network's user namespace has no capability over the rules.
     _check(libc.unshare(CLONE_NEWUSER))
@@ -87,29 +88,29 @@ def probe(canaries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     resolved: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     for name in asked:
         threading.Thread(
-            target=lambda name=name: resolved.put((name, resolution(name, is_known=name in names))),
+            target=lambda name=name: resolved.put((name, resolve(name, is_known=name in names))),
             daemon=True,
         ).start()
-    found = ask(canaries, deadline)
-    if not found["good"]:
-        return found
+    result = ask_canaries(canaries, deadline)
+    if not result["good"]:
+        return result
     failed = dict.fromkeys(asked, "no answer in time")
     while failed and (left_s := deadline - time.monotonic()) > 0:
         try:
-            name, said = resolved.get(timeout=left_s)
+            name, error = resolved.get(timeout=left_s)
         except queue.Empty:
             break
-        if said:
-            failed[name] = said
+        if error:
+            failed[name] = error
         else:
             del failed[name]
         if len(failed) <= MOST_UNRESOLVED or "no answer in time" not in failed.values():
             break
-    return {"good": False, "said": failed, "resolver": True} if len(failed) > MOST_UNRESOLVED else found
+    return {"good": False, "errors": failed, "resolver": True} if len(failed) > MOST_UNRESOLVED else result
 
 
-def resolution(name: str, *, is_known: bool) -> str:
-    """What is wrong with our resolver's answer for a name, "" if nothing is.
+def resolve(name: str, *, is_known: bool) -> str:
+    """Return what is wrong with our resolver's answer for a name, "" if nothing is.
 
     A name that is made up is in no cache: that it does not exist is an answer, and that its servers were not
     reached is none.
@@ -122,27 +123,27 @@ def resolution(name: str, *, is_known: bool) -> str:
     return ""
 
 
-def ask(canaries: list[dict[str, Any]], deadline: float) -> dict[str, Any]:
+def ask_canaries(canaries: list[dict[str, Any]], deadline: float) -> dict[str, Any]:
     """Ask the first canary, and all others at once if it does not answer soon, until one answers well."""
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
-    said: dict[str, str] = {}
+    errors: dict[str, str] = {}
     for group, until in ((canaries[:1], deadline - WITHIN_S + FIRST_WITHIN_S), (canaries[1:], deadline)):
-        for one in group:
+        for canary in group:
             threading.Thread(
-                target=lambda one=one: answers.put((one["id"], answer(one))), daemon=True
+                target=lambda canary=canary: answers.put((canary["id"], ask_canary(canary))), daemon=True
             ).start()
-            said[one["id"]] = "no answer in time"
-        while (left_s := until - time.monotonic()) > 0 and "no answer in time" in said.values():
+            errors[canary["id"]] = "no answer in time"
+        while (left_s := until - time.monotonic()) > 0 and "no answer in time" in errors.values():
             try:
-                name, said[name] = answers.get(timeout=left_s)
+                name, errors[name] = answers.get(timeout=left_s)
             except queue.Empty:
                 break
-            if not said[name]:
-                return {"good": True, "said": {name: ""}}
-    return {"good": False, "said": said}
+            if not errors[name]:
+                return {"good": True, "errors": {name: ""}}
+    return {"good": False, "errors": errors}
 
 
-def answer(canary: dict[str, Any]) -> str:
+def ask_canary(canary: dict[str, Any]) -> str:
     """Ask a canary; return what is wrong with its answer, "" if nothing is."""
     url = urlsplit(canary["url"])
     connection = http.client.HTTPConnection(
@@ -152,17 +153,17 @@ def answer(canary: dict[str, Any]) -> str:
         connection.request(
             "GET", url._replace(scheme="", netloc="").geturl() or "/", headers={"User-Agent": "firstflight"}
         )
-        found = connection.getresponse()
-        body = found.read(READ_BYTES).decode("latin-1")
+        response = connection.getresponse()
+        body = response.read(READ_BYTES).decode("latin-1")
     except OSError as exc:
         return exc.strerror or str(exc) or "no answer in time"
     except http.client.HTTPException as exc:
         return f"no HTTP: {exc}"
     finally:
         connection.close()
-    good = found.status < 300 if canary["status"] is None else found.status == canary["status"]
+    good = response.status < 300 if canary["status"] is None else response.status == canary["status"]
     if not good:
-        return f"status {found.status}"
+        return f"status {response.status}"
     return "" if body.startswith(canary["body"]) else "another body than its own"
 
 

@@ -52,18 +52,18 @@ RESOLVERS = [
 """Second resolvers by default."""
 
 
-def chosen(text: str | None) -> list[Resolver]:
+def parse_resolvers(text: str | None) -> list[Resolver]:
     """Parse a comma-separated list of ids and addresses, each perhaps with a port; RESOLVERS for None.
 
-    >>> [(one.address, one.port) for one in chosen("google, 192.0.2.1#5353")], chosen("none")
-    ([('8.8.8.8', 53), ('192.0.2.1', 5353)], [])
+    >>> [(resolver.address, resolver.port) for resolver in parse_resolvers("google, 192.0.2.1#5353")]
+    [('8.8.8.8', 53), ('192.0.2.1', 5353)]
     """
     if text is None:
         return list(RESOLVERS)
-    return [] if text.strip() == NONE else [_named(part.strip()) for part in text.split(",")]
+    return [] if text.strip() == NONE else [_parse_resolver(part.strip()) for part in text.split(",")]
 
 
-def _named(text: str) -> Resolver:
+def _parse_resolver(text: str) -> Resolver:
     for resolver in RESOLVERS:
         if resolver.id == text:
             return resolver
@@ -83,19 +83,19 @@ def _named(text: str) -> Resolver:
         ) from exc
 
 
-async def opinion(resolvers: Sequence[Resolver], name: str) -> Opinion:
+async def ask_resolvers(resolvers: Sequence[Resolver], name: str) -> Opinion:
     """Ask one resolver after the other until one says whether a name has an address, be it one that no
     page may reach."""
-    found: Opinion = "unknown"
+    result: Opinion = "unknown"
     for resolver in resolvers:
         answers = await asyncio.gather(*(_ask(resolver, name, kind) for kind in ("A", "AAAA")))
         if any(answer is not None and _has_address(answer) for answer in answers):
             return "exists"
         if any(answer is not None for answer in answers):
-            found = "absent"
+            result = "absent"
         if all(answer is not None and answer.rcode() in DEFINITE for answer in answers):
             break
-    return found
+    return result
 
 
 DEFINITE = (dns.rcode.NOERROR, dns.rcode.NXDOMAIN)
@@ -104,18 +104,18 @@ resolver is asked."""
 
 
 async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:
-    """A resolver's answer; None if there is none in time."""
+    """Return one resolver's answer; None if there is none in time."""
     # Imported when the first resolver is asked: with it come libraries of DNS over HTTPS and QUIC, if there.
     import dns.asyncquery
 
     try:
         question = dns.message.make_query(name, kind)
-        found, _ = await dns.asyncquery.udp_with_fallback(
+        answer, _ = await dns.asyncquery.udp_with_fallback(
             question, resolver.address, timeout=WITHIN_S, port=resolver.port
         )
     except (dns.exception.DNSException, OSError, EOFError):
         return None
-    return found
+    return answer
 
 
 def _has_address(answer: Message) -> bool:

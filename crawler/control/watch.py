@@ -54,7 +54,7 @@ class Watch:
         say: Callable[[str], None],
         pacing: Pacing = PACING,
     ) -> None:
-        """Without a `network` to probe, the network counts as up."""
+        """Watch a network; without a `network` to probe, the network counts as up."""
         self._network = network
         self._stop = stop
         self._say = say
@@ -81,7 +81,7 @@ class Watch:
     @contextlib.asynccontextmanager
     async def visiting(self) -> AsyncIterator[None]:
         """Probe the network during a visit, if the visit is slow."""
-        asking = asyncio.ensure_future(self._while_slow())
+        asking = asyncio.ensure_future(self._probe_while_slow())
         try:
             yield
         finally:
@@ -98,11 +98,11 @@ class Watch:
         if self._network is None:
             return observation
         ended = _now()
-        broken = await self._network.guard_fault()
+        broken = await self._network.check_guard()
         if broken is not None:
-            self._fails(broken)
+            self._begin_outage(broken)
         elif began >= self._guarded_from and is_whole(observation):
-            self._network.resolved(host)
+            self._network.note_resolved(host)
             return observation
         else:
             while self._good_at < ended and self._is_good_since(began):
@@ -110,25 +110,27 @@ class Watch:
                     return None
                 await self._probe(ended)
             if self._is_good_since(began):
-                return await self._with_second_opinion(observation, host)
-        return given_back(observation)
+                return await self._ask_second_resolvers(observation, host)
+        return mark_network_down(observation)
 
-    async def _with_second_opinion(self, observation: Observation, host: str) -> Observation:
+    async def _ask_second_resolvers(self, observation: Observation, host: str) -> Observation:
         """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES
         such visits, mark it."""
         assert self._network is not None
-        names = unresolved(observation, host)
-        fault = await self._network.resolver_fault(names) if names else None
+        names = list_unresolved(observation, host)
+        fault = await self._network.check_resolver(names) if names else None
         if fault is None:
             return observation
         self._disputes[host] = self._disputes.get(host, 0) + 1
-        self._say(fault.said)
-        return given_back(observation) if self._disputes[host] <= DISPUTES else disputed(observation)
+        self._say(fault.reason)
+        return (
+            mark_network_down(observation) if self._disputes[host] <= DISPUTES else mark_disputed(observation)
+        )
 
     def _is_good_since(self, began: float) -> bool:
         return self._down_since is None and began >= self._good_from
 
-    async def _while_slow(self) -> None:
+    async def _probe_while_slow(self) -> None:
         while self._network is not None:
             since = _now()
             await asyncio.sleep(self._pacing.slow_s)
@@ -151,19 +153,19 @@ class Watch:
             fault = await self._network.probe()
             self._probed_at = probed_at  # only now: a cancelled probe tells nothing
             if fault is not None:
-                self._fails(fault)
+                self._begin_outage(fault)
             else:
                 self._good_at = probed_at
-                self._is_back()
+                self._end_outage()
 
-    def _fails(self, fault: Fault) -> None:
+    def _begin_outage(self, fault: Fault) -> None:
         if fault.guard:
             self._guarded_from = math.inf
         if self._down_since is None:
             self._down_since = _now()
-            self._say(f"the network is down: {fault.said}. No site is visited until it is back")
+            self._say(f"the network is down: {fault.reason}. No site is visited until it is back")
 
-    def _is_back(self) -> None:
+    def _end_outage(self) -> None:
         if self._down_since is None:
             return
         self._good_from = _now()
@@ -184,11 +186,11 @@ def is_whole(observation: Observation) -> bool:
     A captive portal answers by http alone.
     """
     return all(
-        one.visit["outcome"] in ANSWERED
-        and one.visit["scheme"] == "https"
-        and one.visit["stop_reason"] == "quiet"
-        and not any(map(_is_lost, one.responses))
-        for one in (observation, *observation.more)
+        load.visit["outcome"] in ANSWERED
+        and load.visit["scheme"] == "https"
+        and load.visit["stop_reason"] == "quiet"
+        and not any(map(_is_lost, load.responses))
+        for load in (observation, *observation.more)
     )
 
 
@@ -201,31 +203,33 @@ def _is_lost(response: Row) -> bool:
     return not failure.startswith(OF_THE_PAGE)
 
 
-def unresolved(observation: Observation, host: str) -> list[str]:
+def list_unresolved(observation: Observation, host: str) -> list[str]:
     """Return the names for which the loads of a visit to `host` ended as `dns`: its own, or that of a
     redirect."""
     names: set[str] = set()
-    for one in (observation, *observation.more):
-        if one.visit["outcome"] == DNSError.outcome:
-            documents = (row for row in one.responses if row["resource_type"] == "document")
+    for load in (observation, *observation.more):
+        if load.visit["outcome"] == DNSError.outcome:
+            documents = (row for row in load.responses if row["resource_type"] == "document")
             names |= {row["host"] for row in documents if row["failure"] == NOT_RESOLVED} or {host}
     return sorted(names)
 
 
-def disputed(observation: Observation) -> Observation:
+def mark_disputed(observation: Observation) -> Observation:
     """Mark the loads of a visit that ended as `dns` although another resolver knows the name."""
     visit = observation.visit
     if visit["outcome"] == DNSError.outcome:
         visit = {**visit, "error": f"{visit['error'] or NOT_RESOLVED}{DISPUTED}"}
-    return dataclasses.replace(observation, visit=visit, more=[disputed(one) for one in observation.more])
+    return dataclasses.replace(
+        observation, visit=visit, more=[mark_disputed(load) for load in observation.more]
+    )
 
 
-def given_back(observation: Observation) -> Observation:
+def mark_network_down(observation: Observation) -> Observation:
     """Mark all loads of a visit as an attempt that says nothing of its site."""
     return dataclasses.replace(
         observation,
         visit={**observation.visit, "outcome": NETWORK_DOWN},
-        more=[given_back(one) for one in observation.more],
+        more=[mark_network_down(load) for load in observation.more],
     )
 
 

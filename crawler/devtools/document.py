@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.netlog.exchange import MAIN_FRAME, Exchange, kept_url
+from crawler.netlog.exchange import MAIN_FRAME, Exchange, clean_url
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -75,7 +75,7 @@ class MainDocument:
             if failed is not None and not params.get("canceled"):  # the next navigation cancels it
                 failed.failed = True
         elif method == "Page.loadEventFired" and self._shown and not self._is_error_page:
-            self.load_ms = _milliseconds(params)
+            self.load_ms = _timestamp_ms(params)
         elif method == "Page.lifecycleEvent":
             self._lifecycle(params)
         elif method == "PerformanceTimeline.timelineEventAdded":
@@ -93,10 +93,10 @@ class MainDocument:
         number = str(params.get("requestId"))
         if params.get("frameId") != self._frame_id or params.get("loaderId") != number:
             return
-        url = kept_url(str(params.get("request", {}).get("url", ""))).partition("#")[0]
+        url = clean_url(str(params.get("request", {}).get("url", ""))).partition("#")[0]
         if url.startswith(("http:", "https:")):
             self._asked.pop(number, None)
-            self._asked[number] = Navigation(number, url, _milliseconds(params))
+            self._asked[number] = Navigation(number, url, _timestamp_ms(params))
             if len(self._asked) > KEPT:
                 del self._asked[next(iter(self._asked))]
 
@@ -111,20 +111,20 @@ class MainDocument:
         if navigation is not None:  # about:blank and documents written by scripts have no request
             self._shown = [*self._shown[1 - KEPT :], navigation]
 
-    def among(self, exchanges: Sequence[Exchange]) -> int | None:
-        """Index of the document's exchange; None if there is none.
+    def find_exchange(self, exchanges: Sequence[Exchange]) -> int | None:
+        """Return the index of the document's exchange; None if there is none.
 
         If the document came from a service worker or a cache, the document before counts. If no document was
         shown (a download, status 204, a timeout), the last request counts.
         """
         for navigation in reversed(self._shown or list(self._asked.values())):
-            found = [
+            candidates = [
                 (abs(exchange.asked_ms - navigation.asked_ms), index)
                 for index, exchange in enumerate(exchanges)
                 if self._can_show(exchange) and exchange.url.partition("#")[0] == navigation.url
             ]
-            if found:
-                return min(found)[1]
+            if candidates:
+                return min(candidates)[1]
         return None
 
     @property
@@ -143,5 +143,5 @@ class MainDocument:
         return not is_redirect or (self.is_shown and not exchange.is_followed)
 
 
-def _milliseconds(params: dict[str, Any]) -> int:
+def _timestamp_ms(params: dict[str, Any]) -> int:
     return int(float(params.get("timestamp", 0)) * 1000)

@@ -6,7 +6,7 @@ The events are those of the page, its frames and its dedicated workers. Sizes ar
 import dataclasses
 from typing import Any
 
-from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, kept_url
+from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, clean_url
 
 EVENTS = (
     "Network.requestWillBeSent",
@@ -106,11 +106,11 @@ class Initiators:
             self._open[request_id] = request
 
     def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
-        url = kept_url(url)
+        url = clean_url(url)
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return None
         initiator = self._initiator_url(params)
-        initiator = None if initiator is None else kept_url(initiator)
+        initiator = None if initiator is None else clean_url(initiator)
         self._url_characters += len(url) + len(initiator or "")
         if len(self.requests) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return None
@@ -121,7 +121,7 @@ class Initiators:
         return request
 
     def _initiator_url(self, params: dict[str, Any]) -> str | None:
-        """Initiator of a preflight's actual request, or of the request that was redirected.
+        """Return the initiator of a preflight's actual request, or of the request that was redirected.
 
         The protocol gives a redirect's target the parser's position at that time as its initiator.
         """
@@ -151,7 +151,7 @@ class Initiators:
 
 
 def initiator_url(initiator: dict[str, Any]) -> str | None:
-    """URL of the requesting document, style sheet or script: the innermost call frame with a URL.
+    """Return the URL of the requesting document, style sheet or script: the innermost call frame with a URL.
 
     >>> initiator_url({"type": "parser", "url": "https://a.test/#top"})
     'https://a.test/'

@@ -42,7 +42,7 @@ FIRST_OPENED = 5
 
 
 def opened_path(number: int) -> str:
-    """Path by which the browser opens the file at this place in `opened`."""
+    """Return the path by which the browser opens the file at this place in `opened`."""
     return f"/proc/self/fd/{FIRST_OPENED + number}"
 
 
@@ -80,7 +80,7 @@ class PipeTee:
         opened: Sequence[Path] = (),
         read: tuple[int, Path] | None = None,
     ) -> Path:
-        """A program that takes the browser's arguments and runs it with a tee in its pipe.
+        """Write a program that takes the browser's arguments and runs it with a tee in its pipe.
 
         `call` is the browser's command, and `options` follow the arguments. The browser may write to the
         files `opened`, as descriptors of its own (`opened_path`). The command finds the file `read` open at
@@ -103,7 +103,7 @@ class PipeTee:
         return script
 
     def pid(self) -> int:
-        """Process ID of the program, once the driver has connected."""
+        """Return the process ID of the program, once the driver has connected."""
         return int((self._folder / "pid").read_text(encoding="ascii"))
 
     def knows(self, page: str) -> bool:
@@ -115,7 +115,7 @@ class PipeTee:
         self._drain.check()
         self._page, self._hear = page, hear
 
-    async def caught_up(self, *, timeout_s: float = 0.25) -> None:
+    async def catch_up(self, *, timeout_s: float = 0.25) -> None:
         """Wait until all events so far have been passed on, or for `timeout_s` if they never end."""
         self._drain.hurry()
         with contextlib.suppress(TimeoutError):
@@ -131,7 +131,7 @@ class PipeTee:
         self._drain.check()
 
     def close(self) -> None:
-        """End, after the browser's end."""
+        """End the copying, after the browser's end."""
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:
@@ -143,10 +143,10 @@ class PipeTee:
         heard = [event for message in self._messages.feed(chunk) if (event := self._event(message))]
         if heard:
             with contextlib.suppress(RuntimeError):  # the loop has ended: no listener is left
-                self._loop.call_soon_threadsafe(self._tell, heard)
+                self._loop.call_soon_threadsafe(self._pass_on, heard)
 
     def _event(self, message: bytes) -> PageEvent | None:
-        """The event in a message; None if it is not wanted."""
+        """Return the event in a message; None if it is not wanted."""
         if not message.startswith(BEGIN):
             return None
         method = self._wanted.get(message[len(BEGIN) : message.find(b'"', len(BEGIN))])
@@ -158,14 +158,14 @@ class PipeTee:
             return None
         speaker, params = self._pages.get(fields.get("sessionId")), fields["params"]
         if method == ATTACHED:
-            self._attached(params, speaker)
+            self._note_session(params, speaker)
         elif method == DETACHED:
-            self._detached(params["sessionId"])
+            self._forget_session(params["sessionId"])
         elif speaker is not None:
             return PageEvent(speaker[0], method, params)
         return None
 
-    def _attached(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
+    def _note_session(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
         """Note a session. Playwright attaches to frames and workers by the session of their page.
 
         A session that a caller of Playwright opens is attached to by one of the browser, which is no page.
@@ -175,13 +175,13 @@ class PipeTee:
                 (by[0], False) if by else (params["targetInfo"]["targetId"], True)
             )
 
-    def _detached(self, session: str) -> None:
+    def _forget_session(self, session: str) -> None:
         """Forget a session, and with a page's last session those of its frames and workers."""
         page, is_own = self._pages.pop(session, (None, False))
         if is_own and (page, True) not in self._pages.values():  # a page may have several sessions
-            self._pages = {one: told for one, told in self._pages.items() if told[0] != page}
+            self._pages = {session: owner for session, owner in self._pages.items() if owner[0] != page}
 
-    def _tell(self, heard: list[PageEvent]) -> None:
-        for one in heard:
-            if self._hear is not None and one.page == self._page:
-                self._hear(one)
+    def _pass_on(self, heard: list[PageEvent]) -> None:
+        for event in heard:
+            if self._hear is not None and event.page == self._page:
+                self._hear(event)

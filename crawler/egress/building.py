@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.egress import forwarding
-from crawler.egress.changes import have_changed, listeners
+from crawler.egress.changes import have_changed, open_listeners
 from crawler.egress.inside import Inside
-from crawler.egress.machine import machine
-from crawler.egress.nameservers import RESOLV_CONF, nameservers
+from crawler.egress.machine import read_machine
+from crawler.egress.nameservers import RESOLV_CONF, parse_nameservers
 from crawler.egress.networks import Network
-from crawler.egress.plan import Link, Plan, planned
+from crawler.egress.plan import Link, Plan, make_plan
 from crawler.errors import EgressUnavailable
 
 LOCK_FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
@@ -42,7 +42,7 @@ class Building:
         self._link: Link | None = None
         self.plan: Plan | None = None
         self._built: dict[str, Any] = {}
-        self._listening = [*listeners(), *self.inside.listeners()]
+        self._listening = [*open_listeners(), *self.inside.listeners()]
         self._known_servers = ""
         self._is_good = False
         """True if the last look found the guard whole, and the kernel has reported no change since."""
@@ -54,17 +54,17 @@ class Building:
         EgressUnavailable there is no link.
         """
         self._is_good = False
-        with alone():
+        with hold_lock():
             self._link = link = self._link or forwarding.free_link()
             forwarding.unlink(link)
             forwarding.sweep()
             forwarding.check_firewall()
-            plan = self._planned(link)
+            plan = self._make_plan(link)
             try:
                 forwarding.attach(plan, self.inside.pid, self._opened)
                 sockets = self.inside.settle(plan)
-                built = self._look(plan)
-                _check_there(built)
+                built = self._read_state(plan)
+                _check_built(built)
             except (EgressUnavailable, OSError):
                 forwarding.unlink(link)
                 raise
@@ -83,12 +83,12 @@ class Building:
         self._is_good = False
         assert self.plan is not None
         forwarding.check_firewall()
-        if self._planned(self.plan.link) != self.plan:
+        if self._make_plan(self.plan.link) != self.plan:
             raise EgressUnavailable(
                 "this machine's network is not what it was when the address guard was built"
             )
-        found = self._look(self.plan)
-        wrong = [name for name, value in self._built.items() if found.get(name) != value]
+        state = self._read_state(self.plan)
+        wrong = [name for name, value in self._built.items() if state.get(name) != value]
         if wrong:
             raise EgressUnavailable(f"the address guard is not whole: missing or changed: {', '.join(wrong)}")
 
@@ -96,29 +96,29 @@ class Building:
         """Remove the whole guard."""
         self.inside.close()
         if self._link is not None:
-            with alone():
+            with hold_lock():
                 forwarding.detach(self._link, self._opened)
 
-    def _planned(self, link: Link) -> Plan:
-        outside = machine()
+    def _make_plan(self, link: Link) -> Plan:
+        outside = read_machine()
         self._known_servers = self._servers()
-        return planned(
+        return make_plan(
             link,
             outside,
-            forwarding.versions(outside),
+            forwarding.forwarded_versions(outside),
             blocked=self._blocked,
-            nameservers=nameservers(self._known_servers.splitlines()),
+            nameservers=parse_nameservers(self._known_servers.splitlines()),
         )
 
     @staticmethod
     def _servers() -> str:
         return RESOLV_CONF.read_text(encoding="utf-8", errors="replace")
 
-    def _look(self, plan: Plan) -> dict[str, Any]:
-        return forwarding.look(plan, self._opened) | self.inside.look()
+    def _read_state(self, plan: Plan) -> dict[str, Any]:
+        return forwarding.read_state(plan, self._opened) | self.inside.look()
 
 
-def _check_there(built: dict[str, Any]) -> None:
+def _check_built(built: dict[str, Any]) -> None:
     """Raise EgressUnavailable if a part was not built after all."""
     for name, value in built.items():
         if not value or (isinstance(value, dict) and not value["up"]):
@@ -126,7 +126,7 @@ def _check_there(built: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
+def hold_lock() -> Iterator[None]:
     """Hold the lock while a guard is set up, mended or ended; the kernel releases it if the process dies.
 
     Lock files in folders would differ from user to user, and a fixed name in a folder or among the abstract

@@ -17,31 +17,31 @@ NFTABLES_GROUPS = 1 << 7 - 1
 READ_BYTES = 65_536
 
 
-def listeners() -> list[socket.socket]:
+def open_listeners() -> list[socket.socket]:
     """Open sockets on which the kernel reports changes of this process's network namespace;
     any process may read them."""
-    found = []
+    sockets = []
     for protocol, groups in ((socket.NETLINK_ROUTE, ROUTE_GROUPS), (NETLINK_NETFILTER, NFTABLES_GROUPS)):
         listening = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, protocol)
         listening.setblocking(False)
         listening.bind((0, groups))
-        found.append(listening)
-    return found
+        sockets.append(listening)
+    return sockets
 
 
 def have_changed(listening: Iterable[socket.socket]) -> bool:
     """Return whether a change was reported since the last call; all reports are read away."""
-    told = [_was_told(one) for one in listening]  # every socket is to be read
-    return any(told)
+    changed = [_has_report(sock) for sock in listening]  # every socket is to be read
+    return any(changed)
 
 
-def _was_told(listening: socket.socket) -> bool:
-    told = False
+def _has_report(listening: socket.socket) -> bool:
+    changed = False
     while True:
         try:
             listening.recv(READ_BYTES)
         except BlockingIOError:
-            return told
+            return changed
         except OSError:  # ENOBUFS: there were more reports than the buffer holds
             pass
-        told = True
+        changed = True

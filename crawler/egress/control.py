@@ -29,9 +29,9 @@ class Control:
     def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
         """Receive the first message, sent once the guard is up: how to enter it,
         and the sockets of the capture, if any."""
-        found, sockets = self._answer()
-        self._learn(found["local"])
-        return found, sockets
+        result, sockets = self._answer()
+        self._learn(result["local"])
+        return result, sockets
 
     def ask(self, what: bytes) -> None:
         """Send CHECK or MEND; EgressUnavailable says what is wrong,
@@ -52,10 +52,10 @@ class Control:
             raise GuardEnded("the address guard's own process does not answer: run it again") from exc
         if not message:
             raise GuardEnded
-        said = json.loads(message)
-        if "error" in said:
-            raise EgressUnavailable(said["error"])
-        return said["found"], sockets
+        answer = json.loads(message)
+        if "error" in answer:
+            raise EgressUnavailable(answer["error"])
+        return answer["result"], sockets
 
     def _learn(self, local: list[str]) -> None:
         self.local = tuple(map(ipaddress.ip_network, local))

@@ -16,7 +16,15 @@ from crawler.egress import rules
 from crawler.egress.machine import Machine
 from crawler.egress.namespace import INNER
 from crawler.egress.plan import LINKS, Link, Plan
-from crawler.egress.programs import batch, listed, load, rules_digest, run, shown_link, tables
+from crawler.egress.programs import (
+    list_tables,
+    load_rules,
+    read_link,
+    rules_digest,
+    run,
+    run_ip_batch,
+    run_ip_json,
+)
 from crawler.errors import EgressUnavailable
 
 SYSCTL = Path("/proc/sys/net")
@@ -26,25 +34,25 @@ UPLINK_TABLE = f"{rules.PREFIX}_uplink_"
 """Prefix of the table that records that we turned forwarding on; the name of the interface follows."""
 
 
-def versions(machine: Machine) -> list[int]:
+def forwarded_versions(machine: Machine) -> list[int]:
     """Return the IP versions that the machine has and can forward, which browsers get."""
-    found = [4] if 4 in machine.uplinks else []
+    forwarded = [4] if 4 in machine.uplinks else []
     passes_on = SYSCTL / "ipv6/conf/all/forwarding"
     if 6 in machine.uplinks and passes_on.exists() and passes_on.read_text().strip() == "1":
-        found.append(6)
-    if not found:
+        forwarded.append(6)
+    if not forwarded:
         raise EgressUnavailable(
             "this machine has IPv6 alone and does not forward it: sysctl -w net.ipv6.conf.all.forwarding=1 "
             "(and accept_ra=2 on its interface)"
         )
-    return found
+    return forwarded
 
 
 def check_firewall() -> None:
     """Raise EgressUnavailable if the machine's own firewall drops forwarded packets:
     every page would time out."""
-    found = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
-    for chain in (one["chain"] for one in found if "chain" in one):
+    objects = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
+    for chain in (entry["chain"] for entry in objects if "chain" in entry):
         if chain.get("hook") == "forward" and chain.get("policy") == "drop" and chain["family"] != "bridge":
             where = f"{chain['family']} {chain['table']} {chain['name']}"
             raise EgressUnavailable(
@@ -55,9 +63,9 @@ def check_firewall() -> None:
 
 def free_link() -> Link:
     """Choose a link whose name is not taken."""
-    taken = _links()
+    taken = _list_links()
     return next(
-        one for one in (Link(secrets.randbelow(LINKS)) for _ in range(TRIES)) if one.name not in taken
+        link for link in (Link(secrets.randbelow(LINKS)) for _ in range(TRIES)) if link.name not in taken
     )
 
 
@@ -68,33 +76,33 @@ def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
     that this call turns on is added.
     """
     link = plan.link
-    load(rules.outside(table=link.name, link=link.name, local=plan.local))
+    load_rules(rules.outside_rules(table=link.name, link=link.name, local=plan.local))
     end = f"peer {INNER} netns {namespace_pid}"
     lines = [f"link add {link.name} mtu {plan.mtu} type veth {end}", f"link set {link.name} up"]
     for version in plan.versions:
         nodad = " nodad" if version == 6 else ""
         lines.append(f"address add {link.addresses(version)[0]} dev {link.name}{nodad}")
-    batch(lines)
+    run_ip_batch(lines)
     if 4 in plan.versions:
         _set_forwarding(link.name, "1")
-        _open(plan.uplinks[4], opened)
+        _open_uplink(plan.uplinks[4], opened)
 
 
-def look(plan: Plan, opened: set[str]) -> dict[str, Any]:
+def read_state(plan: Plan, opened: set[str]) -> dict[str, Any]:
     """Read the state of all parts of a guard outside its namespaces."""
     name = plan.link.name
     forwarding = [name, plan.uplinks[4]] if 4 in plan.versions else []
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         f"the nftables rules outside (table {name})": rules_digest(name),
-        f"the link's outer end ({name})": shown_link(listed("address", "show"), name),
+        f"the link's outer end ({name})": read_link(run_ip_json("address", "show"), name),
     }
-    for one in forwarding:
-        found[f"forwarding by {one}"] = _forwards(one)
-    for one in sorted(opened):
-        found[f"the nftables rules of the way out (table {UPLINK_TABLE}{one})"] = rules_digest(
-            f"{UPLINK_TABLE}{one}"
+    for interface in forwarding:
+        state[f"forwarding by {interface}"] = _forwards(interface)
+    for interface in sorted(opened):
+        state[f"the nftables rules of the way out (table {UPLINK_TABLE}{interface})"] = rules_digest(
+            f"{UPLINK_TABLE}{interface}"
         )
-    return found
+    return state
 
 
 def unlink(link: Link) -> None:
@@ -107,15 +115,15 @@ def detach(link: Link, opened: set[str]) -> None:
     """Remove the link and the remains of guards that were killed; with the last guard, restore forwarding."""
     unlink(link)
     for uplink in opened:  # the table says what to undo, and may have been removed
-        load(rules.uplink(table=f"{UPLINK_TABLE}{uplink}", uplink=uplink))
+        load_rules(rules.uplink_rules(table=f"{UPLINK_TABLE}{uplink}", uplink=uplink))
     sweep()
 
 
 def sweep() -> None:
     """Remove the tables of guards that are gone."""
-    links = _links()
+    links = _list_links()
     ours = [name for name in links if name.startswith(rules.PREFIX)]
-    for table in tables():
+    for table in list_tables():
         if table.startswith(UPLINK_TABLE):
             if ours:
                 continue
@@ -127,18 +135,18 @@ def sweep() -> None:
         run("nft", "delete", "table", "inet", table)
 
 
-def _open(uplink: str, opened: set[str]) -> None:
+def _open_uplink(uplink: str, opened: set[str]) -> None:
     """Let an interface forward the guards' packets,
     if it forwards nothing yet or does so for guards alone."""
     table = f"{UPLINK_TABLE}{uplink}"
-    if uplink in opened or not _forwards(uplink) or table in tables():
-        load(rules.uplink(table=table, uplink=uplink))
+    if uplink in opened or not _forwards(uplink) or table in list_tables():
+        load_rules(rules.uplink_rules(table=table, uplink=uplink))
         opened.add(uplink)
         _set_forwarding(uplink, "1")
 
 
-def _links() -> list[str]:
-    return [str(one["ifname"]) for one in listed("link", "show")]
+def _list_links() -> list[str]:
+    return [str(link["ifname"]) for link in run_ip_json("link", "show")]
 
 
 def _forwarding(interface: str) -> Path:

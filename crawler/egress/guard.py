@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crawler.box import browser_uid
-from crawler.capture.ring import renew
+from crawler.capture.ring import renew_ring
 from crawler.egress.control import CHECK, MEND, Control
 from crawler.egress.namespace import INNER
 from crawler.egress.networks import Network, is_refused
@@ -75,7 +75,7 @@ class Guard:
         self._ask(MEND)
         if self.capture is not None:
             try:
-                renew(self.capture, INNER)
+                renew_ring(self.capture, INNER)
             except OSError as exc:
                 raise EgressUnavailable(
                     f"the capture of the address guard cannot be renewed: {exc.strerror}"
@@ -107,7 +107,7 @@ class Guard:
 
 
 @contextlib.contextmanager
-def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
+def set_up_guard(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
     """Set up the guard; EgressUnavailable says what to do if that is impossible.
 
     `blocked` are networks to refuse besides those that are always refused
@@ -122,14 +122,14 @@ def guarded(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
             stack.enter_context(_guard_process(uid, theirs.fileno(), blocked))
         control = Control(ours)
         try:
-            said, captures = control.entrance()
+            entrance, captures = control.entrance()
         except EgressUnavailable as exc:
             raise EgressUnavailable(f"the address guard cannot be set up: {exc}") from exc
         for capture in captures:
             stack.enter_context(capture)
         yield Guard(
-            namespace_pid=said["namespace_pid"],
-            namespace=said["namespace"],
+            namespace_pid=entrance["namespace_pid"],
+            namespace=entrance["namespace"],
             control=control,
             capture=captures[0] if captures else None,
             tcp_info=captures[1] if len(captures) > 1 else None,

@@ -20,7 +20,7 @@ from crawler.egress.control import CHECK
 from crawler.egress.inside import hand_over
 from crawler.egress.nameservers import Relay
 from crawler.egress.namespace import MESSAGE_BYTES, check_privilege
-from crawler.egress.networks import parse
+from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
 
 
@@ -33,15 +33,19 @@ def main() -> int:
     crawl.set_inheritable(False)
     try:
         check_privilege()
-        building = Building(int(sys.argv[1]), parse(sys.argv[3]))
+        building = Building(int(sys.argv[1]), parse_networks(sys.argv[3]))
     except (EgressUnavailable, OSError) as exc:
         hand_over(crawl, {"error": str(exc)})
         return 1
     try:
         sockets, captures = building.build(), building.inside.capture()
         namespace = str(Path(f"/proc/{building.inside.pid}/ns/net").readlink())
-        entrance = {"namespace_pid": building.inside.pid, "namespace": namespace, "local": local(building)}
-        hand_over(crawl, {"found": entrance}, captures)
+        entrance = {
+            "namespace_pid": building.inside.pid,
+            "namespace": namespace,
+            "local": list_local(building),
+        }
+        hand_over(crawl, {"result": entrance}, captures)
         asyncio.run(GuardProcess(building, crawl).live(sockets))
     except (EgressUnavailable, OSError) as exc:
         with contextlib.suppress(OSError):  # the crawl may be gone
@@ -52,9 +56,9 @@ def main() -> int:
     return 0
 
 
-def local(building: Building) -> list[str]:
+def list_local(building: Building) -> list[str]:
     """List the networks that a guard refuses on this machine alone."""
-    return [str(one) for one in building.plan.local] if building.plan else []
+    return [str(network) for network in building.plan.local] if building.plan else []
 
 
 class GuardProcess:
@@ -73,24 +77,24 @@ class GuardProcess:
         loop.add_reader(0, lambda: None if os.read(0, MESSAGE_BYTES) else self._ended.set())
         self._crawl.setblocking(False)
         await self._serve(sockets)
-        ways = [asyncio.create_task(one) for one in (self._ended.wait(), self._answer_all())]
+        ways = [asyncio.create_task(coroutine) for coroutine in (self._ended.wait(), self._answer_all())]
         done, left = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for one in left:
-            one.cancel()
+        for task in left:
+            task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
         await self._relay.close()
-        for one in done:
-            one.result()
+        for task in done:
+            task.result()
 
     async def _answer_all(self) -> None:
         loop = asyncio.get_running_loop()
         while asked := await loop.sock_recv(self._crawl, MESSAGE_BYTES):
             try:
-                found = await self._answer(asked)
+                result = await self._answer(asked)
             except (EgressUnavailable, OSError) as exc:
                 hand_over(self._crawl, {"error": str(exc)})
             else:
-                hand_over(self._crawl, {"found": found})
+                hand_over(self._crawl, {"result": result})
 
     async def _answer(self, asked: bytes) -> list[str]:
         if asked == CHECK:
@@ -99,7 +103,7 @@ class GuardProcess:
             await self._relay.close()
             self._relay = Relay()
             await self._serve(await asyncio.to_thread(self._building.build))
-        return local(self._building)
+        return list_local(self._building)
 
     async def _serve(self, sockets: Sequence[socket.socket]) -> None:
         assert self._building.plan is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.egress import namespace
-from crawler.egress.changes import listeners
+from crawler.egress.changes import open_listeners
 from crawler.egress.namespace import MESSAGE_BYTES, SOCKETS_LIMIT
 from crawler.egress.plan import Plan
 from crawler.errors import EgressUnavailable
@@ -46,8 +46,8 @@ class Inside:
 
     def look(self) -> dict[str, Any]:
         """Read the state of all parts of the guard in the namespace."""
-        found: dict[str, Any] = self._ask({"do": "look"})[0]
-        return found
+        state: dict[str, Any] = self._ask({"do": "look"})[0]
+        return state
 
     def close(self) -> None:
         """End the child, and wait for its end."""
@@ -66,10 +66,10 @@ class Inside:
             message, sockets = receive_sockets(self._channel)
         except OSError as exc:
             raise EgressUnavailable("the process in the browsers' namespace does not answer") from exc
-        said = json.loads(message or b'{"error": "the process in the browsers\' namespace ended"}')
-        if "error" in said:
-            raise EgressUnavailable(said["error"])
-        return said["found"], sockets
+        answer = json.loads(message or b'{"error": "the process in the browsers\' namespace ended"}')
+        if "error" in answer:
+            raise EgressUnavailable(answer["error"])
+        return answer["result"], sockets
 
 
 def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]:
@@ -77,16 +77,16 @@ def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]
     which are closed when a program is executed."""
     message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES, SOCKETS_LIMIT)
     sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
-    for one in sockets:  # not by a flag: Python 3.11's recv_fds does not pass it on
-        one.set_inheritable(False)
+    for sock in sockets:  # not by a flag: Python 3.11's recv_fds does not pass it on
+        sock.set_inheritable(False)
     return message, sockets
 
 
 def hand_over(channel: socket.socket, message: dict[str, Any], sockets: Sequence[socket.socket] = ()) -> None:
     """Send a message with sockets, and close our copies of them."""
-    socket.send_fds(channel, [json.dumps(message).encode()], [one.fileno() for one in sockets])
-    for one in sockets:
-        one.close()
+    socket.send_fds(channel, [json.dumps(message).encode()], [sock.fileno() for sock in sockets])
+    for sock in sockets:
+        sock.close()
 
 
 def _live(uid: int, channel: socket.socket) -> None:
@@ -102,7 +102,7 @@ def _live(uid: int, channel: socket.socket) -> None:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         namespace.become_owner(uid)
-        hand_over(channel, {"found": None})
+        hand_over(channel, {"result": None})
         while message := channel.recv(MESSAGE_BYTES):
             _answer(channel, json.loads(message))
         code = 0
@@ -116,12 +116,12 @@ def _live(uid: int, channel: socket.socket) -> None:
 def _answer(channel: socket.socket, request: dict[str, Any]) -> None:
     try:
         if request["do"] == "settle":
-            hand_over(channel, {"found": None}, namespace.settle(Plan.from_json(request["plan"])))
+            hand_over(channel, {"result": None}, namespace.set_up_link(Plan.from_json(request["plan"])))
         elif request["do"] == "capture":
-            hand_over(channel, {"found": None}, namespace.capture_inside())
+            hand_over(channel, {"result": None}, namespace.open_captures())
         elif request["do"] == "listen":
-            hand_over(channel, {"found": None}, listeners())
+            hand_over(channel, {"result": None}, open_listeners())
         else:
-            hand_over(channel, {"found": namespace.look()})
+            hand_over(channel, {"result": namespace.read_state()})
     except (EgressUnavailable, OSError) as exc:
         hand_over(channel, {"error": str(exc)})

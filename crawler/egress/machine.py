@@ -10,8 +10,8 @@ import ipaddress
 import sys
 from typing import Any
 
-from crawler.egress.networks import Network, beyond_registries
-from crawler.egress.programs import listed
+from crawler.egress.networks import Network, merge_local
+from crawler.egress.programs import run_ip_json
 from crawler.errors import EgressUnavailable
 
 BEYOND = {"gateway", "via", "nexthops"}
@@ -33,13 +33,13 @@ class Machine:
     networks of the interfaces with a default route."""
 
 
-def machine() -> Machine:
+def read_machine() -> Machine:
     """Read the machine's network; EgressUnavailable without a default route."""
-    links = listed("address", "show")
-    networks = _own(links)
+    links = run_ip_json("address", "show")
+    networks = _own_networks(links)
     uplinks: dict[int, str] = {}
     for version in (4, 6):
-        defaults, around = _routed(version)
+        defaults, around = _read_routes(version)
         networks += around
         if defaults:
             uplinks[version] = defaults[0]
@@ -49,19 +49,21 @@ def machine() -> Machine:
     for link in ours:
         if not {"UP", "LOWER_UP"} <= set(link["flags"]):
             raise EgressUnavailable(f"this machine's way out, {link['ifname']}, is down")
-    return Machine(uplinks, min(int(link["mtu"]) for link in ours), beyond_registries(networks))
+    return Machine(uplinks, min(int(link["mtu"]) for link in ours), merge_local(networks))
 
 
-def _own(links: list[dict[str, Any]]) -> list[Network]:
+def _own_networks(links: list[dict[str, Any]]) -> list[Network]:
     """List the machine's addresses."""
-    infos = [one for link in links for one in link.get("addr_info", ())]
-    return [ipaddress.ip_network(one["local"]) for one in infos if "local" in one]
+    infos = [info for link in links for info in link.get("addr_info", ())]
+    return [ipaddress.ip_network(info["local"]) for info in infos if "local" in info]
 
 
-def _routed(version: int) -> tuple[list[str], list[Network]]:
+def _read_routes(version: int) -> tuple[list[str], list[Network]]:
     """List the interfaces of default routes, and their gateways with the networks on their links."""
     routes = [
-        one for one in listed(f"-{version}", "route", "show") if one.get("type", "unicast") == "unicast"
+        route
+        for route in run_ip_json(f"-{version}", "route", "show")
+        if route.get("type", "unicast") == "unicast"
     ]
     hops = [
         hop
@@ -77,18 +79,18 @@ def _routed(version: int) -> tuple[list[str], list[Network]]:
         for route in routes
         if route["dst"] != "default" and BEYOND.isdisjoint(route) and route.get("dev") in uplinks
     ]
-    return uplinks, [ipaddress.ip_network(one) for one in (*filter(None, gateways), *on_link)]
+    return uplinks, [ipaddress.ip_network(destination) for destination in (*filter(None, gateways), *on_link)]
 
 
 def main() -> int:
     """Print this machine's refused networks on one line, as in FIRSTFLIGHT_BLOCKED_NETWORKS;
     exit code 1 if unknown."""
     try:
-        found = [*_own(listed("address", "show")), *_routed(4)[1], *_routed(6)[1]]
+        networks = [*_own_networks(run_ip_json("address", "show")), *_read_routes(4)[1], *_read_routes(6)[1]]
     except EgressUnavailable as exc:
         print(exc, file=sys.stderr)
         return 1
-    print(",".join(map(str, beyond_registries(found))))
+    print(",".join(map(str, merge_local(networks))))
     return 0
 
 

@@ -35,20 +35,20 @@ LENGTH_BYTES = 2
 """Length field before each message over TCP (RFC 1035 §4.2.2)."""
 
 
-def nameservers(lines: Iterable[str]) -> list[Address]:
+def parse_nameservers(lines: Iterable[str]) -> list[Address]:
     """Return the addresses that resolv.conf names, at most three as in the C library;
     lines with a scope id are skipped.
 
-    >>> nameservers(["search a.test", "nameserver 9.9.9.9", "nameserver fe80::1%eth0", "nameserver 127.0.0.53"])
+    >>> parse_nameservers(["search a.test", "nameserver 9.9.9.9", "nameserver fe80::1%eth0", "nameserver 127.0.0.53"])
     [IPv4Address('9.9.9.9'), IPv4Address('127.0.0.53')]
     """  # noqa: E501
-    found: list[Address] = []
+    addresses: list[Address] = []
     for line in lines:
         words = line.split()
         if len(words) > 1 and words[0] == "nameserver" and "%" not in words[1]:
             with contextlib.suppress(ValueError):
-                found.append(ipaddress.ip_address(words[1]))
-    return list(dict.fromkeys(found[:3])) or [DEFAULT]
+                addresses.append(ipaddress.ip_address(words[1]))
+    return list(dict.fromkeys(addresses[:3])) or [DEFAULT]
 
 
 class Relay:
@@ -85,8 +85,8 @@ class Relay:
 
     async def close(self) -> None:
         """Stop listening, and give up the questions in progress."""
-        for one in self._listening:
-            one.close()
+        for listener in self._listening:
+            listener.close()
         under_way = {*self._datagrams, *self._connections}
         for task in under_way:
             task.cancel()
@@ -109,26 +109,26 @@ async def _answer_datagram(
     nameserver: tuple[str, int], data: bytes, back: asyncio.DatagramTransport, asker: tuple[str, int]
 ) -> None:
     """Answer a datagram; send nothing if it is no question, or if the nameserver does not answer."""
-    asked = questions.question(data)
+    asked = questions.parse_question(data)
     if asked is None:
         return
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(ANSWER_WITHIN_S):
-            found = await _ask(nameserver, asked)
-            back.sendto(questions.datagram(found, asked), asker)
+            answer = await _ask(nameserver, asked)
+            back.sendto(questions.encode_datagram(answer, asked), asker)
 
 
 async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
     """Send a question from a port of its own, and return the first datagram that answers it."""
     loop = asyncio.get_running_loop()
-    ours = questions.passed_on(asked)
+    ours = questions.rebuild_question(asked)
     answered: asyncio.Future[Message] = loop.create_future()
 
     class Answer(asyncio.DatagramProtocol):
         def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:  # noqa: ARG002
-            found = None if answered.done() else questions.answer(data, ours, asked)
-            if found is not None:
-                answered.set_result(found)
+            answer = None if answered.done() else questions.rebuild_answer(data, ours, asked)
+            if answer is not None:
+                answered.set_result(answer)
 
         def error_received(self, exc: Exception) -> None:
             if not answered.done():
@@ -149,20 +149,22 @@ async def _answer_stream(
     until a message is no question or the time is over."""
     with contextlib.closing(writer), contextlib.suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(ANSWER_WITHIN_S):
-            while (asked := questions.question(await _read(reader, questions.QUESTION_BYTES))) is not None:
-                found = await _ask_by_stream(nameserver, asked)
-                if found is None:
+            while (
+                asked := questions.parse_question(await _read(reader, questions.QUESTION_BYTES))
+            ) is not None:
+                answer = await _ask_by_stream(nameserver, asked)
+                if answer is None:
                     break
-                await _write(writer, found)
+                await _write(writer, answer)
 
 
 async def _ask_by_stream(nameserver: tuple[str, int], asked: Message) -> Message | None:
     """Ask on a new connection; None if the message that comes back is no answer."""
-    ours = questions.passed_on(asked)
-    there, back = await asyncio.open_connection(*nameserver)
-    with contextlib.closing(back):
-        await _write(back, ours)
-        return questions.answer(await _read(there), ours, asked)
+    ours = questions.rebuild_question(asked)
+    reader, writer = await asyncio.open_connection(*nameserver)
+    with contextlib.closing(writer):
+        await _write(writer, ours)
+        return questions.rebuild_answer(await _read(reader), ours, asked)
 
 
 async def _read(reader: asyncio.StreamReader, limit: int = 2**16) -> bytes:

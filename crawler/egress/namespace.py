@@ -16,7 +16,7 @@ from crawler.capture.tcp_info import open_tcp_info
 from crawler.egress import rules
 from crawler.egress.networks import Address
 from crawler.egress.plan import Plan
-from crawler.egress.programs import batch, listed, load, rules_digest, run, shown_link
+from crawler.egress.programs import load_rules, read_link, rules_digest, run, run_ip_batch, run_ip_json
 from crawler.errors import EgressUnavailable
 
 # linux/sched.h, linux/prctl.h, linux/capability.h
@@ -65,21 +65,22 @@ def become_owner(uid: int) -> None:
     (process / "gid_map").write_text(f"0 {gid} 1", encoding="ascii")
 
 
-def settle(plan: Plan) -> list[socket.socket]:
-    """Inside the namespace: load the rules, then set up the new link; return the relay's bound sockets,
+def set_up_link(plan: Plan) -> list[socket.socket]:
+    """Load the rules, then set up the new link; return the relay's bound sockets,
     two a nameserver.
 
     Addresses, routes and rules from before are removed.
     """
-    load(rules.inside(nameservers=plan.relayed, local=plan.local))
-    batch(["address flush dev lo", "link set lo down", "link set lo up"])
+    load_rules(rules.inside_rules(nameservers=plan.relayed, local=plan.local))
+    run_ip_batch(["address flush dev lo", "link set lo down", "link set lo up"])
     for version in (4, 6):
         run("ip", f"-{version}", "route", "flush", "table", "main")
-    lines = [f"link set {INNER} mtu {plan.mtu}", *_settled(), f"link set {INNER} up"]
+    lines = [f"link set {INNER} mtu {plan.mtu}", *_link_local_commands(), f"link set {INNER} up"]
     lines += [
-        f"address add {one}/{one.max_prefixlen} dev lo" + (" nodad" if one.version == 6 else "")
-        for one in plan.relayed
-        if not one.is_loopback
+        f"address add {nameserver}/{nameserver.max_prefixlen} dev lo"
+        + (" nodad" if nameserver.version == 6 else "")
+        for nameserver in plan.relayed
+        if not nameserver.is_loopback
     ]
     for version in plan.versions:
         outside, inside = plan.link.addresses(version)
@@ -88,23 +89,27 @@ def settle(plan: Plan) -> list[socket.socket]:
             f"address add {inside} dev {INNER}{nodad}",
             f"route add default via {outside.partition('/')[0]}",
         ]
-    batch(lines)
-    return [_bound(one, kind) for one in plan.relayed for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)]
+    run_ip_batch(lines)
+    return [
+        _bind(nameserver, kind)
+        for nameserver in plan.relayed
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)
+    ]
 
 
-def look() -> dict[str, Any]:
-    """Inside the namespace: read the state of all parts of the guard."""
-    links = listed("address", "show")
+def read_state() -> dict[str, Any]:
+    """Read the state of all parts of the guard inside the namespace."""
+    links = run_ip_json("address", "show")
     return {
         f"the nftables rules inside (table {rules.INSIDE})": rules_digest(),
-        f"the link's inner end ({INNER})": shown_link(links, INNER),
-        "loopback inside": shown_link(links, "lo"),
-        "the routes inside": [listed("-4", "route", "show"), listed("-6", "route", "show")],
+        f"the link's inner end ({INNER})": read_link(links, INNER),
+        "loopback inside": read_link(links, "lo"),
+        "the routes inside": [run_ip_json("-4", "route", "show"), run_ip_json("-6", "route", "show")],
     }
 
 
-def capture_inside() -> list[socket.socket]:
-    """Inside the namespace: open a socket that captures TCP at the inner end of the link,
+def open_captures() -> list[socket.socket]:
+    """Open a socket that captures TCP at the inner end of the link,
     and one for TCP_INFO.
 
     Neither if the kernel refuses the first, and not the second if it refuses that. They belong to this
@@ -118,7 +123,7 @@ def capture_inside() -> list[socket.socket]:
     return opened
 
 
-def _settled() -> list[str]:
+def _link_local_commands() -> list[str]:
     """Return commands that give the interface its link-local address before it is up.
 
     Else the kernel gives it an address and reports the change a second later,
@@ -130,7 +135,7 @@ def _settled() -> list[str]:
     return [f"link set {INNER} addrgenmode none", f"address add {LINK_LOCAL} dev {INNER} nodad"]
 
 
-def _bound(address: Address, kind: socket.SocketKind) -> socket.socket:
+def _bind(address: Address, kind: socket.SocketKind) -> socket.socket:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     bound = socket.socket(family, kind | socket.SOCK_CLOEXEC)
     if kind == socket.SOCK_STREAM:  # connections to the relay before this one may still be closing

@@ -82,9 +82,11 @@ def refused_networks(
 
     `local` are the networks that are refused on this machine alone.
     """
-    networks = [ipaddress.ip_network(one.network) for one in REFUSED]
-    v4 = [one for one in (*networks, *local) if isinstance(one, ipaddress.IPv4Network)]
-    v6 = [_embedded(one) for one in v4] + [one for one in local if isinstance(one, ipaddress.IPv6Network)]
+    networks = [ipaddress.ip_network(refused.network) for refused in REFUSED]
+    v4 = [network for network in (*networks, *local) if isinstance(network, ipaddress.IPv4Network)]
+    v6 = [_embed_in_nat64(network) for network in v4] + [
+        network for network in local if isinstance(network, ipaddress.IPv6Network)
+    ]
     for network in networks:
         if isinstance(network, ipaddress.IPv6Network):
             v6 += network.address_exclude(NAT64) if NAT64.subnet_of(network) else [network]
@@ -96,47 +98,47 @@ def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
 
     >>> is_refused("10.0.0.1"), is_refused("::ffff:10.0.0.1"), is_refused("fe80::1%eth0"), is_refused("9.9.9.9")
     (True, True, True, False)
-    >>> is_refused("9.9.9.9", parse("9.9.9.0/24")), is_refused("64:ff9b::9.9.9.9", parse("9.9.9.9"))
-    (True, True)
+    >>> is_refused("9.9.9.9", parse_networks("9.9.9.0/24"))
+    True
     """  # noqa: E501
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:
-            return is_refused(found.ipv4_mapped, local)
-        plain = ipaddress.IPv6Address(int(found))  # an address with a scope id is in no network
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return is_refused(ip.ipv4_mapped, local)
+        plain = ipaddress.IPv6Address(int(ip))  # an address with a scope id is in no network
         return any(plain in network for network in refused_networks(local)[1])
-    return any(found in network for network in refused_networks(local)[0])
+    return any(ip in network for network in refused_networks(local)[0])
 
 
-def parse(named: str) -> tuple[Network, ...]:
+def parse_networks(named: str) -> tuple[Network, ...]:
     """Parse networks and addresses, separated by commas or spaces; EgressUnavailable names a mistake.
 
-    >>> parse("192.0.2.0/24, 2001:db8::7 ::ffff:192.0.2.1")
+    >>> parse_networks("192.0.2.0/24, 2001:db8::7 ::ffff:192.0.2.1")
     (IPv4Network('192.0.2.0/24'), IPv6Network('2001:db8::7/128'), IPv4Network('192.0.2.1/32'))
     """
     words = named.replace(",", " ").split()
     if len(words) > NAMED_LIMIT:
         raise EgressUnavailable(f"{SETTING} names {len(words):,} networks: {NAMED_LIMIT:,} at most")
     try:
-        return tuple(_unmapped(ipaddress.ip_network(word)) for word in words)
+        return tuple(_unmap(ipaddress.ip_network(word)) for word in words)
     except ValueError as exc:
         raise EgressUnavailable(
             f"{SETTING}: {exc}: write networks and addresses like 198.51.100.0/24, 2001:db8::7"
         ) from exc
 
 
-def beyond_registries(networks: Iterable[Network]) -> tuple[Network, ...]:
+def merge_local(networks: Iterable[Network]) -> tuple[Network, ...]:
     """Merge networks, and leave out those that are refused on every machine."""
     known4, known6 = refused_networks()
     v4 = [network for network in networks if isinstance(network, ipaddress.IPv4Network)]
     v6 = [network for network in networks if isinstance(network, ipaddress.IPv6Network)]
     return (
-        *(one for one in ipaddress.collapse_addresses(v4) if not any(map(one.subnet_of, known4))),
-        *(one for one in ipaddress.collapse_addresses(v6) if not any(map(one.subnet_of, known6))),
+        *(network for network in ipaddress.collapse_addresses(v4) if not any(map(network.subnet_of, known4))),
+        *(network for network in ipaddress.collapse_addresses(v6) if not any(map(network.subnet_of, known6))),
     )
 
 
-def _unmapped(network: Network) -> Network:
+def _unmap(network: Network) -> Network:
     """Turn an IPv4-mapped network into its IPv4 network."""
     if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(MAPPED):
         carried = ipaddress.IPv4Address(int(network.network_address) & 0xFFFF_FFFF)
@@ -144,7 +146,7 @@ def _unmapped(network: Network) -> Network:
     return network
 
 
-def _embedded(network: ipaddress.IPv4Network) -> ipaddress.IPv6Network:
+def _embed_in_nat64(network: ipaddress.IPv4Network) -> ipaddress.IPv6Network:
     """Return the NAT64 form of an IPv4 network."""
     first = int(NAT64.network_address) | int(network.network_address)
     return ipaddress.IPv6Network((first, 96 + network.prefixlen))

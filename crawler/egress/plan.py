@@ -78,7 +78,7 @@ class Plan:
         )
 
 
-def planned(
+def make_plan(
     link: Link,
     outside: Machine,
     versions: Iterable[int],

@@ -36,26 +36,26 @@ def run(*call: str, given: str | None = None) -> str:
     return done.stdout
 
 
-def batch(lines: list[str]) -> None:
+def run_ip_batch(lines: list[str]) -> None:
     """Run commands of `ip`; all must succeed."""
     run("ip", "-batch", "-", given="\n".join(lines) + "\n")
 
 
-def listed(*call: str) -> list[dict[str, Any]]:
+def run_ip_json(*call: str) -> list[dict[str, Any]]:
     """Return the JSON output of `ip`."""
-    found: list[dict[str, Any]] = json.loads(run("ip", "-json", *call) or "[]")
-    return found
+    result: list[dict[str, Any]] = json.loads(run("ip", "-json", *call) or "[]")
+    return result
 
 
-def load(rules: str) -> None:
+def load_rules(rules: str) -> None:
     """Load nftables rules, all or none."""
     run("nft", "-f", "-", given=rules)
 
 
-def tables() -> list[str]:
+def list_tables() -> list[str]:
     """List the nftables tables of this network namespace."""
-    found = json.loads(run("nft", "-j", "list", "tables"))["nftables"]
-    return [str(one["table"]["name"]) for one in found if "table" in one]
+    objects = json.loads(run("nft", "-j", "list", "tables"))["nftables"]
+    return [str(entry["table"]["name"]) for entry in objects if "table" in entry]
 
 
 def rules_digest(table: str | None = None) -> str:
@@ -71,7 +71,7 @@ def rules_digest(table: str | None = None) -> str:
     return hashlib.sha256(shown.encode()).hexdigest() if shown else ""
 
 
-def shown_link(links: list[dict[str, Any]], name: str) -> dict[str, Any]:
+def read_link(links: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """Return state, MTU and addresses of an interface of `ip address show`; empty if it is missing.
 
     Link-local addresses are left out: the kernel adds and removes them at any time.
@@ -82,9 +82,9 @@ def shown_link(links: list[dict[str, Any]], name: str) -> dict[str, Any]:
                 "up": {"UP", "LOWER_UP"} <= set(link["flags"]),
                 "mtu": link["mtu"],
                 "addresses": sorted(
-                    f"{one['local']}/{one['prefixlen']}"
-                    for one in link.get("addr_info", ())
-                    if one.get("scope") != "link"
+                    f"{info['local']}/{info['prefixlen']}"
+                    for info in link.get("addr_info", ())
+                    if info.get("scope") != "link"
                 ),
             }
     return {}

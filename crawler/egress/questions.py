@@ -31,7 +31,7 @@ MALFORMED = (dns.exception.DNSException, ValueError, struct.error)
 """Errors of the parser for bytes that are no message."""
 
 
-def question(wire: bytes) -> Message | None:
+def parse_question(wire: bytes) -> Message | None:
     """Parse a stub's message; None unless it is a single question that a browser may ask.
 
     Refused are zone transfers, ANY and other query-only types, classes other than IN, opcodes other than
@@ -51,18 +51,18 @@ def question(wire: bytes) -> Message | None:
         or len(asked.question) != 1
     ):
         return None
-    (one,) = asked.question
-    if one.rdclass != dns.rdataclass.IN or one.rdtype == 0 or dns.rdatatype.is_metatype(one.rdtype):
+    (entry,) = asked.question
+    if entry.rdclass != dns.rdataclass.IN or entry.rdtype == 0 or dns.rdatatype.is_metatype(entry.rdtype):
         return None
     return asked
 
 
-def passed_on(asked: Message) -> Message:
+def rebuild_question(asked: Message) -> Message:
     """Make a message with the same question, and an id that the stub does not know."""
-    (one,) = asked.question
+    (entry,) = asked.question
     return dns.message.make_query(
-        one.name,
-        one.rdtype,
+        entry.name,
+        entry.rdtype,
         use_edns=0 if asked.edns >= 0 else False,
         want_dnssec=asked.edns >= 0 and bool(asked.ednsflags & dns.flags.DO),
         payload=PAYLOAD_BYTES,
@@ -70,32 +70,32 @@ def passed_on(asked: Message) -> Message:
     )
 
 
-def answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
+def rebuild_answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
     """Turn a nameserver's answer to our question into the answer to the stub's.
 
     None if the message does not answer it.
     """
     try:
-        found = dns.message.from_wire(
+        response = dns.message.from_wire(
             wire, one_rr_per_rrset=True
         )  # keeps records as they are, in their order
     except MALFORMED:
         return None
-    if not ours.is_response(found) or len(found.question) > 1:
+    if not ours.is_response(response) or len(response.question) > 1:
         return None
-    code = found.rcode()
-    found.id = asked.id
-    found.question = asked.question
+    code = response.rcode()
+    response.id = asked.id
+    response.question = asked.question
     if asked.edns >= 0:
-        found.use_edns(0, ednsflags=found.ednsflags & dns.flags.DO, payload=PAYLOAD_BYTES)
+        response.use_edns(0, ednsflags=response.ednsflags & dns.flags.DO, payload=PAYLOAD_BYTES)
     else:
-        found.use_edns(False)
-    found.set_rcode(code)
-    return found
+        response.use_edns(False)
+    response.set_rcode(code)
+    return response
 
 
-def datagram(found: Message, asked: Message) -> bytes:
+def encode_datagram(response: Message, asked: Message) -> bytes:
     """Encode an answer in the size that the stub takes; cut short, it has the flag TC,
     and the stub asks by TCP."""
     room = min(max(asked.payload, PLAIN_BYTES), DATAGRAM_BYTES) if asked.edns >= 0 else PLAIN_BYTES
-    return found.to_wire(max_size=room, prefer_truncation=True)
+    return response.to_wire(max_size=room, prefer_truncation=True)

@@ -14,7 +14,7 @@ INSIDE = "guard"
 """Name of the table in the browsers' namespace."""
 
 
-def inside(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str:
+def inside_rules(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str:
     """Return the rules in the browsers' namespace: a refused packet is answered at once, as by a closed port.
 
     A relay on the namespace's loopback answers for `nameservers`;
@@ -26,9 +26,9 @@ def inside(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str
         for nameserver in nameservers
     )
     return f"""\
-{_anew(INSIDE)}
+{_empty_table(INSIDE)}
 table inet {INSIDE} {{
-{_refused(local)}
+{_refused_sets(local)}
   counter refused {{ }}
   chain refuse {{
     counter name refused
@@ -53,16 +53,16 @@ table inet {INSIDE} {{
 """
 
 
-def outside(*, table: str, link: str, local: tuple[Network, ...]) -> str:
+def outside_rules(*, table: str, link: str, local: tuple[Network, ...]) -> str:
     """Return the rules at the machine's end of the link: address translation,
     and no access to the machine or other guards.
 
     Packets that the rules inside refuse are dropped here too, in case those rules are gone.
     """
     return f"""\
-{_anew(table)}
+{_empty_table(table)}
 table inet {table} {{
-{_refused(local)}
+{_refused_sets(local)}
   chain input {{
     type filter hook input priority filter; policy accept;
     iifname "{link}" icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
@@ -83,11 +83,11 @@ table inet {table} {{
 """
 
 
-def uplink(*, table: str, uplink: str) -> str:
+def uplink_rules(*, table: str, uplink: str) -> str:
     """Return the rules of an interface that forwards only because guards need it:
     it forwards their packets alone."""
     return f"""\
-{_anew(table)}
+{_empty_table(table)}
 table inet {table} {{
   chain forward {{
     type filter hook forward priority filter; policy accept;
@@ -102,12 +102,12 @@ def family(address: Address) -> str:
     return "ip" if address.version == 4 else "ip6"
 
 
-def _anew(table: str) -> str:
+def _empty_table(table: str) -> str:
     """Return commands that empty a table, within the transaction that a file of rules is."""
     return f"table inet {table}\ndelete table inet {table}"
 
 
-def _refused(local: tuple[Network, ...]) -> str:
+def _refused_sets(local: tuple[Network, ...]) -> str:
     """Return the two sets of refused networks."""
     v4, v6 = (", ".join(map(str, networks)) for networks in refused_networks(local))
     return f"""\

@@ -78,11 +78,11 @@ class Assembler:
         return self._requests.exchanges
 
     def tcp_transport(self, source: int) -> TcpTransport | None:
-        """The connection of a socket, or of the HTTP/2 session on it; None if there is none."""
+        """Return the connection of a socket, or of the HTTP/2 session on it; None if there is none."""
         return self._connections.tcp.get(source) or self._requests.session_transport.get(source)
 
     def finish(self) -> Traffic:
-        """The traffic of the visit."""
+        """Return the traffic of the visit."""
         transports, ends = self._connections.finish(), self.ends
         upgrades, tried = self._requests.hsts_upgrades, self._connections.tried
         return Traffic(transports, self._requests.finish(), upgrades, tried, ends)
@@ -94,7 +94,7 @@ class Assembler:
 
 
 def assemble(events: Iterable[Event[Any]], *, stop_ms: int | None = None) -> Traffic:
-    """The traffic in all events of one visit."""
+    """Return the traffic in all events of one visit."""
     assembler = Assembler()
     assembler.stop_ms = stop_ms
     for event in events:

@@ -28,14 +28,14 @@ class Event(NamedTuple, Generic[Params_co]):
     """The event's bytes, in Base64 as the log has them."""
 
     def content(self) -> bytes:
-        """The bytes in `data`; empty if it is not valid Base64."""
+        """Return the bytes in `data`; empty if it is not valid Base64."""
         try:
             return base64.b64decode(self.data)
         except (binascii.Error, ValueError):
             return b""
 
     def encoded(self) -> Encoded:
-        """The bytes in `data`, to be decoded in part."""
+        """Return the bytes in `data`, to be decoded in part."""
         return Encoded(self.data)
 
     @property
@@ -68,7 +68,7 @@ class Encoded:
     @overload
     def __getitem__(self, at: slice) -> bytes: ...
     def __getitem__(self, at: int | slice) -> int | bytes:
-        """A byte or a slice; negative indexes and steps are not supported."""
+        """Return a byte or a slice; negative indexes and steps are not supported."""
         if not isinstance(at, slice):
             return (self[at : at + 1] or b"\0")[0]
         start, stop, _ = at.indices(self._size)
@@ -80,10 +80,10 @@ class Encoded:
         return piece[start - first * 3 : stop - first * 3]
 
 
-def endpoint(text: str) -> tuple[str, int]:
-    """Address and port of an endpoint as the log writes it.
+def split_endpoint(text: str) -> tuple[str, int]:
+    """Return address and port of an endpoint as the log writes it.
 
-    >>> endpoint("[2001:db8::1]:443")
+    >>> split_endpoint("[2001:db8::1]:443")
     ('2001:db8::1', 443)
     """
     address, _, port = text.rpartition(":")

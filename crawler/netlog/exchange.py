@@ -68,7 +68,7 @@ class Transport:
     current: Exchange | None = None
     """The exchange to which the next bytes of HTTP/1.1 belong."""
 
-    def received(self, size: int, time_ms: int) -> None:
+    def count_received(self, size: int, time_ms: int) -> None:
         """Count a TCP payload or a datagram."""
         self.received_bytes += size
         self.last_byte_ms = time_ms
@@ -81,7 +81,7 @@ class Transport:
     def unbind(self, exchange: Exchange) -> None:
         """Take back a request that had no answer, which keeps its place:
         the browser tries again on another connection."""
-        self.exchanges[self.exchanges.index(exchange)] = hidden(exchange.asked_ms)
+        self.exchanges[self.exchanges.index(exchange)] = make_hidden_exchange(exchange.asked_ms)
         if self.current is exchange:
             self.current = None
         exchange.transport = exchange.message = exchange.stream_id = None
@@ -89,11 +89,11 @@ class Transport:
         exchange.request_header_bytes = exchange.weight = None
 
     def stream(self, stream_id: int | None) -> Http2Stream | Http3Stream | None:
-        """An HTTP/2 or HTTP/3 stream; None if nothing is known of it."""
+        """Return an HTTP/2 or HTTP/3 stream; None if nothing is known of it."""
         raise NotImplementedError
 
     def request_header_bytes(self, stream_id: int) -> int | None:
-        """Bytes of the header section of an HTTP/2 or HTTP/3 request, as sent; None if unknown."""
+        """Return the bytes of the header section of an HTTP/2 or HTTP/3 request, as sent; None if unknown."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -151,14 +151,14 @@ class Exchange:
     reused: bool = False
     """True if the response came from the renderer's memory: the network stack has no trace of it."""
 
-    def touched(self, time_ms: int) -> None:
+    def note_byte(self, time_ms: int) -> None:
         """Note the time of a byte of the response."""
         if self.first_byte_ms is None:
             self.first_byte_ms = time_ms
         self.last_byte_ms = time_ms
 
     def sizes(self) -> tuple[int, int | None]:
-        """Bytes of the response on the wire, and of its encoded body.
+        """Return the bytes of the response on the wire, and of its encoded body.
 
         None if the body cannot be told from the header.
         """
@@ -194,8 +194,8 @@ class Exchange:
             return self.message
         return self.transport.stream(self.stream_id)
 
-    def again(self) -> Exchange:
-        """The same request, sent again by the browser itself (another range, a login, a retry)."""
+    def send_again(self) -> Exchange:
+        """Return the same request, sent again by the browser itself (another range, a login, a retry)."""
         self.is_repeated = True
         again = Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from, repeats=self)
         again.is_hidden, again.was_cached = self.is_hidden, self.cached or self.was_cached
@@ -217,16 +217,16 @@ class Exchange:
         return abs(beyond) if beyond > 0 or self.is_read else 0
 
 
-def kept_url(url: str) -> str:
+def clean_url(url: str) -> str:
     """Leave user and password out of a URL, and cut it to URL_LIMIT.
 
-    >>> kept_url("https://user:pw@a.test/@b?c@d")
+    >>> clean_url("https://user:pw@a.test/@b?c@d")
     'https://a.test/@b?c@d'
     """
     cut = url[:URL_LIMIT]
     return _CREDENTIALS.sub("", cut, count=1) if "@" in cut else cut
 
 
-def hidden(time_ms: int) -> Exchange:
-    """A request of which the log has no beginning: it takes its place on a connection, and nothing else."""
+def make_hidden_exchange(time_ms: int) -> Exchange:
+    """Make a request of which the log has no beginning: it only takes its place on a connection."""
     return Exchange("", "", "", time_ms, is_hidden=True)

@@ -18,22 +18,22 @@ _CONTENT_LENGTH = frozenset({"content-length"})
 _LENGTH_DIGITS = 18
 
 
-def header_lines(event: Event[Headers]) -> list[str]:
-    """The lines of a header section, the status line first if there is one."""
-    return [_unescaped(line) if line.startswith(ESCAPED) else line for line in event.params["headers"]]
+def read_lines(event: Event[Headers]) -> list[str]:
+    """Return the lines of a header section, the status line first if there is one."""
+    return [_unescape(line) if line.startswith(ESCAPED) else line for line in event.params["headers"]]
 
 
-def _unescaped(line: str) -> str:
-    """A string that is not ASCII, which the log percent-encodes and marks (Chromium's NetLogStringValue).
+def _unescape(line: str) -> str:
+    """Decode a string that is not ASCII, which the log percent-encodes and marks (NetLogStringValue).
 
-    >>> _unescaped("%ESCAPED:\u200b Location: /caf%C3%A9%25")
+    >>> _unescape("%ESCAPED:\u200b Location: /caf%C3%A9%25")
     'Location: /caf\xe9%'
     """
     return unquote(line.removeprefix(ESCAPED), errors="replace")
 
 
-def section_bytes(event: Event[Headers]) -> int:
-    """Bytes of a header section over HTTP/1.1, without the request line and
+def count_section_bytes(event: Event[Headers]) -> int:
+    """Return the bytes of a header section over HTTP/1.1, without the request line and
     with the empty line at its end."""
     lines = [line for line in event.params["headers"] if isinstance(line, str)]
     return sum(_line_bytes(line) + 2 for line in lines) + 2
@@ -43,40 +43,42 @@ def _line_bytes(line: str) -> int:
     return len(unquote_to_bytes(line.removeprefix(ESCAPED))) if line.startswith(ESCAPED) else len(line)
 
 
-def final_status(event: Event[Headers]) -> int | None:
-    """Status in an HTTP/2 or HTTP/3 header section as received.
+def read_final_status(event: Event[Headers]) -> int | None:
+    """Return the status in an HTTP/2 or HTTP/3 header section as received.
 
     None for interim responses (RFC 9110 §15.2) and trailers. Chromium does not report the response headers of
     a cancelled request, but it logs the section that arrived.
     """
-    status = headers(event, _STATUS).get(":status", "")
+    status = read_headers(event, _STATUS).get(":status", "")
     return int(status) if _FINAL.fullmatch(status) else None
 
 
-def content_length(event: Event[Headers]) -> int | None:
-    """Content-Length of a header section in bytes; None if it is not stated, or not as a number."""
-    length = headers(event, _CONTENT_LENGTH).get("content-length", "")
+def read_content_length(event: Event[Headers]) -> int | None:
+    """Return the Content-Length of a header section in bytes; None if it is not stated, or not as a
+    number."""
+    length = read_headers(event, _CONTENT_LENGTH).get("content-length", "")
     return int(length[:_LENGTH_DIGITS]) if length.isascii() and length.isdecimal() else None
 
 
-def headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
-    """The wanted headers by lower-case name; the first value of a repeated header."""
-    found: dict[str, str] = {}
+def read_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
+    """Return the wanted headers by lower-case name; the first value of a repeated header."""
+    headers: dict[str, str] = {}
     for name, value in _fields(event, wanted):
-        found.setdefault(name, value)
-    return found
+        headers.setdefault(name, value)
+    return headers
 
 
-def joined_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
-    """The wanted headers by lower-case name; values of a repeated header joined by commas (RFC 9110 §5.3)."""
-    found: dict[str, str] = {}
+def join_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
+    """Return the wanted headers by lower-case name; values of a repeated header joined by commas (RFC 9110
+    §5.3)."""
+    headers: dict[str, str] = {}
     for name, value in _fields(event, wanted):
-        found[name] = f"{found[name]}, {value}"[:VALUE_LIMIT] if name in found else value
-    return found
+        headers[name] = f"{headers[name]}, {value}"[:VALUE_LIMIT] if name in headers else value
+    return headers
 
 
 def _fields(event: Event[Headers], wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
-    for line in header_lines(event):
+    for line in read_lines(event):
         end = line.find(":", 1)  # a pseudo-header's name begins with a colon
         if end > 0 and (name := line[:end].lower()) in wanted:
             yield name, line[end + 1 :].strip()[:VALUE_LIMIT]

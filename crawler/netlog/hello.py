@@ -38,7 +38,7 @@ GCM = frozenset({0x009C, 0x009D, 0x009E, 0x009F, 0xC02B, 0xC02C, 0xC02F, 0xC030}
 
 
 def expansion(version: str, cipher_suite: int) -> int | None:
-    """Bytes by which a record's payload exceeds its plaintext; None if they vary (CBC)."""
+    """Return the bytes by which a record's payload exceeds its plaintext; None if they vary (CBC)."""
     if version == "TLS 1.3":
         return TLS13_EXPANSION
     if cipher_suite in CHACHA20:
@@ -60,16 +60,16 @@ class HelloReader:
     @property
     def resumed(self) -> bool | None:
         """True if the last ServerHello chose a pre-shared key; None if no whole ServerHello has come."""
-        found = None
+        resumed = None
         data = self._contiguous()
         while len(data) >= HEADER_BYTES:
             end = HEADER_BYTES + int.from_bytes(data[1:HEADER_BYTES], "big")
             if len(data) < end:
                 break
             if data[0] == HandshakeType.SERVER_HELLO:  # perhaps a HelloRetryRequest: then another follows
-                found = PRE_SHARED_KEY in extensions(data[HEADER_BYTES:end])
+                resumed = PRE_SHARED_KEY in list_extensions(data[HEADER_BYTES:end])
             data = data[end:]
-        return found
+        return resumed
 
     def _contiguous(self) -> bytes:
         data = b""
@@ -80,13 +80,13 @@ class HelloReader:
         return data
 
 
-def extensions(hello: bytes) -> set[int]:
-    """Types of a ServerHello's extensions, as far as it is whole."""
+def list_extensions(hello: bytes) -> set[int]:
+    """Return the types of a ServerHello's extensions, as far as it is whole."""
     at = VERSION_BYTES + RANDOM_BYTES
     at += 1 + (hello[at] if at < len(hello) else 0)  # session id
     at += CIPHER_AND_COMPRESSION_BYTES + 2
-    found = set()
+    kinds = set()
     while at + 4 <= len(hello):
-        found.add(int.from_bytes(hello[at : at + 2], "big"))
+        kinds.add(int.from_bytes(hello[at : at + 2], "big"))
         at += 4 + int.from_bytes(hello[at + 2 : at + 4], "big")
-    return found
+    return kinds

@@ -106,7 +106,7 @@ class MessageReader:
             self._header(header, rest)
 
     def end(self, *, clean: bool) -> None:
-        """The connection ended: fewer bytes than a status line needs are an HTTP/0.9 body.
+        """Note the connection's end: fewer bytes than a status line needs are an HTTP/0.9 body.
 
         Not `clean`, TLS ended without close_notify, so that a body without a length
         may lack its end (RFC 9112 §9.8).
@@ -219,7 +219,7 @@ class Header(NamedTuple):
 
 
 def find_status_line(data: bytes | bytearray) -> int | None:
-    """Offset of the status line; -1 if there is none, so that this is HTTP/0.9.
+    """Return the offset of the status line; -1 if there is none, so that this is HTTP/0.9.
 
     None if more bytes are needed.
 
@@ -239,13 +239,13 @@ def read_header(section: bytes) -> Header:
     >>> read_header(b"http/1.1 404\\r\\nTransfer-Encoding:\\r\\n chunked\\r\\n\\r\\n")
     Header(status=404, is_chunked=True, content_length=None)
     """
-    first, *lines = _unfolded(section)
+    first, *lines = _unfold(section)
     status = _STATUS.match(first)
     fields = [(name.lower(), value) for name, value in _fields(lines)]
     encodings = {
-        one.lower() for name, value in fields if name == b"transfer-encoding" for one in _values(value)
+        coding.lower() for name, value in fields if name == b"transfer-encoding" for coding in _values(value)
     }
-    lengths = [one for name, value in fields if name == b"content-length" for one in _values(value)]
+    lengths = [length for name, value in fields if name == b"content-length" for length in _values(value)]
     return Header(
         status=int(status[1]) if status else 200,
         is_chunked=b"chunked" in encodings and _version(first) >= (1, 1),
@@ -254,12 +254,12 @@ def read_header(section: bytes) -> Header:
 
 
 def _version(line: bytes) -> tuple[int, int]:
-    found = _VERSION.match(line)
-    return (int(found[1]), int(found[2])) if found else (1, 0)
+    match = _VERSION.match(line)
+    return (int(match[1]), int(match[2])) if match else (1, 0)
 
 
-def _unfolded(section: bytes) -> list[bytes]:
-    """The lines, each with its continuations (RFC 9112 §5.2). A bare CR ends a line, too."""
+def _unfold(section: bytes) -> list[bytes]:
+    """Return the lines, each with its continuations (RFC 9112 §5.2). A bare CR ends a line, too."""
     lines: list[bytes] = []
     parts: list[bytes] = []
     for line in _LINES.findall(section):
@@ -278,24 +278,24 @@ def _unfolded(section: bytes) -> list[bytes]:
 
 def _fields(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
     for line in lines:
-        found = _FIELD.fullmatch(line)
-        if found:
-            yield found[1], found[2].strip(_BLANK)
+        match = _FIELD.fullmatch(line)
+        if match:
+            yield match[1], match[2].strip(_BLANK)
 
 
 def _values(value: bytes) -> list[bytes]:
-    """The members of a list (RFC 9110 §5.6.1), of which those in quotes may have commas."""
-    found = []
+    """Return the members of a list (RFC 9110 §5.6.1), of which those in quotes may have commas."""
+    members = []
     at = 0
     while at <= len(value):
         end = max(_VALUE.match(value, at).end(), at)  # type: ignore[union-attr]
-        found.append(value[at:end].strip(_BLANK))
+        members.append(value[at:end].strip(_BLANK))
         at = end + 1
-    return found
+    return members
 
 
 def _length(text: bytes) -> int | None:
-    found = _LENGTH.fullmatch(text)
-    length = int(found[1]) if found else -1
+    match = _LENGTH.fullmatch(text)
+    length = int(match[1]) if match else -1
     is_negative = text.startswith(b"-") and length > 0
     return length if 0 <= length <= LENGTH_LIMIT and not is_negative else None

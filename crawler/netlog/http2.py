@@ -94,7 +94,7 @@ class FrameReader:
         stream.is_whole |= self._is_last and not self._left
 
     def _of_response(self, kind: int, stream_id: int) -> Http2Stream | None:
-        """The stream of a frame that is part of a response.
+        """Return the stream of a frame that is part of a response.
 
         None if nobody asked for it, or its response has ended.
         """

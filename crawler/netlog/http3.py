@@ -37,11 +37,11 @@ class Ranges:
         """Count the bytes between two offsets that have arrived."""
         edges = self._edges
         at = bisect.bisect_right(edges, start) // 2 * 2
-        found = 0
+        count = 0
         while at < len(edges) and edges[at] < stop:
-            found += max(0, min(stop, edges[at + 1]) - max(start, edges[at]))
+            count += max(0, min(stop, edges[at + 1]) - max(start, edges[at]))
             at += 2
-        return found
+        return count
 
     @property
     def stop(self) -> int:
@@ -75,7 +75,7 @@ class Http3Stream:
         """True if all of the stream arrived."""
         return self.ends_at is not None and self.wire_bytes >= self.ends_at
 
-    def received(self, start: int, stop: int, time_ms: int) -> int:
+    def count_received(self, start: int, stop: int, time_ms: int) -> int:
         """Take a STREAM frame, and count its new bytes."""
         new = self._ranges.add(start, stop)
         if new:
@@ -85,7 +85,7 @@ class Http3Stream:
         return new
 
     def frame(self, size: int, *, type_bytes: int = 1, data: bool = False) -> None:
-        """The browser read the header of an HTTP/3 frame with a payload of `size` bytes."""
+        """Note that the browser read the header of an HTTP/3 frame with a payload of `size` bytes."""
         start = self._announced + type_bytes + varint_bytes(size)
         self._announced = start + size
         if data:

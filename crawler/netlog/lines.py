@@ -44,7 +44,7 @@ class _Kind(NamedTuple):
 
 @functools.cache
 def _decoder(params: type) -> msgspec.json.Decoder[Any]:
-    """A decoder of lines whose parameters are as declared;
+    """Return a decoder of lines whose parameters are as declared;
     only an event that requires none may lack them all."""
     needed = params.__required_keys__  # type: ignore[attr-defined]
     field: Any = ("params", params) if needed else ("params", params, msgspec.field(default_factory=dict))
@@ -72,7 +72,7 @@ class LineReader:
         self._errors: dict[int, str] = {}
 
     def events(self, lines: Iterable[bytes]) -> Iterator[Event[Any]]:
-        """The wanted events in the log's next lines; lines that cannot be read are counted."""
+        """Return the wanted events in the log's next lines; lines that cannot be read are counted."""
         lines = iter(lines)
         while not self._kinds:
             line = next(lines, None)
@@ -94,9 +94,9 @@ class LineReader:
         at = line.rfind(_PHASE) + len(_PHASE)
         try:
             name, phase, decoder = phases[line[at : at + 1]]
-            found = decoder.decode(memoryview(line)[: line.rfind(b"}") + 1])
-            params = found.params
-            return Event(name, phase, found.source.id, int(found.time), params, params.pop("bytes", ""))
+            decoded = decoder.decode(memoryview(line)[: line.rfind(b"}") + 1])
+            params = decoded.params
+            return Event(name, phase, decoded.source.id, int(decoded.time), params, params.pop("bytes", ""))
         except (msgspec.MsgspecError, ValueError, KeyError, RecursionError):
             self.ignored += 1
             return None
@@ -125,7 +125,7 @@ class LineReader:
             self._kinds = {(field + end)[-_TAIL:]: kind for field, kind in kinds.items() for end in _ENDINGS}
 
     def error(self, number: int) -> str:
-        """Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
+        """Return Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
         return self._errors.get(number, f"net::ERR_{-number}")
 
 
@@ -140,7 +140,7 @@ class LineSplitter:
         self._skipping = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that end in `chunk`, without their ends."""
+        """Return the lines that end in `chunk`, without their ends."""
         *lines, rest = chunk.split(self.end)
         if lines:
             lines[0] = bytes(self._rest) + lines[0]

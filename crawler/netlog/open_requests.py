@@ -62,50 +62,50 @@ class OpenRequests:
     @property
     def idle_at_ms(self) -> int:
         """Time from which the network is idle, if nothing moves until then."""
-        return max([self._changed_ms + QUIET_MS, *(one.idle_at_ms for one in self.open.values())])
+        return max([self._changed_ms + QUIET_MS, *(request.idle_at_ms for request in self.open.values())])
 
-    def _begin(self, event: Event[Any]) -> None:
+    def _on_begin(self, event: Event[Any]) -> None:
         self._changed_ms = event.time_ms
         if len(self.open) < REQUEST_LIMIT:
             self.open[event.source] = OpenRequest(event.time_ms)
 
-    def _end(self, event: Event[Any]) -> None:
+    def _on_end(self, event: Event[Any]) -> None:
         self._changed_ms = event.time_ms
         self.open.pop(event.source, None)
 
-    def _moved(self, event: Event[Any]) -> OpenRequest | None:
-        found = self.open.get(event.source)
-        if found is not None:
-            found.moved_ms = event.time_ms
-        return found
+    def _note_move(self, event: Event[Any]) -> OpenRequest | None:
+        request = self.open.get(event.source)
+        if request is not None:
+            request.moved_ms = event.time_ms
+        return request
 
-    def _asked(self, event: Event[Any]) -> None:
-        if found := self._moved(event):
-            found.awaits_bytes, found.is_event_stream = True, False
+    def _on_asked(self, event: Event[Any]) -> None:
+        if request := self._note_move(event):
+            request.awaits_bytes, request.is_event_stream = True, False
 
-    def _answered(self, event: Event[Any]) -> None:
-        if found := self._moved(event):
-            found.awaits_bytes = False
-            found.is_event_stream = any(
+    def _on_answered(self, event: Event[Any]) -> None:
+        if request := self._note_move(event):
+            request.awaits_bytes = False
+            request.is_event_stream = any(
                 isinstance(line, str) and line.lower().startswith(EVENT_STREAM)
                 for line in event.params["headers"]
             )
 
-    def _read(self, event: Event[Any]) -> None:
-        if found := self._moved(event):
-            found.awaits_bytes = event.phase == "BEGIN"
+    def _on_read(self, event: Event[Any]) -> None:
+        if request := self._note_move(event):
+            request.awaits_bytes = event.phase == "BEGIN"
 
 
 HANDLERS: dict[tuple[str, str], Callable[[OpenRequests, Event[Any]], None]] = {
-    ("REQUEST_ALIVE", "BEGIN"): OpenRequests._begin,
-    ("REQUEST_ALIVE", "END"): OpenRequests._end,
-    ("URL_REQUEST_START_JOB", "BEGIN"): OpenRequests._asked,
-    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._asked,
-    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._asked,
-    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._asked,
-    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): OpenRequests._answered,
-    ("HTTP_TRANSACTION_READ_BODY", "BEGIN"): OpenRequests._read,
-    ("HTTP_TRANSACTION_READ_BODY", "END"): OpenRequests._read,
+    ("REQUEST_ALIVE", "BEGIN"): OpenRequests._on_begin,
+    ("REQUEST_ALIVE", "END"): OpenRequests._on_end,
+    ("URL_REQUEST_START_JOB", "BEGIN"): OpenRequests._on_asked,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._on_asked,
+    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._on_asked,
+    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): OpenRequests._on_asked,
+    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): OpenRequests._on_answered,
+    ("HTTP_TRANSACTION_READ_BODY", "BEGIN"): OpenRequests._on_read,
+    ("HTTP_TRANSACTION_READ_BODY", "END"): OpenRequests._on_read,
 }
 """Handlers by event and phase."""
 

@@ -315,5 +315,5 @@ PARAMS: Mapping[tuple[str, str], type] = {
 
 
 def number(value: Number) -> int:
-    """The number; 0 where the log has none."""
+    """Return the number; 0 where the log has none."""
     return value if isinstance(value, int) else 0

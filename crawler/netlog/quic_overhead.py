@@ -39,7 +39,7 @@ RESET_TOKEN_BYTES = 16
 
 
 def varint_bytes(number: int) -> int:
-    """Least bytes of a variable-length integer (RFC 9000 §16).
+    """Return the least bytes of a variable-length integer (RFC 9000 §16).
 
     >>> [varint_bytes(n) for n in (63, 64, 16_383, 16_384, 2**30)]
     [1, 2, 2, 4, 8]
@@ -83,7 +83,7 @@ class QuicOverhead:
         return self._most if self._most < self._size else 0
 
     def datagram(self, size: int) -> None:
-        """The next datagram arrived."""
+        """Begin the next datagram."""
         self.received_bytes += size
         self._begin(size)
         if not self._has_opened:  # a Retry, say, of which the log has no more; only `buffered` corrects this
@@ -95,7 +95,7 @@ class QuicOverhead:
         self._is_whole = self._has_packet = False
 
     def packet(self, number: int, *, long_header: bool) -> None:
-        """A packet of the datagram was decrypted.
+        """Count a packet of the datagram, which was decrypted.
 
         A short header comes last in a datagram (RFC 9000 §12.2).
         """
@@ -117,21 +117,21 @@ class QuicOverhead:
         self._is_whole = True
 
     def frame(self, event: Event[Any]) -> None:
-        """A frame of the packet."""
+        """Count a frame of the packet."""
         sized = SIZED.get(event.name)
         least, most = UNSIZED[event.name] if sized is None else sized(event.params)
         self._least += least
         self._most += most
         self.frame_bytes += least
 
-    def dropped(self, *, long_header: bool) -> None:
-        """The packet cannot be decrypted, or has come before: its content comes again."""
+    def drop_packet(self, *, long_header: bool) -> None:
+        """Count a packet that cannot be decrypted, or has come before: its content comes again."""
         if long_header and not self._has_packet:
             self._handshake()
         self._is_whole = True
 
-    def buffered(self) -> None:
-        """The rest of the datagram waits for keys."""
+    def buffer_packet(self) -> None:
+        """Note that the rest of the datagram waits for keys."""
         if not self._has_opened and self._is_whole:
             self.handshake_bytes -= self._size
             self._is_whole = False
@@ -139,8 +139,8 @@ class QuicOverhead:
             self._waiting.append(max(0, self._size - self._most))
             self._size = min(self._size, self._most)
 
-    def unbuffered(self) -> None:
-        """A packet that waited is processed."""
+    def unbuffer_packet(self) -> None:
+        """Begin a packet that waited for keys."""
         self._begin(self._waiting.popleft() if self._waiting else 0)
 
 

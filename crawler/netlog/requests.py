@@ -13,20 +13,20 @@ from crawler.netlog.exchange import (
     URLS_LIMIT,
     Exchange,
     Transport,
-    hidden,
-    kept_url,
+    clean_url,
+    make_hidden_exchange,
 )
 from crawler.netlog.headers import (
-    content_length,
-    final_status,
-    header_lines,
-    headers,
-    joined_headers,
-    section_bytes,
+    count_section_bytes,
+    join_headers,
+    read_content_length,
+    read_final_status,
+    read_headers,
+    read_lines,
 )
 from crawler.netlog.http1 import MessageReader
 from crawler.netlog.quic import QuicTransport
-from crawler.netlog.sending import weight
+from crawler.netlog.sending import read_weight
 from crawler.netlog.tcp import TcpTransport
 from schema import http_caching
 
@@ -72,15 +72,15 @@ class Requests:
         return any(exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self.exchanges)
 
     def finish(self) -> list[Exchange]:
-        """Exchanges that have rows."""
-        found = [exchange for exchange in self.exchanges if not exchange.is_hidden]
-        for exchange in found:  # the log has no header of a response that the browser refused
+        """Return the exchanges that have rows."""
+        exchanges = [exchange for exchange in self.exchanges if not exchange.is_hidden]
+        for exchange in exchanges:  # the log has no header of a response that the browser refused
             if exchange.status is None and exchange.message is not None:
                 exchange.status = exchange.message.status
-        return found
+        return exchanges
 
-    def _start(self, event: Event[params.RequestStart]) -> None:
-        url = kept_url(event.params["url"])
+    def _on_start(self, event: Event[params.RequestStart]) -> None:
+        url = clean_url(event.params["url"])
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return
         self._url_characters += len(url)
@@ -96,18 +96,18 @@ class Requests:
         before.append(exchange)
         self.exchanges.append(exchange)
 
-    def _internal_redirect(self, event: Event[params.InternalRedirect]) -> None:
+    def _on_internal_redirect(self, event: Event[params.InternalRedirect]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.is_hidden = True
             self.hsts_upgrades += event.params["reason"] == "HSTS"
 
-    def _bound_to_socket(self, event: Event[params.NoParams]) -> None:
+    def _on_bound_to_socket(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.socket(event.dependency, event.time_ms)
         if transport is not None:
             self._job_transport[event.source] = transport
 
-    def _bound_to_job(self, event: Event[params.NoParams]) -> None:
+    def _on_bound_to_job(self, event: Event[params.NoParams]) -> None:
         job = event.dependency
         exchange = self._unbound(event)
         if job == NO_SOURCE:
@@ -127,15 +127,15 @@ class Requests:
             )
 
     def _exchange(self, event: Event[Any]) -> Exchange | None:
-        found = self._of_request.get(event.source)
-        return found[-1] if found else None
+        exchanges = self._of_request.get(event.source)
+        return exchanges[-1] if exchanges else None
 
     def _unbound(self, event: Event[Any]) -> Exchange:
-        """The exchange whose request goes out now: another one if the last has had bytes,
+        """Return the exchange whose request goes out now: another one if the last has had bytes,
         a hidden one if none is known."""
         exchange = self._exchange(event)
         if exchange is None:
-            exchange = hidden(event.time_ms)
+            exchange = make_hidden_exchange(event.time_ms)
             if len(self.exchanges) < REQUEST_LIMIT:
                 self._of_request[event.source] = [exchange]
                 self.exchanges.append(exchange)
@@ -148,65 +148,65 @@ class Requests:
         return self._again(event, exchange)
 
     def _again(self, event: Event[Any], exchange: Exchange) -> Exchange:
-        """The exchange of a request that was answered and goes out again.
+        """Return the exchange of a request that was answered and goes out again.
 
         A redirect does not: this is the request to its target, of which the log has no beginning.
         """
         is_redirect = exchange.status in REDIRECTS and "location" in exchange.response_headers
-        again = hidden(event.time_ms) if is_redirect else exchange.again()
+        again = make_hidden_exchange(event.time_ms) if is_redirect else exchange.send_again()
         self._of_request[event.source].append(again)
         self.exchanges.append(again)
         return again
 
-    def _request_headers(self, event: Event[params.Headers]) -> None:
+    def _on_request_headers(self, event: Event[params.Headers]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.sent_ms = event.time_ms
-            exchange.request_headers = headers(event, REQUEST_HEADERS)
+            exchange.request_headers = read_headers(event, REQUEST_HEADERS)
 
-    def _http1_request(self, event: Event[params.Http1Request]) -> None:
+    def _on_http1_request(self, event: Event[params.Http1Request]) -> None:
         exchange = self._exchange(event)
         if exchange and exchange.transport and exchange.sent_ms is not None:
             # A login goes out on the stream that brought the 401, which the log does not bind anew.
             self._begin_message(self._again(event, exchange), exchange.transport)
-        self._request_headers(event)
+        self._on_request_headers(event)
         exchange = self._exchange(event)
         if exchange is not None:
-            exchange.request_header_bytes = len(event.params["line"]) + section_bytes(event)
+            exchange.request_header_bytes = len(event.params["line"]) + count_section_bytes(event)
 
-    def _response_headers(self, event: Event[params.Headers]) -> None:
+    def _on_response_headers(self, event: Event[params.Headers]) -> None:
         exchange = self._exchange(event)
         if exchange is None:
             return
-        found = _STATUS.match(next(iter(header_lines(event)), ""))
-        exchange.status = int(found[1]) if found else None
-        exchange.response_headers = headers(event, RESPONSE_HEADERS)
-        exchange.freshness = http_caching.read(exchange.status, joined_headers(event, http_caching.HEADERS))
+        match = _STATUS.match(next(iter(read_lines(event)), ""))
+        exchange.status = int(match[1]) if match else None
+        exchange.response_headers = read_headers(event, RESPONSE_HEADERS)
+        exchange.freshness = http_caching.read(exchange.status, join_headers(event, http_caching.HEADERS))
 
-    def _decoded(self, event: Event[params.DecodedBytes]) -> None:
+    def _on_decoded(self, event: Event[params.DecodedBytes]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
             exchange.is_read = False
 
-    def _read(self, event: Event[params.Result]) -> None:
-        """The browser read from the body: its end, unless bytes for the page follow."""
+    def _on_read(self, event: Event[params.Result]) -> None:
+        """Note that the browser read from the body: its end, unless bytes for the page follow."""
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.is_read = not event.params.get("net_error")
 
-    def _cache_read(self, event: Event[params.Result]) -> None:
+    def _on_cache_read(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.cached |= not event.params.get("net_error")
 
-    def _ended(self, event: Event[params.Result]) -> None:
+    def _on_ended(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
-            self._failed(event)
+            self._on_failed(event)
             exchange.finished = True
 
-    def _failed(self, event: Event[params.Result]) -> None:
+    def _on_failed(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
         error = event.params.get("net_error", 0)
         if exchange is not None and error not in (0, IO_PENDING):
@@ -214,13 +214,13 @@ class Requests:
             # A request to the cache alone, which goes out later, is no request yet.
             exchange.is_hidden |= error == CACHE_MISS and exchange.transport is None
 
-    def _http2_session(self, event: Event[params.NoParams]) -> None:
+    def _on_http2_session(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.tcp.get(event.dependency)
         if transport is not None:
             self.session_transport[event.source] = transport
             transport.current = None
 
-    def _http2_request(self, event: Event[params.Http2Request]) -> None:
+    def _on_http2_request(self, event: Event[params.Http2Request]) -> None:
         exchange = self._job_exchange.pop(event.dependency, None)
         if exchange is None and (of_request := self._of_request.get(event.dependency)):
             exchange = of_request[-1]  # a WebSocket's headers name the request itself (RFC 8441)
@@ -232,50 +232,50 @@ class Requests:
             transport.bind(exchange)
             exchange.stream_id = event.params["stream_id"]
             exchange.sent_ms = event.time_ms
-            exchange.weight = weight(event)
+            exchange.weight = read_weight(event)
 
-    def _http2_headers(self, event: Event[params.StreamHeaders]) -> None:
+    def _on_http2_headers(self, event: Event[params.StreamHeaders]) -> None:
         transport = self.session_transport.get(event.source)
         for exchange in transport.exchanges if transport else ():
             # The first is the response's; others are trailers, or come after its end.
             if exchange.stream_id == event.params["stream_id"] and exchange.status is None:
-                exchange.status = final_status(event)
+                exchange.status = read_final_status(event)
                 if transport and (stream := transport.stream(exchange.stream_id)):
-                    stream.content_length = content_length(event)
+                    stream.content_length = read_content_length(event)
 
-    def _bound_to_quic(self, event: Event[params.NoParams]) -> None:
+    def _on_bound_to_quic(self, event: Event[params.NoParams]) -> None:
         transport = self._connections.quic.get(event.dependency)
         if transport is not None:
             self._quic_bound[event.source] = transport
 
-    def _quic_request(self, event: Event[params.QuicRequest]) -> None:
+    def _on_quic_request(self, event: Event[params.QuicRequest]) -> None:
         transport = self._quic_bound.pop(event.source, None)
         exchange = self._unbound(event)
         if transport is not None:
             transport.send(exchange, event.params["quic_stream_id"])
-        self._request_headers(event)
+        self._on_request_headers(event)
 
 
 HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
-    ("URL_REQUEST_START_JOB", "BEGIN"): Requests._start,
-    ("URL_REQUEST_START_JOB", "END"): Requests._failed,
-    ("URL_REQUEST_REDIRECT_JOB", "NONE"): Requests._internal_redirect,
-    ("SOCKET_POOL_BOUND_TO_SOCKET", "NONE"): Requests._bound_to_socket,
-    ("HTTP_STREAM_REQUEST_BOUND_TO_JOB", "NONE"): Requests._bound_to_job,
-    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Requests._http1_request,
-    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Requests._request_headers,
-    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._quic_request,
-    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._response_headers,
-    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): Requests._decoded,
-    ("HTTP_TRANSACTION_READ_BODY", "END"): Requests._read,
-    ("HTTP_CACHE_READ_INFO", "END"): Requests._cache_read,
-    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Requests._cache_read,
-    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Requests._cache_read,
-    ("REQUEST_ALIVE", "END"): Requests._ended,
-    ("FAILED", "NONE"): Requests._failed,
-    ("HTTP2_SESSION_INITIALIZED", "NONE"): Requests._http2_session,
-    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Requests._http2_request,
-    ("HTTP2_SESSION_RECV_HEADERS", "NONE"): Requests._http2_headers,
-    ("HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION", "NONE"): Requests._bound_to_quic,
+    ("URL_REQUEST_START_JOB", "BEGIN"): Requests._on_start,
+    ("URL_REQUEST_START_JOB", "END"): Requests._on_failed,
+    ("URL_REQUEST_REDIRECT_JOB", "NONE"): Requests._on_internal_redirect,
+    ("SOCKET_POOL_BOUND_TO_SOCKET", "NONE"): Requests._on_bound_to_socket,
+    ("HTTP_STREAM_REQUEST_BOUND_TO_JOB", "NONE"): Requests._on_bound_to_job,
+    ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Requests._on_http1_request,
+    ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Requests._on_request_headers,
+    ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._on_quic_request,
+    ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._on_response_headers,
+    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): Requests._on_decoded,
+    ("HTTP_TRANSACTION_READ_BODY", "END"): Requests._on_read,
+    ("HTTP_CACHE_READ_INFO", "END"): Requests._on_cache_read,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Requests._on_cache_read,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Requests._on_cache_read,
+    ("REQUEST_ALIVE", "END"): Requests._on_ended,
+    ("FAILED", "NONE"): Requests._on_failed,
+    ("HTTP2_SESSION_INITIALIZED", "NONE"): Requests._on_http2_session,
+    ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Requests._on_http2_request,
+    ("HTTP2_SESSION_RECV_HEADERS", "NONE"): Requests._on_http2_headers,
+    ("HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION", "NONE"): Requests._on_bound_to_quic,
 }
 """Handlers by event and phase."""

@@ -46,23 +46,23 @@ class Weight(NamedTuple):
     is_exclusive: bool
 
 
-def signal(header: str) -> Signal:
+def parse_priority(header: str) -> Signal:
     """Read a Priority header; a parameter that is absent,
     unknown or out of range has its default (RFC 9218 §4).
 
-    >>> signal("u=1, i"), signal("")
+    >>> parse_priority("u=1, i"), parse_priority("")
     (Signal(urgency=1, is_incremental=True), Signal(urgency=3, is_incremental=False))
     """
     urgency, is_incremental = DEFAULT_URGENCY, False
     for member in header.split(","):
         value = member.partition(";")[0].strip()  # parameters of a parameter have no meaning
-        if found := _URGENCY.fullmatch(value):
-            urgency = int(found[1]) if 0 <= int(found[1]) <= 7 else DEFAULT_URGENCY
+        if match := _URGENCY.fullmatch(value):
+            urgency = int(match[1]) if 0 <= int(match[1]) <= 7 else DEFAULT_URGENCY
         is_incremental = _INCREMENTAL.get(value, is_incremental)
     return Signal(urgency, is_incremental)
 
 
-def weight(event: Event[params.Http2Request]) -> Weight | None:
+def read_weight(event: Event[params.Http2Request]) -> Weight | None:
     """Read the priority of a HEADERS frame as the browser sends it; None if the frame has none."""
     sent = event.params
     if not sent.get("has_priority"):
@@ -127,30 +127,30 @@ class SentPackets:
         and repeats data in new packets."""
 
     def packet(self, event: Event[params.SentPacket]) -> None:
-        """The browser sends a packet."""
+        """Note that the browser sends a packet."""
         if event.params.get("encryption_level") != ONE_RTT and len(self._sent_ms) < PACKETS_KEPT:
             self._sent_ms[number(event.params["packet_number"])] = event.time_ms
 
-    def acknowledged(self, largest: int, at_ms: int) -> None:
-        """An ACK frame came, whose largest packet number is `largest` (RFC 9002 §5.1)."""
+    def take_ack(self, largest: int, at_ms: int) -> None:
+        """Take an ACK frame, whose largest packet number is `largest` (RFC 9002 §5.1)."""
         sent_ms = self._sent_ms.pop(largest, None)
         if sent_ms is not None:
             trip_ms = max(0, at_ms - sent_ms)
             self.round_trip_ms = trip_ms if self.round_trip_ms is None else min(self.round_trip_ms, trip_ms)
 
     def stream_frame(self, event: Event[params.StreamFrame]) -> None:
-        """The browser sends a STREAM frame, perhaps again."""
+        """Note that the browser sends a STREAM frame, perhaps again."""
         if event.params["fin"]:
             stop = event.params["offset"] + event.params["length"]
             self._stream(event.params["stream_id"]).ends_at = stop
 
     def data_frame(self, event: Event[params.Http3Frame]) -> None:
-        """The browser writes a DATA frame of HTTP/3."""
+        """Note that the browser writes a DATA frame of HTTP/3."""
         size = event.params["payload_length"]
         self._stream(event.params["stream_id"]).data_bytes += 1 + varint_bytes(size) + size
 
     def header_bytes(self, stream_id: int) -> int | None:
-        """Bytes of the HEADERS frame of a request; None if the stream's end was not sent."""
+        """Return the bytes of the HEADERS frame of a request; None if the stream's end was not sent."""
         stream = self._streams.get(stream_id)
         if stream is None or stream.ends_at is None:
             return None

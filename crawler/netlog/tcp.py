@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crawler.netlog import params
-from crawler.netlog.event import Event, endpoint
+from crawler.netlog.event import Event, split_endpoint
 from crawler.netlog.exchange import Transport
 from crawler.netlog.hello import expansion
 from crawler.netlog.http2 import FrameReader, Http2Stream
@@ -39,23 +39,23 @@ class TcpTransport(Transport):
     """True once the server's close_notify has come (RFC 8446 §6.1)."""
     _attempt_ms: int | None = None
 
-    def _attempted(self, event: Event[params.NoParams]) -> None:
+    def _on_attempted(self, event: Event[params.NoParams]) -> None:
         self._attempt_ms = event.time_ms
 
-    def _answered(self, event: Event[params.Result]) -> None:
-        """The handshake with one address ended."""
+    def _on_answered(self, event: Event[params.Result]) -> None:
+        """Note the end of a handshake with one address."""
         if self._attempt_ms is not None and not event.params.get("net_error"):
             trip_ms = max(0, event.time_ms - self._attempt_ms)
             self.round_trip_us = trip_ms * 1000 if trip_ms < SYN_TIMEOUT_MS else None
         self._attempt_ms = None
 
-    def _connected(self, event: Event[params.Connected]) -> None:
+    def _on_connected(self, event: Event[params.Connected]) -> None:
         if remote := event.params.get("remote_address"):
             self.connected_ms = event.time_ms
-            self.remote_address, self.remote_port = endpoint(remote)
-            self.local_address, self.local_port = endpoint(event.params.get("local_address", ""))
+            self.remote_address, self.remote_port = split_endpoint(remote)
+            self.local_address, self.local_port = split_endpoint(event.params.get("local_address", ""))
 
-    def _tls_connect(self, _: Event[params.NoParams]) -> None:
+    def _on_tls_connect(self, _: Event[params.NoParams]) -> None:
         if not self.received_bytes:
             self.records = RecordReader()
         self._secure()
@@ -66,7 +66,7 @@ class TcpTransport(Transport):
         if not self.is_secure:
             self.is_secure, self.decrypted_bytes = True, 0
 
-    def _tls_connected(self, event: Event[params.Secured]) -> None:
+    def _on_tls_connected(self, event: Event[params.Secured]) -> None:
         agreed = event.params
         if version := agreed.get("version"):
             self._secure()
@@ -80,26 +80,26 @@ class TcpTransport(Transport):
                 self.frames = FrameReader()
                 self.sent_frames = SentFrames()
 
-    def _handshake_message(self, event: Event[params.HandshakeMessage]) -> None:
+    def _on_handshake_message(self, event: Event[params.HandshakeMessage]) -> None:
         self._secure()
         if self.records is not None:
             self.records.handshake_message(event.params["type"], len(event.encoded()))
 
-    def _alert(self, event: Event[params.NoParams]) -> None:
+    def _on_alert(self, event: Event[params.NoParams]) -> None:
         self.is_notified |= event.content()[1:] == CLOSE_NOTIFY
         if self.records is not None:
             self.records.alert()
 
-    def _socket_bytes(self, event: Event[params.ByteCount]) -> None:
+    def _on_socket_bytes(self, event: Event[params.ByteCount]) -> None:
         size = event.params["byte_count"]
-        self.received(size, event.time_ms)
+        self.count_received(size, event.time_ms)
         if self.records is not None:
             self.records.feed(event.encoded())
         elif not self.is_secure:
             self.decrypted_bytes += size
             self._response_bytes(event, event.time_ms)
 
-    def _plain_bytes_sent(self, event: Event[params.ByteCount]) -> None:
+    def _on_plain_bytes_sent(self, event: Event[params.ByteCount]) -> None:
         self._secure()
         if self.sent_frames is None:
             return
@@ -109,7 +109,7 @@ class TcpTransport(Transport):
         else:
             self.sent_frames = None
 
-    def _plain_bytes(self, event: Event[params.ByteCount]) -> None:
+    def _on_plain_bytes(self, event: Event[params.ByteCount]) -> None:
         self._secure()
         size = event.params["byte_count"]
         self.decrypted_bytes += size
@@ -132,7 +132,7 @@ class TcpTransport(Transport):
         if not size:
             exchange.message.end(clean=not self.is_secure or self.is_notified)
             return
-        exchange.touched(arrived_ms)
+        exchange.note_byte(arrived_ms)
         if self.answer_after is None:
             self.answer_after = (
                 self.received_bytes - size if self.records is None else self.records.fresh_from
@@ -143,11 +143,11 @@ class TcpTransport(Transport):
             exchange.message.count(size)
 
     def stream(self, stream_id: int | None) -> Http2Stream | None:
-        """An HTTP/2 stream; None if nothing has come on it."""
+        """Return an HTTP/2 stream; None if nothing has come on it."""
         return None if self.frames is None or stream_id is None else self.frames.streams.get(stream_id)
 
     def request_header_bytes(self, stream_id: int) -> int | None:
-        """Bytes of a request's HEADERS and CONTINUATION frames."""
+        """Return the bytes of a request's HEADERS and CONTINUATION frames."""
         return None if self.sent_frames is None else self.sent_frames.header_bytes.get(stream_id)
 
     def finish(self) -> None:
@@ -178,15 +178,15 @@ class TcpTransport(Transport):
 
 
 HANDLERS: dict[tuple[str, str], Callable[[TcpTransport, Event[Any]], None]] = {
-    ("TCP_CONNECT_ATTEMPT", "BEGIN"): TcpTransport._attempted,
-    ("TCP_CONNECT_ATTEMPT", "END"): TcpTransport._answered,
-    ("TCP_CONNECT", "END"): TcpTransport._connected,
-    ("SSL_CONNECT", "BEGIN"): TcpTransport._tls_connect,
-    ("SSL_CONNECT", "END"): TcpTransport._tls_connected,
-    ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): TcpTransport._handshake_message,
-    ("SSL_ALERT_RECEIVED", "NONE"): TcpTransport._alert,
-    ("SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._socket_bytes,
-    ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._plain_bytes,
-    ("SSL_SOCKET_BYTES_SENT", "NONE"): TcpTransport._plain_bytes_sent,
+    ("TCP_CONNECT_ATTEMPT", "BEGIN"): TcpTransport._on_attempted,
+    ("TCP_CONNECT_ATTEMPT", "END"): TcpTransport._on_answered,
+    ("TCP_CONNECT", "END"): TcpTransport._on_connected,
+    ("SSL_CONNECT", "BEGIN"): TcpTransport._on_tls_connect,
+    ("SSL_CONNECT", "END"): TcpTransport._on_tls_connected,
+    ("SSL_HANDSHAKE_MESSAGE_RECEIVED", "NONE"): TcpTransport._on_handshake_message,
+    ("SSL_ALERT_RECEIVED", "NONE"): TcpTransport._on_alert,
+    ("SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._on_socket_bytes,
+    ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._on_plain_bytes,
+    ("SSL_SOCKET_BYTES_SENT", "NONE"): TcpTransport._on_plain_bytes_sent,
 }
 """Handlers by event and phase."""

@@ -136,7 +136,7 @@ class RecordReader:
             self._own_alerts += 1
 
     def handshake_message(self, kind: int, size: int) -> None:
-        """The browser read a handshake message of `size` bytes, header included."""
+        """Note that the browser read a handshake message of `size` bytes, header included."""
         # All handshake messages of TLS 1.2 are in handshake records; of TLS 1.3,
         # only those that are not encrypted.
         if size <= self._own or kind == HandshakeType.SERVER_HELLO or not self._sealed:
@@ -152,7 +152,7 @@ class RecordReader:
         if self._is_secured:
             return
         self._is_secured = True
-        filled, alone = self._filled(), self._one_by_one()
+        filled, alone = self._count_filled(), self._count_one_by_one()
         is_alone = alone == len(self._sealed)  # else some records may carry the server's first data
         block = math.gcd(*(length - TAG_BYTES for length in self._sealed))
         if filled is not None and (filled == alone or not is_alone or block < LEAST_BLOCK):
@@ -162,8 +162,8 @@ class RecordReader:
         self._block = block if self.is_handshake_known else 1
         self._take(alone if self.is_handshake_known else 0)
 
-    def _filled(self) -> int | None:
-        """Number of records that the handshake fills to the byte.
+    def _count_filled(self) -> int | None:
+        """Return the number of records that the handshake fills to the byte.
 
         None if it does not end where a record does.
         """
@@ -174,8 +174,8 @@ class RecordReader:
             due -= length - TLS13_EXPANSION
         return len(self._sealed) if due == 0 else None
 
-    def _one_by_one(self) -> int:
-        """Number of records that the handshake takes if each message begins a record;
+    def _count_one_by_one(self) -> int:
+        """Return the number of records that the handshake takes if each message begins a record;
         none if it takes more than came."""
         count = 0
         for size in self._messages:
@@ -198,12 +198,12 @@ class RecordReader:
         """Find the records of the messages that came with the last read after the handshake."""
         if not self._is_secured or not self._messages:
             return
-        messages, self._messages = [self._padded(size) for size in self._messages], []
+        messages, self._messages = [self._pad(size) for size in self._messages], []
         self._effort += self._fresh * len(messages)
         counts: set[int] = set()
         if self.are_tickets_known and self._block != 1 and self._effort <= EFFORT_LIMIT:
             contents = [length - TLS13_EXPANSION for length in self._sealed]
-            counts = record_counts(contents, len(contents) - self._fresh, messages)
+            counts = count_records(contents, len(contents) - self._fresh, messages)
         if self._block:  # a server that pads sends each message in a record of its own
             counts &= {len(messages)}
         if len(counts) == 1:
@@ -224,7 +224,7 @@ class RecordReader:
         # A record may carry several messages; of records of one length, it does not matter which one did.
         for size in apart:
             carried += size
-            if (length := self._padded(carried) + TLS13_EXPANSION) in fresh:
+            if (length := self._pad(carried) + TLS13_EXPANSION) in fresh:
                 fresh.remove(length)
                 carried = 0
         self._are_first_known &= not carried
@@ -233,17 +233,17 @@ class RecordReader:
                 self._first.append(length)
                 due = None if due is None else due - (length - (self.expansion or 0))
 
-    def _padded(self, size: int) -> int:
-        """Size of a message with the padding of its record."""
+    def _pad(self, size: int) -> int:
+        """Return the size of a message with the padding of its record."""
         return -(-(size + 1) // self._block) * self._block - 1 if self._block else size
 
     def plaintext(self, size: int) -> None:
-        """The browser read `size` bytes of application data."""
+        """Note that the browser read `size` bytes of application data."""
         self._end_handshake()
         self._plain += size
 
     def alert(self) -> None:
-        """The browser read an alert."""
+        """Note that the browser read an alert."""
         # All alerts of TLS 1.2 are in alert records; of TLS 1.3, only those that are not encrypted.
         if self._own_alerts:
             self._own_alerts -= 1
@@ -288,22 +288,22 @@ class RecordReader:
                 self.unread_bytes += RECORD_HEADER_BYTES + length
 
 
-def record_counts(contents: list[int], fresh: int, messages: list[int]) -> set[int]:
-    """Numbers of records that may have carried the messages, in their order.
+def count_records(contents: list[int], fresh: int, messages: list[int]) -> set[int]:
+    """Return the numbers of records that may have carried the messages, in their order.
 
     A record holds one or several whole messages, or a run of full records and a last one does. Of `contents`,
     the sizes of the records' content, those before the index `fresh` can only begin a run.
 
-    >>> record_counts([265, 265, 51], 0, [265, 265]), record_counts([530, 51], 0, [265, 265])
+    >>> count_records([265, 265, 51], 0, [265, 265]), count_records([530, 51], 0, [265, 265])
     ({2}, {1})
-    >>> record_counts([1024, 512, 512], 0, [1024])
+    >>> count_records([1024, 512, 512], 0, [1024])
     {1, 2}
     """
     totals = list(itertools.accumulate(messages, initial=0))
     numbers = {total: number for number, total in enumerate(totals)}
     ways: list[dict[int, set[int]]] = [{0: {0}}] * (fresh + 1)
     for at in range(fresh, len(contents)):
-        found = {number: set(counts) for number, counts in ways[at].items()}
+        reached_by = {number: set(counts) for number, counts in ways[at].items()}
         size = 0
         for first in range(at, max(-1, at - RUN_RECORDS), -1):
             if first < at and not contents[first] == contents[at - 1] >= max(contents[at], LEAST_FRAGMENT):
@@ -312,6 +312,6 @@ def record_counts(contents: list[int], fresh: int, messages: list[int]) -> set[i
             for number, counts in ways[first].items():
                 reached = numbers.get(totals[number] + size, 0)
                 if reached > number:
-                    found.setdefault(reached, set()).update(count + at + 1 - first for count in counts)
-        ways.append(found)
+                    reached_by.setdefault(reached, set()).update(count + at + 1 - first for count in counts)
+        ways.append(reached_by)
     return ways[-1].get(len(messages), set())

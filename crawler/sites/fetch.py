@@ -32,16 +32,16 @@ PIECE_BYTES = 1 << 16
 _ID = re.compile(r"[A-Z0-9]{4,8}")
 
 
-def tranco(folder: Path, list_id: str, *, entries: int = TRANCO_ENTRIES, base: str = TRANCO) -> Sites:
+def fetch_tranco(folder: Path, list_id: str, *, entries: int = TRANCO_ENTRIES, base: str = TRANCO) -> Sites:
     """Return the head of a Tranco list; ListError if the list is missing or shorter than `entries`."""
     if not _ID.fullmatch(list_id):
-        raise ListError(f"{lists.shown(list_id)} is no id of a Tranco list: they look like K2LPW")
+        raise ListError(f"{lists.quote(list_id)} is no id of a Tranco list: they look like K2LPW")
     version = list_id if entries == TRANCO_ENTRIES else f"{list_id}-top{entries}"
     path = folder / "tranco" / f"{version}.csv"
     if not path.exists():
         _save(f"{base}/download/{list_id}/{entries}", path, what=f"the Tranco list {list_id}")
     try:
-        sites = lists.read(path, source="tranco", version=version)
+        sites = lists.read_list(path, source="tranco", version=version)
         _check_whole(sites, list_id, entries)
     except ListError:
         path.unlink()
@@ -50,50 +50,50 @@ def tranco(folder: Path, list_id: str, *, entries: int = TRANCO_ENTRIES, base: s
 
 
 def _check_whole(sites: Sites, list_id: str, entries: int) -> None:
-    found = len(sites.entries) + sites.skipped
+    count = len(sites.entries) + sites.skipped
     last = sites.entries[-1].rank
-    if found != last:
+    if count != last:
         raise ListError(
-            f"the Tranco list {list_id} has {found:,} sites up to rank {last:,}: some are missing"
+            f"the Tranco list {list_id} has {count:,} sites up to rank {last:,}: some are missing"
         )
-    if found != entries:
+    if count != entries:
         raise ListError(
-            f"the Tranco list {list_id} is cut short: {found:,} sites of {entries:,}; "
+            f"the Tranco list {list_id} is cut short: {count:,} sites of {entries:,}; "
             "fetch it again, or ask for fewer by --entries"
         )
 
 
-def tranco_id(day: datetime.date, *, base: str = TRANCO) -> str:
+def fetch_tranco_id(day: datetime.date, *, base: str = TRANCO) -> str:
     """Return the id of a day's Tranco list of pay-level domains; ListError if the day has none."""
     url = f"{base}/daily_list_id?date={day:%Y-%m-%d}&subdomains=false"
-    found = _get(url, what=f"the Tranco list of {day:%Y-%m-%d}").decode("utf-8", "replace").strip()
-    if not _ID.fullmatch(found):
+    list_id = _get(url, what=f"the Tranco list of {day:%Y-%m-%d}").decode("utf-8", "replace").strip()
+    if not _ID.fullmatch(list_id):
         raise ListError(f"Tranco names no list for {day:%Y-%m-%d}: choose another day, or an id")
-    return found
+    return list_id
 
 
-def crux(folder: Path, month: str, *, base: str = CRUX) -> Sites:
+def fetch_crux(folder: Path, month: str, *, base: str = CRUX) -> Sites:
     """Return CrUX's origins of a month, YYYY-MM; ListError if the month is missing or its file cut short."""
     path = folder / "crux" / f"{month}.csv.gz"
     if not path.exists():
         _save(f"{base}/{month.replace('-', '')}.csv.gz", path, what=f"the CrUX list of {month}")
     try:
-        return lists.read(path, source="crux", version=month)
+        return lists.read_list(path, source="crux", version=month)
     except ListError:
         path.unlink()
         raise
 
 
-def find(folder: Path, name: str) -> Sites:
+def find_list(folder: Path, name: str) -> Sites:
     """Read a fetched list by its id (`tranco:K2LPW`, `crux:2026-10`), or a list in a file."""
     source, colon, version = name.partition(":")
     suffix = {"tranco": ".csv", "crux": ".csv.gz"}.get(source)
     if not colon or suffix is None:
-        return lists.read(Path(name))
+        return lists.read_list(Path(name))
     path = folder / source / f"{version}{suffix}"
     if "/" in version or not path.exists():
-        raise ListError(f"the list {lists.shown(name)} is not here: fetch it by `firstflight list fetch`")
-    return lists.read(path, source=source, version=version)
+        raise ListError(f"the list {lists.quote(name)} is not here: fetch it by `firstflight list fetch`")
+    return lists.read_list(path, source=source, version=version)
 
 
 def _save(url: str, path: Path, *, what: str) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawler.sites.lists import ListError, host_in, unpacked
+from crawler.sites.lists import ListError, decompress, parse_host
 from storage.staging import put_file_in_place
 
 FETCHED = ("tranco", "crux")
@@ -14,14 +14,14 @@ FETCHED = ("tranco", "crux")
 PARTS = re.compile(r"[,/\s]+")
 
 
-def naming(folder: Path, host: str) -> Iterator[Path]:
+def find_lists(folder: Path, host: str) -> Iterator[Path]:
     """Find the lists below `folder` that contain the host or a subdomain of it."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and any(_is_of(line, host) for line in _lines(path)):
             yield path
 
 
-def forget(folder: Path, path: Path, host: str) -> None:
+def forget_host(folder: Path, path: Path, host: str) -> None:
     """Delete a list that can be fetched again; from any other list remove the host's lines."""
     kept = [line for line in _lines(path) if not _is_of(line, host)]
     if path.relative_to(folder).parts[0] in FETCHED or not kept:
@@ -35,12 +35,12 @@ def forget(folder: Path, path: Path, host: str) -> None:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return unpacked(path.read_bytes(), name=path.name).decode("utf-8").splitlines(keepends=True)
+        return decompress(path.read_bytes(), name=path.name).decode("utf-8").splitlines(keepends=True)
     except (ListError, UnicodeDecodeError):  # the file is no list
         return []
 
 
 def _is_of(line: str, host: str) -> bool:
     """Return whether a line, in any form of list, names the host or a subdomain of it."""
-    found = filter(None, map(host_in, PARTS.split(line)))
-    return any(one == host or one.endswith(f".{host}") for one in found)
+    hosts = filter(None, map(parse_host, PARTS.split(line)))
+    return any(name == host or name.endswith(f".{host}") for name in hosts)

@@ -85,7 +85,7 @@ class Sites:
         return self.entries[:count]
 
 
-def read(path: Path, *, source: str | None = None, version: str | None = None) -> Sites:
+def read_list(path: Path, *, source: str | None = None, version: str | None = None) -> Sites:
     """Read the list in a file, gzipped, zipped or plain; a public `source` has a `version`, e.g.
     Tranco's id."""
     try:
@@ -95,7 +95,7 @@ def read(path: Path, *, source: str | None = None, version: str | None = None) -
     checksum = hashlib.sha256(content).hexdigest()
     name = path.name.encode("utf-8", "replace").decode()
     reader = Reader(name, may_skip=source is not None)
-    reader.read(unpacked(content, name=name))
+    reader.read(decompress(content, name=name))
     return Sites(
         id=f"{source or name}:{version or checksum[:CHECKSUM_DIGITS]}",
         source=source or name,
@@ -105,18 +105,18 @@ def read(path: Path, *, source: str | None = None, version: str | None = None) -
     )
 
 
-def unpacked(content: bytes, *, name: str) -> bytes:
+def decompress(content: bytes, *, name: str) -> bytes:
     """Decompress gzip or a zip of one file, and return other bytes as they are.
 
     ListError if it is cut short or too large.
     """
     if content.startswith(b"PK\x03\x04"):
-        return unzipped(content, name=name)
+        return unzip(content, name=name)
     if not content.startswith(b"\x1f\x8b"):
         return content
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        found = unpacker.decompress(content, SIZE_LIMIT)
+        plain = unpacker.decompress(content, SIZE_LIMIT)
     except zlib.error as exc:
         raise ListError(f"the list {name} is no sound gzip file: fetch it again") from exc
     if unpacker.unconsumed_tail:
@@ -125,28 +125,28 @@ def unpacked(content: bytes, *, name: str) -> bytes:
         )
     if not unpacker.eof:
         raise ListError(f"the list {name} is cut short: its gzip stream does not end; fetch it again")
-    return found
+    return plain
 
 
-def unzipped(content: bytes, *, name: str) -> bytes:
-    """The only file in a zip, such as top-1m.csv.zip.
+def unzip(content: bytes, *, name: str) -> bytes:
+    """Return the only file in a zip, such as top-1m.csv.zip.
 
     ListError if there are several, or it is damaged or too large.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [one for one in archive.infolist() if not one.is_dir()]
+            members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) != 1:
                 raise ListError(f"the list {name} is a zip of {len(members)} files: unpack it, and give one")
             with archive.open(members[0]) as file:
-                found = file.read(SIZE_LIMIT + 1)
+                plain = file.read(SIZE_LIMIT + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as exc:
         raise ListError(f"the list {name} is no sound zip file: fetch it again") from exc
-    if len(found) > SIZE_LIMIT:
+    if len(plain) > SIZE_LIMIT:
         raise ListError(
             f"the list {name} unpacks to more than {SIZE_LIMIT:,} bytes: that is no list of sites"
         )
-    return found
+    return plain
 
 
 class Reader:
@@ -166,8 +166,8 @@ class Reader:
     def read(self, content: bytes) -> None:
         """Read all lines."""
         lines = list(_lines(content, name=self.name))
-        header = [one.strip().lower() for one in lines[0][1]] if lines else []
-        host_at = next((header.index(one) for one in (*HOST_COLUMNS, ORIGIN) if one in header), None)
+        header = [column.strip().lower() for column in lines[0][1]] if lines else []
+        host_at = next((header.index(column) for column in (*HOST_COLUMNS, ORIGIN) if column in header), None)
         rank_at = next(
             (header.index(rank_column) for rank_column in RANK_COLUMNS if rank_column in header), None
         )
@@ -180,7 +180,7 @@ class Reader:
         for number, values in lines:
             where = f"line {number} of the list {self.name}"
             if len(values) != len(header):
-                raise ListError(f"{where} {MIXED}: {shown(','.join(values))}; {FORMS}")
+                raise ListError(f"{where} {MIXED}: {quote(','.join(values))}; {FORMS}")
             rank = None if rank_at is None else _rank(values[rank_at], where=where)
             if ORIGIN in header and rank is not None:
                 self._magnitude(where, number, values[host_at], rank)
@@ -210,9 +210,9 @@ class Reader:
             raise ListError(f"{where} has rank {magnitude} after rank {before}: ranks must not fall")
         scheme, _, host = origin.strip().lower().partition("://")
         if scheme not in ("http", "https"):
-            raise ListError(f"{where} is no origin: {shown(origin)}")
+            raise ListError(f"{where} is no origin: {quote(origin)}")
         if f"{scheme}://{host}" in self._seen:
-            raise ListError(f"{where} repeats {shown(origin)} of line {self._seen[f'{scheme}://{host}']}")
+            raise ListError(f"{where} repeats {quote(origin)} of line {self._seen[f'{scheme}://{host}']}")
         self._seen[f"{scheme}://{host}"] = number
         if host not in self._seen:  # http and https of one host are one site
             self._add(where, number, host, rank=len(self.entries) + 1, magnitude=magnitude)
@@ -250,7 +250,7 @@ def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def is_no_site(text: str) -> bool:
-    """Whether a name in the DNS is that of no site: a top-level domain, a service,
+    """Return whether a name in the DNS is that of no site: a top-level domain, a service,
     or an address written backwards.
 
     >>> [is_no_site(name) for name in ("com", "_dmarc.example.com", "1.0.0.127.in-addr.arpa", "192.0.2.1", "a.test")]
@@ -264,7 +264,7 @@ def is_no_site(text: str) -> bool:
 
 def _rank(text: str, *, where: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text.strip(), re.ASCII):
-        raise ListError(f"{where} has no rank from 1: {shown(text)}")
+        raise ListError(f"{where} has no rank from 1: {quote(text)}")
     return int(text)
 
 
@@ -281,16 +281,16 @@ def normalise(text: str, *, where: str) -> str:
         if not host.isascii():
             host = idna.encode(host, uts46=True, transitional=False).decode("ascii")
     except idna.IDNAError as exc:
-        raise ListError(f"{where} is no host: {shown(text)}") from exc
+        raise ListError(f"{where} is no host: {quote(text)}") from exc
     labels = host.split(".")
     # `localhost` is no host here, nor are 192.0.2.1 and 127.0x1, which the URL Standard reads as addresses.
     named = len(labels) > 1 and not NUMERIC.fullmatch(labels[-1])
     if len(host) > HOST_LENGTH or not named or not all(LABEL.fullmatch(label) for label in labels):
-        raise ListError(f"{where} is no host: {shown(text)}")
+        raise ListError(f"{where} is no host: {quote(text)}")
     return host
 
 
-def host_in(text: str) -> str | None:
+def parse_host(text: str) -> str | None:
     """Return the host name in a text, as `normalise` does; None if there is none."""
     try:
         return normalise(text, where="")
@@ -298,6 +298,6 @@ def host_in(text: str) -> str | None:
         return None
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """Quote untrusted text for a message: short, and without control characters."""
     return ascii(text if len(text) <= 60 else text[:60] + "...")

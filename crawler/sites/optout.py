@@ -40,11 +40,11 @@ class OptOut:
         """
         salts = {salt for salt, _ in self.hashed}
         return any(
-            parent in self.hosts or any((salt, hash_of(parent, salt)) in self.hashed for salt in salts)
+            parent in self.hosts or any((salt, hash_host(parent, salt)) in self.hashed for salt in salts)
             for parent in _parents(host)
         )
 
-    def kept(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    def remaining(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """Return the entries that remain, with their ranks in the list."""
         return tuple(entry for entry in entries if not self.covers(entry.host))
 
@@ -55,19 +55,19 @@ def _parents(host: str) -> Iterator[str]:
     return (".".join(labels[place:]) for place in range(len(labels)))
 
 
-def hash_of(host: str, salt: str) -> str:
+def hash_host(host: str, salt: str) -> str:
     """Return the salted SHA-256 of a host, lower-case hex."""
     return hashlib.sha256(bytes.fromhex(salt) + host.encode()).hexdigest()
 
 
-def read(path: Path) -> OptOut:
+def read_optout(path: Path) -> OptOut:
     """Read the opt-out file, which may be empty but must exist; ListError names a line that is no host."""
     content = _content(path)
     hosts, hashed = set(), set()
     for number, raw in enumerate(_lines(content), 1):
         line = raw.partition("#")[0].strip()
-        if found := HASHED.fullmatch(line):
-            hashed.add((found[1], found[2]))
+        if match := HASHED.fullmatch(line):
+            hashed.add((match[1], match[2]))
         elif line:
             hosts.add(lists.normalise(line, where=f"line {number} of the opt-out file {path.name}"))
     return OptOut(
@@ -79,10 +79,10 @@ def add(path: Path, host: str, *, hashed: bool) -> bool:
     """Add a host to the file, creating it if missing, by hash alone if `hashed`;
     return whether the file changed."""
     before = _lines(_content(path)) if path.exists() else []
-    there = read(path) if before else OptOut(checksum="", hosts=frozenset())
+    existing = read_optout(path) if before else OptOut(checksum="", hosts=frozenset())
     kept = [line for line in before if not (hashed and _names(line, host))]
-    if not _is_in(there, host, hashed=hashed):
-        kept.append(_hashed_line(there, host) if hashed else host)
+    if not _is_in(existing, host, hashed=hashed):
+        kept.append(_hashed_line(existing, host) if hashed else host)
     if kept == before:
         return False
     _write(path, kept)
@@ -99,29 +99,29 @@ def remove(path: Path, host: str) -> bool:
     return True
 
 
-def _is_in(there: OptOut, host: str, *, hashed: bool) -> bool:
+def _is_in(optout: OptOut, host: str, *, hashed: bool) -> bool:
     if hashed:
-        return any(hash_of(host, salt) == known for salt, known in there.hashed)
-    return host in there.hosts or _is_in(there, host, hashed=True)
+        return any(hash_host(host, salt) == known for salt, known in optout.hashed)
+    return host in optout.hosts or _is_in(optout, host, hashed=True)
 
 
-def _hashed_line(there: OptOut, host: str) -> str:
+def _hashed_line(optout: OptOut, host: str) -> str:
     """Make a line with the file's one salt: a plan hashes each of a million hosts once for each salt."""
-    salt = min((salt for salt, _ in there.hashed), default=secrets.token_hex(SALT_BYTES))
-    return f"sha256:{salt}:{hash_of(host, salt)}"
+    salt = min((salt for salt, _ in optout.hashed), default=secrets.token_hex(SALT_BYTES))
+    return f"sha256:{salt}:{hash_host(host, salt)}"
 
 
 def _is_line_of(line: str, host: str) -> bool:
     entry = line.partition("#")[0].strip()
-    if found := HASHED.fullmatch(entry):
-        return hash_of(host, found[1]) == found[2]
-    return lists.host_in(entry) == host
+    if match := HASHED.fullmatch(entry):
+        return hash_host(host, match[1]) == match[2]
+    return lists.parse_host(entry) == host
 
 
 def _names(line: str, host: str) -> bool:
     """Return whether a line is that of the host or of a subdomain, or has a comment that names the host."""
     entry, _, comment = line.partition("#")
-    named = lists.host_in(entry.strip()) or ""
+    named = lists.parse_host(entry.strip()) or ""
     return host in _parents(named) or host in comment.lower()
 
 

@@ -27,9 +27,9 @@ from crawler.errors import (
 )
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import MAIN_FRAME
-from crawler.visit.bot_walls import CONSENTS, WALLS, recognised
+from crawler.visit.bot_walls import CONSENTS, WALLS, recognise
 from crawler.visit.observation import Observation
-from crawler.visit.rows import Rows, rows, with_reused
+from crawler.visit.rows import Rows, add_reused, make_rows
 from crawler.visit.stored_values import Times, text
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
@@ -104,15 +104,15 @@ class Attempt:
         """True if http is to be tried after this attempt by https."""
         return isinstance(self.error, UNANSWERED) and not self.answered
 
-    def breaks(self, why: str) -> None:
+    def mark_broken(self, why: str) -> None:
         """Have the browser replaced; the first reason is kept."""
         self.broken = self.broken or why
 
-    def no_browser_left(self) -> None:
+    def end_without_browser(self) -> None:
         """End as after a crash: http was not tried, so the site stays unknown."""
         self.error = PageCrashed(self.broken)
 
-    def no_time_left(self) -> None:
+    def end_without_time(self) -> None:
         """End by timeout unless TLS failed: http was not tried,
         and might have answered where https was refused."""
         if not isinstance(self.error, TLSError):
@@ -131,7 +131,7 @@ class Attempt:
         tried = self.traffic.tried.get(re.sub(r":[0-9]*$", "", hosts[-1]), ())
         return bool(tried) and all(map(self.refuses, tried))
 
-    def counts_after(self, first: Attempt) -> bool:
+    def outweighs(self, first: Attempt) -> bool:
         """Return whether this attempt by http says more of the site than `first`, by https."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True
@@ -143,8 +143,8 @@ class Attempt:
 
     def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
         """Make the rows of this attempt."""
-        traffic = with_reused(self.traffic, self.initiators.requests)
-        made: Rows = rows(
+        traffic = add_reused(self.traffic, self.initiators.requests)
+        visit_rows: Rows = make_rows(
             traffic,
             self.initiators.requests,
             start_ms=self.start_ms,
@@ -154,13 +154,13 @@ class Attempt:
             unnamed_bytes=self.unnamed_bytes,
             stop_ms=self.stop_ms or 0,
         )
-        index = self.document.among(traffic.exchanges) if self.document else None
+        index = self.document.find_exchange(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:
             self.lost = True  # a document is shown of which the log has no trace
-        main = None if index is None else made.responses[index]
+        main = None if index is None else visit_rows.responses[index]
         status = main["status"] if main else None
         headers = {} if index is None else self.traffic.exchanges[index].response_headers
-        asked = {(response["host"], response["path"]) for response in made.responses}
+        asked = {(response["host"], response["path"]) for response in visit_rows.responses}
         error = str(self.error) if self.error else main["failure"] if main else None
         load_ms = self.document.load_ms if self.document else None
         return Observation(
@@ -177,30 +177,30 @@ class Attempt:
                 "started_at": self.started_at,
                 "ended_at": self.ended_at,
                 "load_us": Times(self.start_ms).us(load_ms),
-                **self._paints(),
-                "wall": recognised(WALLS, status, headers, asked),
-                "consent": recognised(CONSENTS, status, headers, asked),
+                **self._paint_columns(),
+                "wall": recognise(WALLS, status, headers, asked),
+                "consent": recognise(CONSENTS, status, headers, asked),
                 "retry_after_s": retry_after_s(
                     status, headers.get("retry-after"), now=datetime.datetime.now(datetime.UTC)
                 ),
-                "received_bytes": made.received_bytes,
-                "coverage": made.coverage,
-                "decrypted_coverage": made.decrypted_coverage,
+                "received_bytes": visit_rows.received_bytes,
+                "coverage": visit_rows.coverage,
+                "decrypted_coverage": visit_rows.decrypted_coverage,
                 "log_lines_lost": self.log_lines_lost,
                 "unfiltered_egress": self.refuses is None,
             },
-            connections=made.connections,
-            responses=made.responses,
+            connections=visit_rows.connections,
+            responses=visit_rows.responses,
             links=self.links,
         )
 
-    def _paints(self) -> dict[str, int | None]:
+    def _paint_columns(self) -> dict[str, int | None]:
         """Make the columns of painting: null if an error page was painted."""
         document = self.document
-        found = document.paints_s if document is not None and document.is_shown else {}
+        paints_s = document.paints_s if document is not None and document.is_shown else {}
         start_s, wall_s = self.start_ms / 1000, self.started_at.timestamp()
         return {
-            column: round((found[name] - began_s) * 1e6) if name in found else None
+            column: round((paints_s[name] - began_s) * 1e6) if name in paints_s else None
             for column, name, began_s in (
                 ("first_paint_us", "firstPaint", start_s),
                 ("first_contentful_paint_us", "firstContentfulPaint", start_s),

@@ -115,7 +115,7 @@ CONSENTS = (
 """Consent platforms; the first that matches is recorded."""
 
 
-def recognised(
+def recognise(
     fingerprints: Sequence[Fingerprint],
     status: int | None,
     headers: Mapping[str, str],
@@ -123,11 +123,12 @@ def recognised(
 ) -> str | None:
     """Return the id of the first fingerprint that matches a page, given hosts and paths of its requests."""
     return next(
-        (fingerprint.id for fingerprint in fingerprints if _fits(fingerprint, status, headers, asked)), None
+        (fingerprint.id for fingerprint in fingerprints if _matches(fingerprint, status, headers, asked)),
+        None,
     )
 
 
-def _fits(
+def _matches(
     fingerprint: Fingerprint,
     status: int | None,
     headers: Mapping[str, str],

@@ -69,21 +69,21 @@ NO_PAGES = frozenset(
 """File extensions of paths that are no pages."""
 
 
-async def links_of(page: Page) -> list[str]:
+async def collect_links(page: Page) -> list[str]:
     """Return the links of the page's main document in order,
     read in a world that its scripts cannot reach."""
     session = await page.context.new_cdp_session(page)
     tree = await session.send("Page.getFrameTree")
     world = await session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
-    said = await session.send(
+    result = await session.send(
         "Runtime.evaluate",
         {"expression": LINKS, "contextId": world["executionContextId"], "returnByValue": True},
     )
-    value = said["result"].get("value")
+    value = result["result"].get("value")
     return [str(url) for url in value] if isinstance(value, list) else []
 
 
-def inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitResult]:
+def choose_inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitResult]:
     """Choose up to `count` pages of the same site among the links of its home page, whose URL is `home`.
 
     A page is of the same site if it has the same host, `www.` aside: other hosts may be another owner's,
@@ -91,9 +91,9 @@ def inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitR
     with the lowest SHA-256.
     """
     site = urlsplit(home)
-    found = {url._replace(fragment="").geturl(): url for url in map(urlsplit, links) if _is_inner(url, site)}
-    chosen = sorted(found, key=lambda url: hashlib.sha256(url.encode()).digest())
-    return [found[url] for url in chosen[:count]]
+    inner = {url._replace(fragment="").geturl(): url for url in map(urlsplit, links) if _is_inner(url, site)}
+    chosen = sorted(inner, key=lambda url: hashlib.sha256(url.encode()).digest())
+    return [inner[url] for url in chosen[:count]]
 
 
 def _is_inner(url: SplitResult, home: SplitResult) -> bool:

@@ -55,17 +55,17 @@ _CRASHED = re.compile(r"\b(?:Page|Target) crashed")
 _NET_ERROR = re.compile(r"net::ERR_([A-Z0-9_]+)")
 
 
-def visit_error(exc: PlaywrightError) -> VisitError:
+def translate_error(exc: PlaywrightError) -> VisitError:
     """Translate an error; its text is Chromium's error name if there is one.
 
-    >>> visit_error(PlaywrightError("Page.goto: net::ERR_NAME_NOT_RESOLVED at https://a.test/"))
+    >>> translate_error(PlaywrightError("Page.goto: net::ERR_NAME_NOT_RESOLVED at https://a.test/"))
     DNSError('net::ERR_NAME_NOT_RESOLVED')
     """
     message = exc.message
-    found = _NET_ERROR.search(message)
-    if found:
-        kind = next((kind for prefix, kind in NET_ERRORS if found[1].startswith(prefix)), NavigationAborted)
-        return kind(found[0])
+    match = _NET_ERROR.search(message)
+    if match:
+        kind = next((kind for prefix, kind in NET_ERRORS if match[1].startswith(prefix)), NavigationAborted)
+        return kind(match[0])
     if isinstance(exc, PlaywrightTimeoutError):
         return VisitTimeout("the time budget ran out")
     first_line = (message.strip() or "unknown").splitlines()[0].removeprefix("Page.goto: ")[:200]

@@ -9,15 +9,15 @@ from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser.browser import Browser
-from crawler.browser.logstream import now_ms, same_moment
-from crawler.browser.open_pages import OpenPage, shut
+from crawler.browser.logstream import now_ms, read_clocks
+from crawler.browser.open_pages import OpenPage, close_quietly
 from crawler.capture.capture import HANDED_OVER_MS, Capture
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
 from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
-from crawler.visit.links import links_of
-from crawler.visit.navigation import visit_error
+from crawler.visit.links import collect_links
+from crawler.visit.navigation import translate_error
 
 POLL_S = 0.1
 
@@ -83,7 +83,7 @@ class Recorder:
             else:
                 attempt.lost = True
         except PlaywrightError as exc:
-            attempt.error = visit_error(exc)
+            attempt.error = translate_error(exc)
         attempt.stop_ms = browser.log.stop()
         attempt.ended_at = datetime.datetime.now(datetime.UTC)
         if isinstance(attempt.error, PageCrashed):
@@ -93,13 +93,13 @@ class Recorder:
             attempt.links = await _links(context) if links and not attempt.broken else []
             await self._close(context)
         if not browser.alive:
-            attempt.breaks("the browser died")
+            attempt.mark_broken("the browser died")
         return attempt
 
     async def _load(self, opened: OpenPage, url: str, settle_s: float) -> None:
         """Navigate, wait for the load event, then for quiet."""
         popups: set[asyncio.Task[None]] = set()
-        opened.context.on("page", lambda popup: popups.add(asyncio.ensure_future(shut(popup))))
+        opened.context.on("page", lambda popup: popups.add(asyncio.ensure_future(close_quietly(popup))))
         self._listen(opened.frame_id)
         navigation = asyncio.ensure_future(self._navigate(opened.page, url, settle_s))
         try:
@@ -121,26 +121,26 @@ class Recorder:
 
     async def _navigate(self, page: Page, url: str, settle_s: float) -> None:
         attempt, loop = self.attempt, asyncio.get_running_loop()
-        wall_ns, monotonic_ns = same_moment()
+        wall_ns, monotonic_ns = read_clocks()
         attempt.started_at = datetime.datetime.fromtimestamp(wall_ns / 1e9, datetime.UTC)
         attempt.start_ms = monotonic_ns // 1_000_000
         try:
-            await self._committed(page, url)
-            await self._loaded(page)
+            await self._wait_for_commit(page, url)
+            await self._wait_for_load(page)
         except (PlaywrightError, VisitTimeout) as exc:
-            attempt.error = exc if isinstance(exc, VisitTimeout) else visit_error(exc)
+            attempt.error = exc if isinstance(exc, VisitTimeout) else translate_error(exc)
             attempt.stop_reason = "budget" if isinstance(attempt.error, VisitTimeout) else "failed"
             return
         settled = loop.time() + settle_s
         self._browser.pages.prepare()
-        if await self._quiet(page.context, min(self._deadline, settled)):
+        if await self._wait_for_quiet(page.context, min(self._deadline, settled)):
             attempt.stop_reason = "quiet"
         elif settled <= self._deadline:
             attempt.stop_reason = "busy"
         else:
             attempt.error, attempt.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
-    async def _committed(self, page: Page, url: str) -> None:
+    async def _wait_for_commit(self, page: Page, url: str) -> None:
         """Wait until the browser shows the document.
 
         VisitTimeout if no byte of an answer has come by `answer_by`.
@@ -150,16 +150,16 @@ class Recorder:
         try:
             await asyncio.wait({going}, timeout=_left_s(self._answer_by))
             if not going.done():
-                await self._browser.drained(page.context, timeout_s=_left_s(self._deadline))
+                await self._browser.drain(page.context, timeout_s=_left_s(self._deadline))
             if going.done() or self._browser.log.is_answered:
-                await self._ended(going)
+                await self._wait_for_answer(going)
             else:
                 raise VisitTimeout("the time budget ran out")
         finally:
             going.cancel()
             await asyncio.gather(going, return_exceptions=True)
 
-    async def _loaded(self, page: Page) -> None:
+    async def _wait_for_load(self, page: Page) -> None:
         """Wait for the load event, but no longer once the document broke off: then it may never come."""
         timeout_ms = _left_s(self._deadline) * 1000
         loaded = asyncio.ensure_future(page.wait_for_load_state("load", timeout=timeout_ms))
@@ -167,7 +167,7 @@ class Recorder:
         try:
             while not loaded.done() and not (document and document.broke_off):
                 if asyncio.get_running_loop().time() >= self._deadline:
-                    await self._ended(loaded)
+                    await self._wait_for_answer(loaded)
                 await asyncio.wait({loaded}, timeout=POLL_S)
             if loaded.done():
                 await loaded
@@ -175,7 +175,7 @@ class Recorder:
             loaded.cancel()
             await asyncio.gather(loaded, return_exceptions=True)
 
-    async def _ended(self, task: asyncio.Future[Any]) -> None:
+    async def _wait_for_answer(self, task: asyncio.Future[Any]) -> None:
         """Wait for Playwright's answer; VisitTimeout when the budget is over.
 
         Playwright has the same limit, but a page with very many frames keeps its driver too busy to hold it.
@@ -185,7 +185,7 @@ class Recorder:
             raise VisitTimeout("the time budget ran out")
         await task
 
-    async def _quiet(self, context: BrowserContext, until: float) -> bool:
+    async def _wait_for_quiet(self, context: BrowserContext, until: float) -> bool:
         """Wait until the network is idle (`crawler.netlog.open_requests`).
 
         False if that is not so by `until`. The page's own events are cheap to ask but know nothing of
@@ -196,7 +196,7 @@ class Recorder:
         while (left_s := until - loop.time()) > 0:
             wait_s = attempt.last_event_s + QUIET_MS / 1000 - loop.time()
             if wait_s <= 0:
-                if not await browser.drained(context, timeout_s=_left_s(until)):
+                if not await browser.drain(context, timeout_s=_left_s(until)):
                     return False
                 wait_s = (browser.log.idle_at_ms - now_ms()) / 1000
                 if wait_s <= 0:
@@ -211,10 +211,10 @@ class Recorder:
         # The log of a quiet page has been read: what comes until the page is torn down is no part of the
         # visit. More bytes may have come for requests that are still open.
         is_read = attempt.stop_reason == "quiet" and not browser.log.has_open_requests
-        if context is None or not (is_read or await self._drained(context)):
+        if context is None or not (is_read or await self._drain_log(context)):
             attempt.lost = True
-            attempt.breaks("the browser is gone")
-        await browser.pipe_tee.caught_up()
+            attempt.mark_broken("the browser is gone")
+        await browser.pipe_tee.catch_up()
         browser.pipe_tee.stop()
         attempt.log_lines_lost = browser.log.lines_lost
         attempt.traffic = browser.log.finish()
@@ -244,24 +244,24 @@ class Recorder:
             traffic.ends, since_ms=self._began_ms, until_ms=stop_ms
         )
 
-    async def _drained(self, context: BrowserContext) -> bool:
+    async def _drain_log(self, context: BrowserContext) -> bool:
         """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
         until = self._deadline + DRAINED_BY_S
         limit_s = min(DRAIN_S, _left_s(until))
-        if not self._is_stuck and await self._browser.drained(context, timeout_s=limit_s):
+        if not self._is_stuck and await self._browser.drain(context, timeout_s=limit_s):
             return True
         if not self._browser.alive:
             return False
-        self.attempt.breaks("the page left the browser no time for anything else")
+        self.attempt.mark_broken("the page left the browser no time for anything else")
         await self._browser.end_pages()
-        return await self._browser.drained(context, timeout_s=_left_s(until))
+        return await self._browser.drain(context, timeout_s=_left_s(until))
 
     async def _close(self, context: BrowserContext) -> None:
         try:
             async with asyncio.timeout(min(CLOSE_S, _left_s(self._deadline + CLEANUP_S))):
                 await context.close()
         except (TimeoutError, PlaywrightError):
-            self.attempt.breaks(NOT_CLOSED)
+            self.attempt.mark_broken(NOT_CLOSED)
 
 
 def _left_s(deadline: float) -> float:
@@ -273,6 +273,6 @@ async def _links(context: BrowserContext) -> list[str]:
     """Collect the links of the page, once its recording is over; none if it does not answer."""
     try:
         async with asyncio.timeout(LINKS_S):
-            return await links_of(context.pages[0]) if context.pages else []
+            return await collect_links(context.pages[0]) if context.pages else []
     except (TimeoutError, PlaywrightError):
         return []

@@ -7,7 +7,7 @@ from typing import Any
 
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.exchange import Exchange
-from crawler.netlog.sending import signal
+from crawler.netlog.sending import parse_priority
 from crawler.visit.stored_values import (
     Times,
     host,
@@ -55,10 +55,10 @@ class ResponseRows:
         before = exchange.redirected_from
         above = None if before is None else self.ids.get(id(before))
         transport = exchange.transport
-        one: Exchange | None = exchange
-        while one is not None and not _is_preflight(exchange):
-            self.by_url[one.url.partition("#")[0]] = number
-            one = one.redirected_from
+        hop: Exchange | None = exchange
+        while hop is not None and not _is_preflight(exchange):
+            self.by_url[hop.url.partition("#")[0]] = number
+            hop = hop.redirected_from
         kind = _resource_type(exchange, request)
         if kind in CLIENTS and not exchange.is_followed:
             self.clients.setdefault(url[:2], []).append(number)
@@ -150,7 +150,7 @@ def _priority(exchange: Exchange) -> dict[str, Any]:
     header = exchange.request_headers.get("priority")
     stated = None
     if exchange.sent_ms is not None and (header is not None or exchange.stream_id is not None):
-        stated = signal(header or "")
+        stated = parse_priority(header or "")
     weight = exchange.weight
     return {
         "urgency": stated.urgency if stated else None,
@@ -181,7 +181,7 @@ def _decoded(exchange: Exchange, body: int | None) -> int | None:
     return whole if is_left else decoded
 
 
-def match(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:
+def match_requests(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:
     """Match the page's requests with exchanges, by index of the exchange:
     the n-th request of a URL is the n-th in both.
 
@@ -189,16 +189,18 @@ def match(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dic
     after that request, the log before it. What the browser sends again by itself is one request of the page.
     """
     waiting: dict[tuple[str, bool, bool], list[PageRequest]] = {}
-    for one in requests:
-        waiting.setdefault((one.url, one.resource_type == "preflight", one.in_memory), []).append(one)
-    for ones in waiting.values():
-        ones.reverse()
+    for request in requests:
+        waiting.setdefault((request.url, request.resource_type == "preflight", request.in_memory), []).append(
+            request
+        )
+    for queue in waiting.values():
+        queue.reverse()
     joined: dict[int, PageRequest] = {}
     of: dict[int, PageRequest | None] = {}
     for index, exchange in enumerate(exchanges):
         if exchange.repeats is not None:
-            if request := of.get(id(exchange.repeats)):
-                joined[index] = of[id(exchange)] = request
+            if first := of.get(id(exchange.repeats)):
+                joined[index] = of[id(exchange)] = first
             continue
         key = (exchange.url.partition("#")[0], _is_preflight(exchange), exchange.reused)
         if left := waiting.get(key):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from crawler.capture.connections import CapturedConnection
-from crawler.capture.first_flight import first_flight, quic_first_flight
+from crawler.capture.first_flight import measure_first_flight, measure_quic_first_flight
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
-from crawler.visit.response_rows import ResponseRows, match
+from crawler.visit.response_rows import ResponseRows, match_requests
 from crawler.visit.stored_values import Times, text
 from schema.server_delay import fastest, server_delays
 
@@ -35,7 +35,7 @@ class Rows:
     decrypted_coverage: float | None
 
 
-def rows(
+def make_rows(
     traffic: Traffic,
     requests: Sequence[PageRequest],
     *,
@@ -59,7 +59,7 @@ def rows(
         if not transport.is_late
         for number, exchange in enumerate(transport.exchanges, 1)
     }
-    joined = match(traffic.exchanges, requests)
+    joined = match_requests(traffic.exchanges, requests)
     mapping = ResponseRows(traffic.exchanges, joined, connection_ids, positions, times, salt, error_name)
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
@@ -77,13 +77,13 @@ def rows(
     unseen = sum(row["wire_bytes_unknown"] == "unseen" for row in responses)
     return Rows(
         connections=connections,
-        responses=_with_server_delay(connections, responses),
+        responses=_add_server_delay(connections, responses),
         received_bytes=received,
         **_coverage(traffic, received, decrypted, unnamed_bytes, unseen),
     )
 
 
-def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
+def add_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
     """Add the resources that the renderer took from its own memory:
     the network stack never saw those requests."""
     reused = [
@@ -91,7 +91,9 @@ def with_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
         for request in requests
         if request.in_memory
     ]
-    exchanges = sorted([*traffic.exchanges, *reused], key=lambda one: one.asked_ms) if reused else None
+    exchanges = (
+        sorted([*traffic.exchanges, *reused], key=lambda exchange: exchange.asked_ms) if reused else None
+    )
     return dataclasses.replace(traffic, exchanges=exchanges) if exchanges else traffic
 
 
@@ -159,7 +161,7 @@ def _round_trip_us(transport: Transport, captured: CapturedConnection | None) ->
     return transport.round_trip_us if captured_us is None else captured_us
 
 
-def _with_server_delay(
+def _add_server_delay(
     connections: Sequence[dict[str, Any]], responses: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Add the server's delay, and the round trip that it was computed with."""
@@ -178,7 +180,7 @@ def _with_server_delay(
 
 
 def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> dict[str, Any]:
-    """The columns of the connection's first flight.
+    """Return the columns of the connection's first flight.
 
     Without an estimate, `initial_window_unknown` says why there is none.
     """
@@ -191,11 +193,11 @@ def first_flight_columns(transport: Transport, captured: CapturedConnection | No
         return _first_flight(unknown="no_response")
     client, packets, asked_ns = captured.client, captured.packets, asked * 1_000_000
     if transport.protocol == "h3":
-        found = quic_first_flight(
+        quic_flight = measure_quic_first_flight(
             packets, client=client, request_ns=asked_ns, answer_after=transport.answer_after
         )
-        return _first_flight(*(found or (None, None)), unknown="quic")
-    flight = first_flight(
+        return _first_flight(*(quic_flight or (None, None)), unknown="quic")
+    flight = measure_first_flight(
         packets, client=client, request_ns=asked_ns, answer_after=transport.answer_after or 0
     )
     if isinstance(flight, str):

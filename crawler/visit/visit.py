@@ -14,7 +14,7 @@ HTTPS_SHARE = 0.5
 """Share of the budget after which a host that has sent no byte by https is tried by http."""
 
 
-async def visit(
+async def visit_page(
     browser: Browser,
     host: str,
     *,
@@ -40,13 +40,13 @@ async def visit(
     by_https = Recorder(browser, "https", answer_by=began + budget_s * HTTPS_SHARE, deadline=deadline)
     attempt = await by_https.record(host + path, settle_s=settle_s, links=links)
     if attempt.wants_http and attempt.broken:
-        attempt.no_browser_left()
+        attempt.end_without_browser()
     elif attempt.wants_http and loop.time() >= deadline:
-        attempt.no_time_left()
+        attempt.end_without_time()
     elif attempt.wants_http:
         by_http = Recorder(browser, "http", answer_by=deadline, deadline=deadline)
         second = await by_http.record(host + path, settle_s=settle_s, links=links)
-        if second.counts_after(attempt):
+        if second.outweighs(attempt):
             attempt = second
         else:
             attempt.broken = second.broken

@@ -12,12 +12,12 @@ from sqlalchemy import Engine
 from crawler.browser.browser import Browser
 from crawler.browser.devices import DEVICES
 from crawler.browser.driver import Drivers
-from crawler.browser.log_events import told
+from crawler.browser.log_events import describe_missing
 from crawler.browser.user_agent import Appearance
 from crawler.control.network import OwnNetwork
 from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from crawler.worker.claims import Stored
 from crawler.worker.limits import Limits
 from crawler.worker.run import Loop, Tally
@@ -43,7 +43,7 @@ class Assembly:
         crawl: Crawl,
         *,
         stop: asyncio.Event,
-        stored: Callable[[Claim, Observation, Stored], None],
+        on_stored: Callable[[Claim, Observation, Stored], None],
         say: Callable[[str], None],
     ) -> Tally:
         """Run the claim loop with Chromium until `stop` is set or nothing is left to do."""
@@ -53,19 +53,19 @@ class Assembly:
             return await Loop(
                 engine=engine,
                 crawl=crawl,
-                launch=self.launching(crawl, drivers, say),
-                visit=Series(visit=visit, loads=crawl.loads, inner=crawl.inner_pages),
+                launch=self.make_launcher(crawl, drivers, say),
+                visit=Series(visit=visit_page, loads=crawl.loads, inner=crawl.inner_pages),
                 browsers=self.browsers,
                 minutes=self.minutes,
                 stop=stop,
-                stored=stored,
+                on_stored=on_stored,
                 say=say,
                 limits=self.limits,
                 revive=self.revive,
                 network=OwnNetwork(canaries, around.guard, around.web.resolvers) if canaries else None,
             ).run()
 
-    def launching(
+    def make_launcher(
         self, crawl: Crawl, drivers: Drivers, say: Callable[[str], None]
     ) -> Callable[[], AbstractAsyncContextManager[Browser]]:
         """Return what launches a browser; the first says which events its log lacks."""
@@ -92,5 +92,5 @@ class Assembly:
             ) as browser,
         ):
             if missing := await browser.log.missing_events():
-                say(told(missing))
+                say(describe_missing(missing))
             yield browser

@@ -60,13 +60,13 @@ class Stored:
     is_final: bool
 
 
-def longest_s(crawl: Crawl) -> float:
+def lease_limit_s(crawl: Crawl) -> float:
     """Return the seconds after which a claim is renewed no more: its visit hangs,
     though its process lives."""
     return crawl.budget_s * (crawl.loads + crawl.inner_pages) + MARGIN_S
 
 
-def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
+def claim_site(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
     """Claim the next free site; None if there is none now.
 
     Sites that had an attempt come last, and not before the time that they asked for by Retry-After.
@@ -99,7 +99,7 @@ def claim(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
     return Claim(crawl_id=crawl.id, rank=row.rank, host=row.host, attempt=row.attempts, owner=owner)
 
 
-def renew(engine: Engine, claims: Iterable[Claim]) -> None:
+def renew_claims(engine: Engine, claims: Iterable[Claim]) -> None:
     """Extend the leases of claims that are still ours."""
     ours = [and_(*_is_ours(claim)) for claim in claims]
     if not ours:
@@ -115,7 +115,7 @@ def renew(engine: Engine, claims: Iterable[Claim]) -> None:
         )
 
 
-def release(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
+def release_claim(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
     """Give a claim back without a visit: as if it had never been made or, if it `counts`, as an attempt."""
     with engine.begin() as connection:
         connection.execute(
@@ -132,7 +132,7 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
     """
     outcome: str = observation.visit["outcome"]
     if outcome in NEVER_FINAL and ours.attempt > OURS_LIMIT:
-        release(engine, ours)
+        release_claim(engine, ours)
         return Stored(outcome=outcome, is_final=False)
     retry_after_s = _retry_after_s(observation)
     with engine.begin() as connection:
@@ -162,14 +162,14 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
     return Stored(outcome=outcome, is_final=is_final)
 
 
-def open_sites(engine: Engine, crawl: Crawl) -> int:
+def count_open_sites(engine: Engine, crawl: Crawl) -> int:
     """Count the sites without a final visit, in a transaction of its own."""
     with engine.connect() as connection:
-        return seal.open_sites(connection, crawl)
+        return seal.count_open_sites(connection, crawl)
 
 
 def _is_ours(claim: Claim) -> tuple[ColumnElement[bool], ...]:
-    """Conditions that hold while a claim is ours: another crawler that takes it over writes
+    """Return the conditions that hold while a claim is ours: another crawler that takes it over writes
     its name and the next attempt."""
     return (
         Site.crawl_id == claim.crawl_id,

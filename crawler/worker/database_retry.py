@@ -51,7 +51,7 @@ class DatabaseRetry:
                 if self._is_over(exc, began):
                     raise
             else:
-                self._answered(began)
+                self._note_answer(began)
                 return result
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), pause_s)
@@ -71,7 +71,7 @@ class DatabaseRetry:
                 self._say(f"{error}; waiting for it for up to {self._retry_for_s:g} seconds")
         return self._stop.is_set() or now - self._away_since >= self._retry_for_s
 
-    def _answered(self, began: float) -> None:
+    def _note_answer(self, began: float) -> None:
         """Take note of an answer to a call that began at `began`:
         one from before the database went says nothing."""
         if self._away_since is not None and began >= self._away_since:

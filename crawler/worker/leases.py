@@ -44,7 +44,7 @@ class Leases:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End; the leases that are still held expire."""
+        """End the renewals; the leases that are still held expire."""
         self._ended.set()
         self._thread.shutdown()
 
@@ -58,7 +58,7 @@ class Leases:
             self._beating.result()
         hold = object()
         with self._changing:
-            self._held[hold] = claim, time.monotonic() + claims.longest_s(self._crawl)
+            self._held[hold] = claim, time.monotonic() + claims.lease_limit_s(self._crawl)
         try:
             yield
         finally:
@@ -75,4 +75,4 @@ class Leases:
             held = list({claim for claim, until in self._held.values() if now < until})
         # While the database is away nobody can claim; when it is back, the first to ask has the site.
         with contextlib.suppress(DatabaseError):
-            claims.renew(self._engine, held)
+            claims.renew_claims(self._engine, held)

@@ -102,7 +102,7 @@ class Loop:
     """Length of the run: no visit begins after it."""
     stop: asyncio.Event
     """Set by the caller to end the run: visits in flight are given back."""
-    stored: Callable[[Claim, Observation, claims.Stored], None]
+    on_stored: Callable[[Claim, Observation, claims.Stored], None]
     """Called for every visit that was written."""
     say: Callable[[str], None]
     """Called with a line of text about events that do not go into the data."""
@@ -131,7 +131,8 @@ class Loop:
         self._watch = Watch(self.network, stop=self.stop, say=self.say, pacing=self.pacing)
 
     async def run(self) -> Tally:
-        """Crawl; an error of one browser ends them all, their claims given back, and is raised."""
+        """Crawl until the end; an error of one browser ends them all, their claims given back, and is
+        raised."""
         self._deadline = asyncio.get_running_loop().time() + self.minutes * 60
         with self._leases:
             ends = await asyncio.gather(
@@ -142,7 +143,7 @@ class Loop:
             if isinstance(end, BaseException):
                 raise end
         if not self.stop.is_set():
-            left = await self._database(claims.open_sites, self.engine, self.crawl)
+            left = await self._database(claims.count_open_sites, self.engine, self.crawl)
             self.tally.ended = TIME_OVER if left else QUEUE_EMPTY
         return self.tally
 
@@ -150,8 +151,8 @@ class Loop:
         """Run browser after browser until there is nothing left to do."""
         with contextlib.ExitStack() as failed:
             failed.callback(self.stop.set)
-            while await self._work_is_left():
-                reason = await self._one_browser(owner)
+            while await self._has_work():
+                reason = await self._run_browser(owner)
                 if reason is None:
                     break
                 replaced = self.tally.browsers_replaced
@@ -162,22 +163,22 @@ class Loop:
         """Return whether no visit may begin any more."""
         return self.stop.is_set() or asyncio.get_running_loop().time() >= self._deadline
 
-    async def _work_is_left(self) -> bool:
+    async def _has_work(self) -> bool:
         if self._is_over():
             return False
-        return await self._database(claims.open_sites, self.engine, self.crawl) > 0
+        return await self._database(claims.count_open_sites, self.engine, self.crawl) > 0
 
-    async def _one_browser(self, owner: str) -> str | None:
+    async def _run_browser(self, owner: str) -> str | None:
         """Run a browser from start to end; return why another must replace it,
         None if nothing is left to do."""
         async with contextlib.AsyncExitStack() as stack:
-            browser = await self._launched(stack)
+            browser = await self._launch(stack)
             if browser is None:
                 return None
             await self._database(record_browser, self.engine, self.crawl, browser.identity)
-            return await self._visits(browser, owner)
+            return await self._make_visits(browser, owner)
 
-    async def _launched(self, stack: contextlib.AsyncExitStack) -> Browser | None:
+    async def _launch(self, stack: contextlib.AsyncExitStack) -> Browser | None:
         """Launch a browser that ends with `stack`; None if the crawl is told to stop meanwhile."""
         for tries_left in reversed(range(LAUNCH_TRIES)):
             try:
@@ -191,36 +192,36 @@ class Loop:
                 self.say(f"{exc}; trying again")
         raise AssertionError
 
-    async def _visits(self, browser: Browser, owner: str) -> str | None:
+    async def _make_visits(self, browser: Browser, owner: str) -> str | None:
         """Make visit after visit; return why the browser must be replaced, None if nothing is left to do.
 
         A visit is written while the next page loads.
         """
         pages = 0
-        async with _Behind() as writing:
+        async with _BackgroundTask() as writing:
             while not self._is_over():
-                worn = await self._worn(browser, pages)
-                if worn is not None:
-                    return worn
+                reason = await self._find_reason_to_replace(browser, pages)
+                if reason is not None:
+                    return reason
                 if await self._watch.is_down() or self._is_over():
-                    if not await self._work_is_left():
+                    if not await self._has_work():
                         break
                     continue
-                claim = await self._database(claims.claim, self.engine, self.crawl, owner=owner)
+                claim = await self._database(claims.claim_site, self.engine, self.crawl, owner=owner)
                 if claim is not None:
                     pages += 1
                     if not await self._take(browser, claim, writing):
                         return DIED
                     continue
                 await writing.done()  # it may be the last
-                if await self._work_is_left():
+                if await self._has_work():
                     # Others hold the rest: they may give it back, or their leases expire.
                     await self._pause(WAIT_S)
                 else:
                     break
         return None
 
-    async def _worn(self, browser: Browser, pages: int) -> str | None:
+    async def _find_reason_to_replace(self, browser: Browser, pages: int) -> str | None:
         """Return why a browser should visit no more; called before each claim,
         so that no claim goes to a dead browser."""
         if not browser.alive:
@@ -234,7 +235,7 @@ class Loop:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stop.wait(), seconds)
 
-    async def _take(self, browser: Browser, claim: Claim, writing: _Behind) -> bool:
+    async def _take(self, browser: Browser, claim: Claim, writing: _BackgroundTask) -> bool:
         """Visit a site, and have the visit written or the claim given back.
 
         False when the browser must be replaced.
@@ -257,7 +258,7 @@ class Loop:
         """Write a visit, or give its claim back if there is none to write; the lease is held meanwhile."""
         async with held:
             if observation is None:
-                await self._database(claims.release, self.engine, claim)
+                await self._database(claims.release_claim, self.engine, claim)
             else:
                 await self._write(claim, observation)
 
@@ -276,7 +277,7 @@ class Loop:
         if kind is not None:
             bug = issubclass(kind, Exception) and not issubclass(kind, CrawlerError | DatabaseError)
             with contextlib.suppress(DatabaseError):
-                await asyncio.to_thread(claims.release, self.engine, claim, counts=bug)
+                await asyncio.to_thread(claims.release_claim, self.engine, claim, counts=bug)
 
     async def _observe(self, browser: Browser, claim: Claim) -> tuple[Observation | None, bool]:
         """Return what the visit saw, None if it was stopped; and whether the browser is of further use."""
@@ -311,10 +312,10 @@ class Loop:
             return
         self.tally.visits += 1
         self.tally.final += result.is_final
-        self.stored(claim, observation, result)
+        self.on_stored(claim, observation, result)
 
 
-class _Behind:
+class _BackgroundTask:
     """Runs one coroutine beside the caller; its error is raised where the caller waits for it,
     at the latest at the end."""
 
@@ -358,16 +359,20 @@ def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
     }
     with engine.begin() as connection:
         connection.execute(update(Crawl).where(Crawl.id == crawl.id, Crawl.browser.is_(None)).values(ours))
-        there = connection.execute(
+        recorded = connection.execute(
             select(Crawl.browser, Crawl.user_agent, Crawl.client_hints, Crawl.browser_flags).where(
                 Crawl.id == crawl.id
             )
         ).one()
     for what, theirs, mine in (
-        ("browser", there.browser, identity.product),
-        ("User-Agent", there.user_agent, identity.user_agent),
-        ("client hints", there.client_hints, identity.client_hints),
-        ("flags", _measuring(there.browser_flags.split("\n")), _measuring(identity.flags)),
+        ("browser", recorded.browser, identity.product),
+        ("User-Agent", recorded.user_agent, identity.user_agent),
+        ("client hints", recorded.client_hints, identity.client_hints),
+        (
+            "flags",
+            _join_measuring_flags(recorded.browser_flags.split("\n")),
+            _join_measuring_flags(identity.flags),
+        ),
     ):
         if theirs != mine:
             raise BrowserDiffers(
@@ -376,6 +381,6 @@ def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
             )
 
 
-def _measuring(flags: Iterable[str]) -> str:
+def _join_measuring_flags(flags: Iterable[str]) -> str:
     """Join the flags that change what is measured."""
     return " ".join(sorted(flag for flag in flags if not flag.startswith(SURROUNDING_FLAGS)))

@@ -4,12 +4,12 @@ import dataclasses
 from typing import Protocol
 
 from crawler.browser.browser import Browser
-from crawler.visit.links import inner_pages
+from crawler.visit.links import choose_inner_pages
 from crawler.visit.observation import BrowserDied, Observation
 
 
 class Visit(Protocol):
-    """Loads one page, as crawler.visit.visit.visit does."""
+    """Loads one page, as crawler.visit.visit.visit_page does."""
 
     async def __call__(
         self, browser: Browser, host: str, *, budget_s: float, path: str = "/", links: bool = False
@@ -27,7 +27,7 @@ class Load:
     page_kind: str = "home"
     number: int = 1
 
-    def of(self, seen: Observation) -> Observation:
+    def label(self, seen: Observation) -> Observation:
         """Label an observation as that of this load."""
         return dataclasses.replace(seen, page_kind=self.page_kind, load=self.number)
 
@@ -52,11 +52,11 @@ class Series:
         more: list[Observation] = []
         for load in self._after(host, first):
             try:
-                one = await self.visit(browser, load.host, budget_s=budget_s, path=load.path)
+                observation = await self.visit(browser, load.host, budget_s=budget_s, path=load.path)
             except BrowserDied as exc:
-                more.append(load.of(exc.observation))
+                more.append(load.label(exc.observation))
                 raise BrowserDied(str(exc), dataclasses.replace(first, more=more)) from exc
-            more.append(load.of(one))
+            more.append(load.label(observation))
         return dataclasses.replace(first, more=more)
 
     def _after(self, host: str, first: Observation) -> list[Load]:
@@ -66,7 +66,7 @@ class Series:
         again = [Load(host, number=number) for number in range(2, self.loads + 1)]
         if not self.inner:
             return again
-        pages = inner_pages(first.links, _home_url(first), count=self.inner)
+        pages = choose_inner_pages(first.links, _home_url(first), count=self.inner)
         return again + [
             Load(url.netloc, path=url.path + (f"?{url.query}" if url.query else ""), page_kind="inner")
             for url in pages

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawler.browser.identity import check_there
-from crawler.capture.capture import Capture, capturing, on_loopback
-from crawler.control.canaries import Canary, chosen
+from crawler.browser.identity import check_executable
+from crawler.capture.capture import Capture, capture_loopback, open_capture
+from crawler.control.canaries import Canary, parse_canaries
 from crawler.control.resolvers import Resolver
-from crawler.control.resolvers import chosen as chosen_resolvers
-from crawler.egress.guard import Guard, guarded
-from crawler.egress.networks import parse
+from crawler.control.resolvers import parse_resolvers as chosen_resolvers
+from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.networks import parse_networks
 from crawler.errors import CrawlerError, EgressUnavailable
 from schema.tables import Crawl
 
@@ -50,7 +50,7 @@ class Surroundings:
 
 
 @contextlib.contextmanager
-def surroundings(
+def set_up_surroundings(
     crawl: Crawl,
     web: Web,
     chromium: Path,
@@ -58,16 +58,16 @@ def surroundings(
     unfiltered: bool = False,
     blocked_networks: str = "",
 ) -> Iterator[Surroundings]:
-    """Set up the address guard and the capture for a crawl of `web`."""
+    """Set up the address guard and the capture for a crawl of `find_web`."""
     with (
-        egress(crawl, chromium, unfiltered=unfiltered, blocked_networks=blocked_networks) as guard,
-        capture(crawl, guard) as made,
+        set_up_egress(crawl, chromium, unfiltered=unfiltered, blocked_networks=blocked_networks) as guard,
+        set_up_capture(crawl, guard) as network_capture,
     ):
-        yield Surroundings(chromium=chromium, web=web, guard=guard, capture=made)
+        yield Surroundings(chromium=chromium, web=web, guard=guard, capture=network_capture)
 
 
 @contextlib.contextmanager
-def egress(
+def set_up_egress(
     crawl: Crawl, chromium: Path, *, unfiltered: bool, blocked_networks: str = ""
 ) -> Iterator[Guard | None]:
     """Set up the address guard; None if it is unwanted, and for the local web, which is on loopback.
@@ -75,14 +75,14 @@ def egress(
     BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`,
     come before the machine is changed.
     """
-    check_there(chromium)
-    blocked = parse(blocked_networks)
+    check_executable(chromium)
+    blocked = parse_networks(blocked_networks)
     if unfiltered or crawl.kind == LOCAL_WEB:
         yield None
         return
     with contextlib.ExitStack() as stack:
         try:
-            guard = stack.enter_context(guarded(blocked))
+            guard = stack.enter_context(set_up_guard(blocked))
         except EgressUnavailable as exc:
             raise EgressUnavailable(
                 f"{exc}. Or crawl with --unfiltered-egress, which is recorded: then pages reach your network"
@@ -91,20 +91,20 @@ def egress(
 
 
 @contextlib.contextmanager
-def capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
+def set_up_capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
     """Capture the network of the browsers: the guard's, or loopback for the local web.
 
     None where the kernel refuses it, and without a guard, where the traffic is not theirs alone.
     """
     with contextlib.ExitStack() as stack:
         if crawl.kind == LOCAL_WEB:
-            yield stack.enter_context(on_loopback())
+            yield stack.enter_context(capture_loopback())
         else:
             sockets = (guard.capture, guard.tcp_info) if guard else (None, None)
-            yield stack.enter_context(capturing(*sockets, is_theirs_alone=True))
+            yield stack.enter_context(open_capture(*sockets, is_theirs_alone=True))
 
 
-def web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None) -> Web:
+def find_web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None) -> Web:
     """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of
     the other kind."""
     if state is None:
@@ -113,7 +113,7 @@ def web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: st
                 "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
                 "and name its FILE by --local-web"
             )
-        return Web((), chosen(canaries), chosen_resolvers(resolvers))
+        return Web((), parse_canaries(canaries), chosen_resolvers(resolvers))
     if crawl.kind != LOCAL_WEB:
         raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
     try:
@@ -127,4 +127,4 @@ def web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: st
         ) from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise StateError(f"{state} is no state of the local web: it lacks browser_flags") from exc
-    return Web(tuple(flags), chosen(",".join(urls)) if urls else [])
+    return Web(tuple(flags), parse_canaries(",".join(urls)) if urls else [])

@@ -67,13 +67,13 @@ def fetch_(
     """
     with one_line(lists.ListError):
         if source == "tranco":
-            sites = fetch.tranco(settings.lists, _tranco_id(list_id, day), entries=entries)
+            sites = fetch.fetch_tranco(settings.lists, _tranco_id(list_id, day), entries=entries)
         elif source == "crux":
             if month is None or not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", month, re.ASCII):
                 raise click.UsageError("crux needs --month YYYY-MM")
-            sites = fetch.crux(settings.lists, month)
+            sites = fetch.fetch_crux(settings.lists, month)
         else:
-            sites = fetch.find(settings.lists, source)
+            sites = fetch.find_list(settings.lists, source)
     facts = facts_of(sites)
     click.echo(json.dumps(facts, indent=2) if as_json else line(facts))
 
@@ -82,7 +82,7 @@ def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:
     if list_id is not None and day is None:
         return list_id
     if day is not None and list_id is None:
-        return fetch.tranco_id(day.date())
+        return fetch.fetch_tranco_id(day.date())
     raise click.UsageError("tranco needs --id ID or --date YYYY-MM-DD, one of them")
 
 

@@ -127,7 +127,7 @@ def list_(settings: Settings, *, as_json: bool) -> None:
       firstflight optout list --json
     """
     with one_line(ListError):
-        there = optout.read(settings.opt_out) if settings.opt_out.exists() else None
+        there = optout.read_optout(settings.opt_out) if settings.opt_out.exists() else None
     hosts = sorted(there.hosts) if there else []
     erased = len(there.hashed) if there else 0
     if as_json:

@@ -73,7 +73,9 @@ class Authority:
         key = self._leaf_key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        chain = [one.public_bytes(serialization.Encoding.PEM) for one in (leaf, *self._issuers)]
+        chain = [
+            certificate.public_bytes(serialization.Encoding.PEM) for certificate in (leaf, *self._issuers)
+        ]
         return b"".join(chain), key
 
     def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:

@@ -69,10 +69,10 @@ class RequestHeaders:
 
 def fields(headers: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
     """Return header fields by name; values of a repeated field are joined."""
-    found: dict[str, str] = {}
+    joined: dict[str, str] = {}
     for name, value in headers:
         assert isinstance(name, str)
         assert isinstance(value, str)
         between = "; " if name == "cookie" else ", "
-        found[name] = f"{found[name]}{between}{value}" if name in found else value
-    return found
+        joined[name] = f"{joined[name]}{between}{value}" if name in joined else value
+    return joined

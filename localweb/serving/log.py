@@ -10,7 +10,7 @@ from typing import Any, Self
 
 
 def now_us() -> int:
-    """Monotonic clock in microseconds, the same for all processes of the machine."""
+    """Return the monotonic clock in microseconds, the same for all processes of the machine."""
     return time.monotonic_ns() // 1000
 
 

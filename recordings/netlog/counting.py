@@ -13,7 +13,7 @@ from typing import Any
 from crawler.netlog.assembler import Assembler
 from crawler.netlog.event import Event
 from crawler.netlog.exchange import Exchange
-from crawler.netlog.headers import joined_headers
+from crawler.netlog.headers import join_headers
 from recordings.netlog.log import DATA
 from recordings.sizes import NOT_RECORDED, Evidence, Sizes, known, sizes_of, unknown
 
@@ -57,7 +57,7 @@ class Counts:
         elif self._names_data and event.name in (DATA, STREAM_HEADERS):
             self._stream(event)
         elif event.name == READ_HEADERS and event.source in self._newest:
-            self._headers[id(self._newest[event.source])] = joined_headers(event, HEADERS)
+            self._headers[id(self._newest[event.source])] = join_headers(event, HEADERS)
 
     def sizes(self, exchanges: Iterable[Exchange]) -> dict[int, Sizes]:
         """Sizes of all responses over TCP, by the exchange's id();

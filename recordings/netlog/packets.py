@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.capture.connections import CapturedConnection, CapturedConnections
-from crawler.capture.packets import SYN, TCP, Packet, end, parse
+from crawler.capture.packets import SYN, TCP, Packet, pack_end, parse_packet
 from crawler.netlog.exchange import Transport
 from recordings.containers import unpacked
 from recordings.errors import RecordingError
@@ -88,13 +88,13 @@ class Captured:
         while frame.link == ETHERNET and frame.data[at - 2 : at] in VLAN:
             at += 4
         time_ns = frame.time_ns - self._offset_ns
-        return parse(frame.data[at:], time_ns=time_ns, size=frame.size - at, gso_size=segment_bytes)
+        return parse_packet(frame.data[at:], time_ns=time_ns, size=frame.size - at, gso_size=segment_bytes)
 
     def take(self, transport: Transport) -> CapturedConnection | None:
         """The packets of a connection; None if its beginning is not among them."""
         try:
-            client = end(transport.local_address, transport.local_port)
-            server = end(transport.remote_address, transport.remote_port)
+            client = pack_end(transport.local_address, transport.local_port)
+            server = pack_end(transport.remote_address, transport.remote_port)
         except ValueError:
             return None
         found = self._connections.take(client, server)

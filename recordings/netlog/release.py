@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
 from crawler.visit.rows import FIRST_FLIGHT_COLUMNS
-from crawler.visit.rows import rows as crawled_rows
+from crawler.visit.rows import make_rows as crawled_rows
 from recordings.containers import unpacked
 from recordings.errors import RecordingError
 from recordings.exchange import host_name

@@ -101,16 +101,16 @@ class KilledCrawl:
 
     def processes(self) -> dict[str, list[int]]:
         """Process ids by role."""
-        tree = processes.parents()
+        tree = processes.list_parents()
         crawlers = [one.pid for one in self.running if one.poll() is None]
-        below = [pid for crawler in crawlers for pid in processes.descendants(crawler, tree)]
-        drivers = [pid for pid in below if ARGUMENT in processes.arguments(pid)]
-        browsers = [pid for driver in drivers for pid in processes.descendants(driver, tree)]
+        below = [pid for crawler in crawlers for pid in processes.list_descendants(crawler, tree)]
+        drivers = [pid for pid in below if ARGUMENT in processes.read_arguments(pid)]
+        browsers = [pid for driver in drivers for pid in processes.list_descendants(driver, tree)]
         return {"crawlers": crawlers, "drivers": drivers, "browsers": browsers}
 
     def kill(self, kind: str) -> None:
         """Kill one process of a kind, if there is one."""
-        found, tree = self.processes(), processes.parents()
+        found, tree = self.processes(), processes.list_parents()
         postmaster = embedded.postmaster(self.database)
         there = {
             "crawler": found["crawlers"],
@@ -146,7 +146,7 @@ class KilledCrawl:
         self.run().wait(STOPS_WITHIN_S)
         ours = f"TMPDIR={self.temporary}".encode()
         left = 0
-        for pid in processes.parents():
+        for pid in processes.list_parents():
             with contextlib.suppress(OSError):
                 left += ours in Path(f"/proc/{pid}/environ").read_bytes()
         return {"processes": left, "files": len(list(self.temporary.iterdir()))}

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from crawler.capture.first_flight import FirstFlight, first_flight
-from crawler.capture.packets import end, parse
+from crawler.capture.first_flight import FirstFlight, measure_first_flight
+from crawler.capture.packets import pack_end, parse_packet
 from replay.lab.guest_process import SILENCE_S, Lab, listen, start, usable_cpus
 from replay.lab.scratch import guest_scratch
 
@@ -227,12 +227,12 @@ def outcomes(answers: Iterable[dict[str, Any]]) -> Iterator[Outcome]:
             continue
         cell = answer["cell"]
         packets = (
-            parse(base64.b64decode(headers), time_ns=time_ns, size=PACKET_BYTES, gso_size=gso_size)
+            parse_packet(base64.b64decode(headers), time_ns=time_ns, size=PACKET_BYTES, gso_size=gso_size)
             for time_ns, gso_size, headers in answer["packets"]
         )
-        estimate = first_flight(
+        estimate = measure_first_flight(
             [packet for packet in packets if packet is not None],
-            client=end(*answer["client"]),
+            client=pack_end(*answer["client"]),
             request_ns=answer["request_ns"],
         )
         yield Outcome(

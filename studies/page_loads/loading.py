@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from replay.networks.profiles import Profile
 from studies.page_loads.networks import WINDOWS
 from studies.page_loads.shaped_path import ShapedPath
@@ -109,7 +109,7 @@ async def load(path: ShapedPath, step: Step, browser: Browser) -> RealLoad:
     """Load a page once at a window."""
     await asyncio.to_thread(path.use, step.iw)
     path.passed()
-    seen = await visit(browser, step.page, budget_s=BUDGET_S)
+    seen = await visit_page(browser, step.page, budget_s=BUDGET_S)
     passed = path.passed()
     done = RealLoad(
         **dataclasses.asdict(step), refused=fault(seen), late_us=passed.late_us, dropped=passed.dropped

@@ -32,10 +32,10 @@ def registered(collector: Collector) -> CollectorRegistry:
 def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> None:
     crawl = planned(database_18, sites=5)
     for outcome in ("ok", "ok", "http_error"):
-        claim = claims.claim(database_18, crawl, owner="me")
+        claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation(outcome))
-    assert claims.claim(database_18, crawl, owner="me") is not None
+    assert claims.claim_site(database_18, crawl, owner="me") is not None
     registry = registered(Crawls(database_18))
     (name,) = {
         sample.labels["crawl"]
@@ -60,7 +60,7 @@ def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> Non
 def test_the_crawl_that_was_sealed_last_keeps_its_metrics(database_18: Engine) -> None:
     for month in ("2026-10", "2026-11"):
         crawl = planned(database_18, sites=1, month=month)
-        claim = claims.claim(database_18, crawl, owner="me")
+        claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation("ok"))
         seal(database_18, crawl)

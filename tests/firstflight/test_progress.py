@@ -61,7 +61,7 @@ def test_what_is_written_has_hours_lanes_failures_and_bounds_and_names_no_site(
 ) -> None:
     crawl = planned(database_18, sites=4)
     for outcome in ("ok", "dns"):
-        claim = claims.claim(database_18, crawl, owner="host/4711/ab12cd34/1")
+        claim = claims.claim_site(database_18, crawl, owner="host/4711/ab12cd34/1")
         assert claim is not None
         seen = observation(outcome)
         error = None if outcome == "ok" else f"net::ERR_NAME_NOT_RESOLVED at https://{claim.host}/"
@@ -91,7 +91,7 @@ def test_the_last_progress_of_a_sealed_crawl_stays_with_what_the_gate_said(
     database_18: Engine, tmp_path: Path
 ) -> None:
     crawl = planned(database_18, sites=1)
-    claim = claims.claim(database_18, crawl, owner="host/1/a/1")
+    claim = claims.claim_site(database_18, crawl, owner="host/1/a/1")
     assert claim is not None
     claims.store_visit(database_18, crawl, claim, observation("ok"))
     with database_18.connect() as connection:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.egress.networks import parse
+from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
 
 ROOT = Path(__file__).parents[2]
@@ -64,4 +64,4 @@ def test_tasks_of_the_stack_are_told_the_operators_and_the_hosts_networks_before
     with pytest.raises(
         EgressUnavailable, match=re.escape(word)
     ):  # a stack that was brought up without it crawls nothing
-        parse(word)
+        parse_networks(word)

@@ -16,7 +16,7 @@ def crawled(engine: Engine) -> Crawl:
     """Three sites, one of them visited twice, all done."""
     crawl = planned(engine, sites=3)
     for outcome in ("ok", "dns", "http_error", "ok"):
-        claim = claims.claim(engine, crawl, owner="me")
+        claim = claims.claim_site(engine, crawl, owner="me")
         assert claim is not None
         claims.store_visit(engine, crawl, claim, observation(outcome))
     return crawl

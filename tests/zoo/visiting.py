@@ -14,10 +14,10 @@ from typing import Any
 from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
-from crawler.browser.logstream import same_moment
-from crawler.capture.capture import on_loopback
+from crawler.browser.logstream import read_clocks
+from crawler.capture.capture import capture_loopback
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.zoo.case import Page
 from tests.zoo.pages import PAGES
@@ -54,7 +54,7 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
         with (
             capturing(folder) as captured,
             playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
-            on_loopback(is_theirs_alone=True) as capture,
+            capture_loopback(is_theirs_alone=True) as capture,
         ):
             assert capture is not None, "loopback cannot be captured"
             chromium = from_environment().chromium
@@ -80,8 +80,8 @@ async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:
     and the memory it took."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic_ns() // 1000
-    observation: Observation = await visit(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)
-    wall_ns, monotonic_ns = same_moment()
+    observation: Observation = await visit_page(browser, page.host, budget_s=BUDGET_S, settle_s=page.settle_s)
+    wall_ns, monotonic_ns = read_clocks()
     started = round(observation.visit["started_at"].timestamp() * 1e6)
     return {
         "host": page.host,

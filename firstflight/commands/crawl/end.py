@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from crawler.campaign.gate import Bounds, broken, ends, uneven
+from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
 from crawler.campaign.seal import seal as seal_crawl
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
@@ -61,9 +61,9 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
     """
     with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        found = ends(connection, crawl)
-        crowds = uneven(connection, crawl, Bounds(**bounds))
-        wrong = list(broken(found, Bounds(**bounds), crowds))
+        found = count_ends(connection, crawl)
+        crowds = find_clustered_failures(connection, crawl, Bounds(**bounds))
+        wrong = list(describe_broken_bounds(found, Bounds(**bounds), crowds))
         if crawl.sealed_at is None:
             write_gated(connection, crawl, settings.progress, bounds=Bounds(**bounds), wrong=wrong)
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in found.outcomes.items()) or "none"

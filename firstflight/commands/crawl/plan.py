@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from crawler.browser.devices import DEVICES
-from crawler.browser.user_agent import checked_contact
+from crawler.browser.user_agent import check_contact
 from crawler.campaign import plan as campaign
 from crawler.sites import fetch, optout
 from firstflight.commands.crawl.options import AS_JSON, EXPECTED, finite, header, label, month, show
@@ -106,7 +106,7 @@ def plan(
     opted_out = opt_out or (settings.opt_out if settings.opt_out.exists() else None)
     contact_url = contact or settings.contact_url
     with one_line(*EXPECTED):
-        sites = fetch.find(settings.lists, source)
+        sites = fetch.find_list(settings.lists, source)
         wanted = campaign.Plan(
             name=name,
             sites=sites,
@@ -114,11 +114,11 @@ def plan(
             attempts=attempts,
             budget_s=budget_s,
             commit=code_commit(settings.commit),
-            optout=optout.read(opted_out) if opted_out else None,
+            optout=optout.read_optout(opted_out) if opted_out else None,
             loads=loads,
             inner_pages=inner_pages,
             user_agent=user_agent,
-            contact_url=checked_contact(contact_url) if contact_url else None,
+            contact_url=check_contact(contact_url) if contact_url else None,
         )
         with database(settings) as engine:
             crawl, new = campaign.plan(engine, wanted)

@@ -12,10 +12,10 @@ from sqlalchemy import Engine
 
 from crawler.campaign.plan import check_method
 from crawler.worker.assembly import Assembly
-from crawler.worker.claims import CrawlSealed, open_sites
+from crawler.worker.claims import CrawlSealed, count_open_sites
 from crawler.worker.limits import DEFAULTS, Limits
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
-from crawler.worker.surroundings import Surroundings, surroundings, web
+from crawler.worker.surroundings import Surroundings, find_web, set_up_surroundings
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
 from firstflight.connect import database, revival
 from firstflight.crawl_log import JSON, TEXT, crawl_log
@@ -166,9 +166,9 @@ def _surrounded(
     """Check that the crawl can be gone on with, and set up what its browsers run in."""
     check_method(crawl)
     with (
-        surroundings(
+        set_up_surroundings(
             crawl,
-            web(crawl, state, canaries=settings.canaries, resolvers=settings.resolvers),
+            find_web(crawl, state, canaries=settings.canaries, resolvers=settings.resolvers),
             settings.chromium,
             unfiltered=unfiltered,
             blocked_networks=settings.blocked_networks,
@@ -185,10 +185,10 @@ async def _crawl(
     or 128 and the number of the signal that stopped it."""
     stop = asyncio.Event()
     received = catch_signals(stop)
-    left = await asyncio.to_thread(open_sites, engine, crawl)
+    left = await asyncio.to_thread(count_open_sites, engine, crawl)
     with crawl_log(log, crawl, done=crawl.top - left) as output:
         async with told(engine, crawl, progress):
-            tally = await made.run(engine, crawl, stop=stop, stored=output.stored, say=output.say)
+            tally = await made.run(engine, crawl, stop=stop, on_stored=output.stored, say=output.say)
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
 
 

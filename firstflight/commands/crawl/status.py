@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 from sqlalchemy import Engine
 
-from crawler.campaign.status import Status, lanes, minutes_left, status
+from crawler.campaign.status import Status, count_status, estimate_minutes_left, list_lanes
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
 from firstflight.connect import database
 from firstflight.errors import one_line
@@ -51,7 +51,7 @@ def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float 
         return
     with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        counted = status(connection, crawl, exact=exact)
+        counted = count_status(connection, crawl, exact=exact)
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(counted)},
         as_json=as_json,
@@ -121,7 +121,7 @@ def status_lines(name: str, counted: Status) -> list[str]:
 
 def time_left(counted: Status) -> str:
     """Text of a crawl's remaining time; "" if unknown."""
-    minutes = minutes_left(counted)
+    minutes = estimate_minutes_left(counted)
     return "" if minutes is None else f", about {minutes // 60} h {minutes % 60:02} min left"
 
 
@@ -131,7 +131,7 @@ def watch(engine: Engine, name: str, *, every_s: float) -> None:
     while True:
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
-            counted, running = status(connection, crawl), lanes(connection, crawl)
+            counted, running = count_status(connection, crawl), list_lanes(connection, crawl)
         click.clear()  # on a terminal; elsewhere it does nothing
         click.echo("\n".join(watch_lines(str(name_of(crawl)), counted, running, now=now())))
         if counted.final >= counted.planned:

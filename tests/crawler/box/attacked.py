@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.browser.browser import Browser
-from crawler.egress.guard import Guard, guarded
+from crawler.egress.guard import Guard, set_up_guard
 from crawler.errors import EgressUnavailable, LaunchFailed
 from storage import embedded
 from tests.crawler.box.users import SECRET
@@ -93,7 +93,7 @@ def play(folder: Path, *, with_guard: bool) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         if with_guard:
             uplink()
-        guard = stack.enter_context(guarded()) if with_guard else None
+        guard = stack.enter_context(set_up_guard()) if with_guard else None
         stack.enter_context(database(data / "postgres"))
         other = stack.enter_context(somebody())
         targets = {

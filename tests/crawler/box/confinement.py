@@ -59,7 +59,7 @@ def process(pid: int) -> dict[str, Any]:
 def confined(browser: int) -> list[dict[str, Any]]:
     """Describe bubblewrap and its descendants, which are the browser,
     but not the crawler's `tee` beside them."""
-    told = [process(pid) for pid in [browser, *processes.descendants(browser)]]
+    told = [process(pid) for pid in [browser, *processes.list_descendants(browser)]]
     return [one for one in told if one["kind"] != "tee"]
 
 

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from crawler.browser.browser import Browser
-from crawler.egress.guard import Guard, guarded
+from crawler.egress.guard import Guard, set_up_guard
 from firstflight.settings import from_environment
 from tests.crawler.box.attacked import uplink
 from tests.crawler.box.confinement import confined, ourselves
@@ -30,7 +30,7 @@ def play(*, with_guard: bool) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         if with_guard:
             uplink()
-        guard = stack.enter_context(guarded()) if with_guard else None
+        guard = stack.enter_context(set_up_guard()) if with_guard else None
         return {
             "processes": asyncio.run(looked_at(guard)),
             "crawler": ourselves(),

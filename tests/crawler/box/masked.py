@@ -19,6 +19,6 @@ def mask() -> None:
 if __name__ == "__main__":
     mask()
     try:
-        box.check()
+        box.check_box()
     except BoxUnavailable as exc:
         print(exc)

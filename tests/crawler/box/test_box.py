@@ -97,11 +97,11 @@ def test_a_browsers_fifos_lie_in_a_folder_that_no_other_user_can_enter(
 def test_all_processes_of_a_browser_end_with_bubblewrap(chromium: Path) -> None:
     async def killed() -> list[int]:
         async with Browser.launch(chromium) as browser:
-            family = processes.descendants(browser.pid)
+            family = processes.list_descendants(browser.pid)
             assert len(family) > 4
             os.kill(browser.pid, signal.SIGKILL)
             async with asyncio.timeout(60):
-                while any(map(processes.runs, family)):
+                while any(map(processes.is_running, family)):
                     await asyncio.sleep(0.05)
             return family
 
@@ -113,13 +113,13 @@ def test_the_environment_has_listed_names_alone(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("HTTPS_PROXY", "http://10.0.0.1:3128/")
     monkeypatch.setenv("LANG", "de_DE.UTF-8")
     monkeypatch.delenv("TZ", raising=False)
-    assert box.environment().items() >= {"LANG": "de_DE.UTF-8", "HOME": box.HOME}.items()
-    assert set(box.environment()) <= {"PATH", "HOME", *box.PASSED_ON}
+    assert box.browser_environment().items() >= {"LANG": "de_DE.UTF-8", "HOME": box.HOME}.items()
+    assert set(box.browser_environment()) <= {"PATH", "HOME", *box.PASSED_ON}
 
 
 def test_a_browser_outside_usr_is_seen_with_its_folder_alone(tmp_path: Path) -> None:
     program = tmp_path / "own" / "chromium"
-    call = box.command(program, memory_bytes=2**30)
+    call = box.box_command(program, memory_bytes=2**30)
     assert [one for one in call if one.startswith(str(tmp_path))] == [
         str(program.parent),
         str(program.parent),
@@ -129,11 +129,11 @@ def test_a_browser_outside_usr_is_seen_with_its_folder_alone(tmp_path: Path) -> 
 
 def boxed(script: str) -> list[str]:
     """Lines that a Python script prints in a box."""
-    call = [*box.with_filter(box.command(Path("/usr/bin/python3"), memory_bytes=2**30)), "-c", script]
+    call = [*box.with_filter(box.box_command(Path("/usr/bin/python3"), memory_bytes=2**30)), "-c", script]
     done = subprocess.run(
         call,
         input=box.system_call_filter(),
-        env=box.environment(),
+        env=box.browser_environment(),
         capture_output=True,
         check=True,
         timeout=60,
@@ -195,4 +195,4 @@ def test_without_a_filter_for_the_processor_there_is_no_box(monkeypatch: pytest.
     with pytest.raises(
         BoxUnavailable, match="no filter of system calls for riscv64: crawl on x86_64 or aarch64"
     ):
-        box.check()
+        box.check_box()

@@ -16,10 +16,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from crawler.browser import processes
 from crawler.browser.browser import Browser
-from crawler.browser.driver import BROWSERS_EACH, Drivers, running
+from crawler.browser.driver import BROWSERS_EACH, Drivers, list_drivers
 from crawler.errors import LaunchFailed
 from crawler.visit.observation import BrowserDied
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, html
 
 pytestmark = pytest.mark.browser
@@ -46,13 +46,13 @@ def test_a_driver_that_dies_costs_its_browsers_and_is_replaced(chromium: Path) -
             async with launched(drivers, chromium, web.browser_flags) as browser:
                 first = drivers.pid
                 assert first is not None
-                assert (await visit(browser, "a.test", budget_s=20)).visit["outcome"] == "ok"
+                assert (await visit_page(browser, "a.test", budget_s=20)).visit["outcome"] == "ok"
                 os.kill(first, signal.SIGKILL)
                 with pytest.raises(BrowserDied) as died:
-                    await visit(browser, "a.test", budget_s=20)
+                    await visit_page(browser, "a.test", budget_s=20)
                 assert died.value.observation.visit["outcome"] == "crash"
             async with launched(drivers, chromium, web.browser_flags) as browser:
-                again = (await visit(browser, "a.test", budget_s=20)).visit["outcome"]
+                again = (await visit_page(browser, "a.test", budget_s=20)).visit["outcome"]
                 return [again, drivers.pid == first]
 
     assert asyncio.run(crawl()) == ["ok", False]
@@ -81,7 +81,7 @@ def test_a_driver_that_dies_as_it_starts_fails_one_launch_and_leaves_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def kill_at_first_sight() -> None:
-        while not (drivers := running()):
+        while not (drivers := list_drivers()):
             await asyncio.sleep(0.001)
         os.kill(drivers[0], signal.SIGKILL)
 
@@ -110,11 +110,11 @@ def test_a_driver_that_has_started_its_share_is_replaced_and_ends_with_its_last_
                     assert drivers.pid == first
             async with drivers.lend():
                 assert drivers.pid != first
-                assert processes.runs(first)
+                assert processes.is_running(first)
             await stack.aclose()
-            assert not processes.runs(first)
+            assert not processes.is_running(first)
             assert drivers.pid is not None
-            assert processes.runs(drivers.pid)
+            assert processes.is_running(drivers.pid)
 
     asyncio.run(lend())
 
@@ -174,11 +174,11 @@ def test_the_browsers_of_a_killed_crawler_die_with_it(chromium: Path, tmp_path: 
     with crawler.stdout:
         assert crawler.stdout.readline() == b"visiting\n"
     time.sleep(1)
-    family = processes.descendants(crawler.pid)
+    family = processes.list_descendants(crawler.pid)
     assert len(family) >= 4  # driver, browser, network service, renderer, ...
     crawler.kill()
     crawler.wait()
     deadline = time.monotonic() + WITHIN_S
-    while any(processes.runs(pid) for pid in family) and time.monotonic() < deadline:
+    while any(processes.is_running(pid) for pid in family) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert [processes.arguments(pid) for pid in family if processes.runs(pid)] == []
+    assert [processes.read_arguments(pid) for pid in family if processes.is_running(pid)] == []

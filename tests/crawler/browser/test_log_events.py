@@ -11,7 +11,7 @@ import pytest
 from crawler.browser import log_events, logstream
 from crawler.browser.browser import Browser
 from crawler.browser.driver import Drivers
-from crawler.browser.log_events import missing_events
+from crawler.browser.log_events import list_missing_events
 from crawler.browser.logstream import WANTED
 from crawler.errors import LaunchFailed
 from crawler.netlog.lines import LineReader
@@ -47,7 +47,7 @@ def test_events_are_missing_once_the_browser_has_named_its_own() -> None:
 
 @pytest.mark.browser
 def test_this_browsers_log_has_every_event_that_is_read(chromium: Path) -> None:
-    assert missing_events(chromium) == []
+    assert list_missing_events(chromium) == []
 
 
 @pytest.mark.browser
@@ -66,7 +66,7 @@ def test_a_crawl_names_an_event_that_is_gone_once_when_it_starts(chromium: Path)
 
     async def launch() -> None:
         async with Drivers(lines.append) as drivers:
-            launching = assembly.launching(
+            launching = assembly.make_launcher(
                 Crawl(device="desktop", arm="tcp", user_agent_planned=None, contact_url=None),
                 drivers,
                 lines.append,
@@ -81,4 +81,4 @@ def test_a_crawl_names_an_event_that_is_gone_once_when_it_starts(chromium: Path)
 
 def test_a_program_that_writes_no_log_is_no_browser() -> None:
     with pytest.raises(LaunchFailed, match="writes no log"):
-        missing_events(Path("/usr/bin/true"))
+        list_missing_events(Path("/usr/bin/true"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.browser.logstream import APART_NS, READINGS, LogStream, now_ms, same_moment
+from crawler.browser.logstream import APART_NS, READINGS, LogStream, now_ms, read_clocks
 
 CONSTANTS = {
     "logEventTypes": {"REQUEST_ALIVE": 1, "URL_REQUEST_START_JOB": 2},
@@ -66,7 +66,7 @@ def test_unreadable_lines_count_in_the_visit_in_which_they_came(tmp_path: Path) 
 
 @pytest.mark.parametrize("torn", [1, READINGS - 1])
 def test_a_pause_between_two_clocks_does_not_matter(torn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    wall, monotonic = same_moment()
+    wall, monotonic = read_clocks()
     wall_less_monotonic = wall - monotonic
     pauses = iter([0.01] * torn)
     wall_ns = time.time_ns
@@ -77,5 +77,5 @@ def test_a_pause_between_two_clocks_does_not_matter(torn: int, monkeypatch: pyte
         return now
 
     monkeypatch.setattr(time, "time_ns", another_threads_turn)
-    wall, monotonic = same_moment()
+    wall, monotonic = read_clocks()
     assert abs(wall - monotonic - wall_less_monotonic) < 20 * APART_NS

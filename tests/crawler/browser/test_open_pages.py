@@ -9,7 +9,7 @@ import pytest
 
 from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, html
 
 pytestmark = pytest.mark.browser
@@ -60,7 +60,7 @@ def two_visits(
             browser.pages._context = counted
             seen = []
             for _ in range(2):
-                seen.append(await visit(browser, HOST, budget_s=60))
+                seen.append(await visit_page(browser, HOST, budget_s=60))
                 made.append(opened)
                 if between is not None:
                     await between(browser)

@@ -13,7 +13,7 @@ from crawler.browser.browser import Browser
 from crawler.browser.devices import DESKTOP, DEVICES, MOBILE, Device
 from crawler.browser.identity import Identity
 from crawler.browser.user_agent import Appearance, ContactError, brands
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, answer, html
 
 CONTACT = "https://crawl.test/why"
@@ -68,7 +68,7 @@ async def seen(chromium: Path, appearance: Appearance) -> tuple[Identity, RawWeb
         Browser.launch(chromium, flags=secure(web), appearance=appearance) as browser,
     ):
         letting_go = asyncio.ensure_future(let_go())
-        found = await visit(browser, "a.localhost", budget_s=60, settle_s=40)
+        found = await visit_page(browser, "a.localhost", budget_s=60, settle_s=40)
         letting_go.cancel()
         assert found.visit["outcome"] == "ok"
         return browser.identity, web, said()
@@ -141,7 +141,7 @@ def test_the_devices_say_where_they_come_from_and_are_named_once() -> None:
     ],
 )
 def test_the_user_agent_is_that_of_plain_chrome(device: Device, agent: str) -> None:
-    assert Appearance(device=device).of("156.0.8078.79").user_agent == f"Mozilla/5.0 {agent}"
+    assert Appearance(device=device).make_guise("156.0.8078.79").user_agent == f"Mozilla/5.0 {agent}"
 
 
 @pytest.mark.parametrize(
@@ -157,4 +157,4 @@ def test_the_user_agent_is_that_of_plain_chrome(device: Device, agent: str) -> N
 )
 def test_a_contact_that_would_break_the_header_is_refused(contact: str) -> None:
     with pytest.raises(ContactError, match="cannot stand in a User-Agent"):
-        Appearance(contact_url=contact).of("156.0.8078.79")
+        Appearance(contact_url=contact).make_guise("156.0.8078.79")

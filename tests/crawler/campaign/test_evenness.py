@@ -13,9 +13,9 @@ from crawler.campaign.evenness import (
     FirstVisit,
     Usual,
     binomial_tail,
-    excesses,
-    tail,
-    unresolved_excesses,
+    find_excesses,
+    find_unresolved_excesses,
+    hypergeometric_tail,
 )
 
 BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
@@ -53,7 +53,7 @@ def broken(sites: list[FirstVisit], is_hit: Callable[[int, FirstVisit], bool]) -
 def test_twenty_failing_sites_in_a_row_of_a_thousand_are_seen(seed: int) -> None:
     chosen = random.Random(seed)
     first = chosen.randrange(980)
-    found = excesses(broken(crawl(chosen), lambda number, _: first <= number < first + 20))
+    found = find_excesses(broken(crawl(chosen), lambda number, _: first <= number < first + 20))
     assert len(found) == 1
     assert "sites failed from 2026-11-20 12:" in str(found[0])
     assert found[0].chance <= EVENNESS.chance
@@ -63,41 +63,46 @@ def test_twenty_failing_sites_in_a_row_of_a_thousand_are_seen(seed: int) -> None
 def test_a_machine_and_a_process_that_fail_far_more_are_seen(seed: int) -> None:
     chosen = random.Random(seed)
     made = crawl(chosen)
-    by_machine = excesses(broken(made, lambda _, site: site.machine == "m1" and chosen.random() < 0.5))
+    by_machine = find_excesses(broken(made, lambda _, site: site.machine == "m1" and chosen.random() < 0.5))
     assert any("on machine m1" in str(one) for one in by_machine)
-    by_process = excesses(broken(made, lambda _, site: site.process == "m2/0" and chosen.random() < 0.5))
+    by_process = find_excesses(broken(made, lambda _, site: site.process == "m2/0" and chosen.random() < 0.5))
     assert any("on process m2/0" in str(one) for one in by_process)
 
 
 def test_crawls_without_a_fault_are_refused_at_the_stated_rate() -> None:
     """The rate is one that two hundred crawls can show; smaller rates are fractions of it."""
     rule = dataclasses.replace(EVENNESS, chance=0.05, times=1.0, points=0.0)
-    refused = sum(bool(excesses(crawl(random.Random(seed), 300), rule)) for seed in range(200))
+    refused = sum(bool(find_excesses(crawl(random.Random(seed), 300), rule)) for seed in range(200))
     assert refused <= 0.05 * 200
 
 
 def test_at_its_own_rate_none_of_a_hundred_is_refused() -> None:
-    assert not any(excesses(crawl(random.Random(seed))) for seed in range(100))
+    assert not any(find_excesses(crawl(random.Random(seed))) for seed in range(100))
 
 
 def test_a_long_crawl_whose_lower_ranks_fail_more_passes() -> None:
-    assert excesses(crawl(random.Random(1), 10_000)) == []
+    assert find_excesses(crawl(random.Random(1), 10_000)) == []
 
 
 @pytest.mark.parametrize("sites", [0, 1, 7, 8, 31, 32])
 def test_a_few_sites_are_too_few_to_conclude_from(sites: int) -> None:
-    assert excesses(crawl(random.Random(1), sites)) == []
-    assert excesses([dataclasses.replace(site, failed=True) for site in crawl(random.Random(1), sites)]) == []
+    assert find_excesses(crawl(random.Random(1), sites)) == []
+    assert (
+        find_excesses([dataclasses.replace(site, failed=True) for site in crawl(random.Random(1), sites)])
+        == []
+    )
 
 
 def test_half_a_crawl_that_fails_is_seen_though_no_window_is_as_long() -> None:
-    assert excesses(broken(crawl(random.Random(1)), lambda number, _: number >= 500))
+    assert find_excesses(broken(crawl(random.Random(1)), lambda number, _: number >= 500))
 
 
 def test_the_tail_is_that_of_fishers_exact_test() -> None:
-    assert tail(3, draws=4, failed=4, sites=8) == pytest.approx(17 / 70)  # the lady tasting tea
-    assert tail(4, draws=4, failed=4, sites=8) == pytest.approx(1 / 70)
-    assert tail(0, draws=9, failed=5, sites=12) == pytest.approx(1.0)
+    assert hypergeometric_tail(3, draws=4, failed=4, sites=8) == pytest.approx(
+        17 / 70
+    )  # the lady tasting tea
+    assert hypergeometric_tail(4, draws=4, failed=4, sites=8) == pytest.approx(1 / 70)
+    assert hypergeometric_tail(0, draws=9, failed=5, sites=12) == pytest.approx(1.0)
 
 
 NO_ADDRESS = 0.03
@@ -157,21 +162,23 @@ def test_a_resolver_that_fails_is_seen_with_the_stated_power(
     power: float, crawl_of: Callable[[random.Random], tuple[list[FirstVisit], Usual | None]]
 ) -> None:
     crawls = 120
-    refused = sum(bool(list(unresolved_excesses(*crawl_of(random.Random(seed))))) for seed in range(crawls))
+    refused = sum(
+        bool(list(find_unresolved_excesses(*crawl_of(random.Random(seed))))) for seed in range(crawls)
+    )
     spread = 3 * math.sqrt(crawls * max(power * (1 - power), 1e-3))
     assert abs(refused - power * crawls) <= spread
 
 
 def test_a_lane_whose_names_resolve_better_is_no_fault() -> None:
     chosen = random.Random(1)
-    found = list(unresolved_excesses(always(0.3, frozenset({0, 1}), chosen), None))
+    found = list(find_unresolved_excesses(always(0.3, frozenset({0, 1}), chosen), None))
     assert {one.what for one in found if not isinstance(one, str)} == {
         f"on {kind}" for kind in ("machine m0", "machine m1", "process m0/1", "process m1/1")
     }
 
 
 def test_nothing_is_concluded_from_no_site() -> None:
-    assert list(unresolved_excesses([], Usual(crawl="2026-10", sites=0, unresolved=0))) == []
+    assert list(find_unresolved_excesses([], Usual(crawl="2026-10", sites=0, unresolved=0))) == []
 
 
 def test_the_binomial_tail_is_exact() -> None:

@@ -10,7 +10,15 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import Engine
 
-from crawler.campaign.gate import Bounds, Ends, broken, ends, first_visits, uneven, usual
+from crawler.campaign.gate import (
+    Bounds,
+    Ends,
+    count_ends,
+    count_usual_unresolved,
+    describe_broken_bounds,
+    find_clustered_failures,
+    list_first_visits,
+)
 from crawler.campaign.seal import seal
 from crawler.worker import claims
 from firstflight.main import main
@@ -23,7 +31,7 @@ GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known
 
 
 def test_a_crawl_at_its_bounds_passes() -> None:
-    assert list(broken(GOOD, Bounds())) == []
+    assert list(describe_broken_bounds(GOOD, Bounds())) == []
 
 
 @pytest.mark.parametrize(
@@ -51,13 +59,13 @@ def test_a_crawl_at_its_bounds_passes() -> None:
     ],
 )
 def test_each_bound_can_be_broken_and_says_so(change: dict[str, int], said: str) -> None:
-    (found,) = broken(dataclasses.replace(GOOD, **change), Bounds())  # type: ignore[arg-type]
+    (found,) = describe_broken_bounds(dataclasses.replace(GOOD, **change), Bounds())  # type: ignore[arg-type]
     assert found.startswith(said)
 
 
 def test_a_crawl_without_sites_fails_its_gate() -> None:
     nothing = Ends(planned=0, outcomes={}, ok_known=0, ok_covered=0)
-    assert len(list(broken(nothing, Bounds()))) == 3
+    assert len(list(describe_broken_bounds(nothing, Bounds()))) == 3
 
 
 def test_the_outcomes_that_it_names_exist() -> None:
@@ -72,13 +80,13 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     # nothing is known of the last one's bytes.
     visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
     for outcome, coverage in visits:
-        claim = claims.claim(database_18, crawl, owner="me")
+        claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
         made = observation(outcome)
         covered = dataclasses.replace(made, visit={**made.visit, "coverage": coverage})
         claims.store_visit(database_18, crawl, claim, covered)
     with database_18.connect() as connection:
-        found = ends(connection, crawl)
+        found = count_ends(connection, crawl)
     assert found == Ends(planned=5, outcomes={"ok": 4, "http_error": 1}, ok_known=3, ok_covered=2)
     environment = {
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
@@ -109,7 +117,7 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
 ) -> None:
     crawl = planned(database_18, sites=200, attempts=1)
     for rank in range(1, 201):
-        claim = claims.claim(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
+        claim = claims.claim_site(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
         assert claim is not None
         made = observation("timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
         began = BEGAN + datetime.timedelta(seconds=rank)
@@ -135,7 +143,7 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
 def store(engine: Engine, crawl: Crawl, outcomes: Iterable[str], *, error: str | None = None) -> None:
     """Store a visit a claim, in the order of claims."""
     for outcome in outcomes:
-        claim = claims.claim(engine, crawl, owner="m/1/x/1")
+        claim = claims.claim_site(engine, crawl, owner="m/1/x/1")
         assert claim is not None
         made = observation(outcome)
         visit = {**made.visit, "error": error if outcome == "dns" else None}
@@ -149,12 +157,12 @@ def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_reso
     store(database_18, crawl, ["dns" if rank % 8 == 0 else "ok" for rank in range(1, 101)])
     store(database_18, crawl, ["ok"] * 9 + ["dns"] * 3, error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
     with database_18.connect() as connection:
-        found = ends(connection, crawl)
-        crowds = uneven(connection, crawl, Bounds())
+        found = count_ends(connection, crawl)
+        crowds = find_clustered_failures(connection, crawl, Bounds())
     assert (found.outcomes, found.disputed) == ({"ok": 97, "dns": 3}, 3)
     (said,) = crowds
     assert str(said).startswith("9 of 97 names did not resolve at first and did later")
-    (broken_bound,) = broken(found, Bounds())
+    (broken_bound,) = describe_broken_bounds(found, Bounds())
     assert broken_bound.startswith("3 % of the visits ended by a fault of ours")
 
 
@@ -165,9 +173,9 @@ def test_names_are_held_against_the_crawl_before_of_the_same_list(database_18: E
     crawl = planned(database_18, sites=100, attempts=1)
     store(database_18, crawl, ["dns" if rank % 5 == 0 else "ok" for rank in range(1, 101)])
     with database_18.connect() as connection:
-        of_first = usual(connection, before)
-        found = uneven(connection, crawl, Bounds())
-        unsearched = uneven(connection, crawl, Bounds(uneven=0))
+        of_first = count_usual_unresolved(connection, before)
+        found = find_clustered_failures(connection, crawl, Bounds())
+        unsearched = find_clustered_failures(connection, crawl, Bounds(uneven=0))
     (said,) = found
     assert (of_first, unsearched) == (None, [])
     assert (
@@ -180,12 +188,12 @@ def test_a_site_counts_at_the_place_of_its_first_conclusive_visit(database_18: E
     crawl = planned(database_18, sites=40, attempts=2)
     ends_of_first = ["network_down", "timeout", *["ok"] * 38]
     for outcome in [*ends_of_first, "ok", "dns"]:
-        claim = claims.claim(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
+        claim = claims.claim_site(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation(outcome))
     with database_18.connect() as connection:
-        assert uneven(connection, crawl, Bounds()) == []
-        found = first_visits(connection, crawl)
+        assert find_clustered_failures(connection, crawl, Bounds()) == []
+        found = list_first_visits(connection, crawl)
     assert len(found) == 40
     assert sum(site.failed for site in found) == 1
     assert {site.process for site in found if site.failed} == {f"m/{len('timeout')}/x"}

@@ -149,7 +149,7 @@ def test_a_crawl_goes_on_while_another_is_planned(database: Engine) -> None:
     with database.connect() as planner:
         create_partitions(planner, crawl.id + 1)  # and does not commit yet
         held = event.listens_for(database, "begin")(_patient_for_a_second)
-        ours = claims.claim(database, crawl, owner="me")
+        ours = claims.claim_site(database, crawl, owner="me")
         assert ours is not None
         assert claims.store_visit(database, crawl, ours, observation()).is_final
         with database.connect() as reader:

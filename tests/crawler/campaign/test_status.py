@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from crawler.campaign import status as status_module
-from crawler.campaign.status import status
+from crawler.campaign.status import count_status
 from crawler.visit.observation import Observation
 from crawler.worker import claims
 from firstflight.commands.crawl.status import status_lines
@@ -22,7 +22,7 @@ from tests.factories.made_up_visits import BEGAN, observation, planned
 def crawled(engine: Engine, responses: int) -> Crawl:
     """Make a crawl of one visit with this number of responses."""
     crawl = planned(engine, sites=2)
-    claim = claims.claim(engine, crawl, owner="me")
+    claim = claims.claim_site(engine, crawl, owner="me")
     assert claim is not None
     claims.store_visit(engine, crawl, claim, observation(responses=responses))
     return crawl
@@ -30,7 +30,7 @@ def crawled(engine: Engine, responses: int) -> Crawl:
 
 def counted(engine: Engine, crawl: Crawl, *, exact: bool = False) -> tuple[int | None, bool]:
     with engine.connect() as connection:
-        found = status(connection, crawl, exact=exact)
+        found = count_status(connection, crawl, exact=exact)
     return found.responses, found.responses_exact
 
 
@@ -44,7 +44,7 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     with database.begin() as connection:
         connection.execute(text("ANALYZE response"))
     assert counted(database, crawl) == (2000, False)
-    claim = claims.claim(database, crawl, owner="me")
+    claim = claims.claim_site(database, crawl, owner="me")
     assert claim is not None
     claims.store_visit(database, crawl, claim, observation(responses=1000))
     estimate, exact = counted(database, crawl)
@@ -54,7 +54,7 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     with database.connect() as connection:
         (line,) = [
             status_line
-            for status_line in status_lines("x", status(connection, crawl))
+            for status_line in status_lines("x", count_status(connection, crawl))
             if "responses" in status_line
         ]
     assert line.split()[1:3] == ["about", f"{estimate:,},"]
@@ -76,7 +76,7 @@ def test_responses_of_a_detached_crawl_are_counted_until_they_are_dropped(
 def test_the_status_counts_what_is_there(database: Engine) -> None:
     crawl = planned(database, sites=4)
     with database.connect() as connection:
-        empty = status(connection, crawl)
+        empty = count_status(connection, crawl)
     assert (empty.planned, empty.final, empty.visits, empty.outcomes) == (4, 0, 0, {})
     assert (empty.coverage_min, empty.coverage_median, empty.visits_per_hour) == (None, None, None)
     later = observation()
@@ -88,7 +88,7 @@ def test_the_status_counts_what_is_there(database: Engine) -> None:
         claims.store_visit(database, crawl, claim(database, crawl), dataclasses.replace(seen, visit=visit))
     claim(database, crawl)
     with database.connect() as connection:
-        counted = status(connection, crawl)
+        counted = count_status(connection, crawl)
     assert (counted.planned, counted.final, counted.visits, counted.outcomes) == (4, 2, 3, {"ok": 2})
     assert (counted.claimed, counted.expired) == (1, 0)
     assert (counted.responses, counted.received_bytes) == (6, 3000)
@@ -112,7 +112,7 @@ def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> No
     for one_visit in (first, seen("http_error", wall="cloudflare"), asking(600), seen("network_down")):
         claims.store_visit(database, crawl, claim(database, crawl), one_visit)
     with database.connect() as connection:
-        counted = status(connection, crawl)
+        counted = count_status(connection, crawl)
     assert (counted.visits, counted.final, counted.repeat_loads, counted.inner_pages) == (6, 2, 1, 1)
     assert (counted.walls, counted.consents) == ({"cloudflare": 1}, {"didomi": 1})
     assert (counted.log_lines_lost, counted.unfiltered, counted.postponed) == (3, 1, 1)
@@ -124,7 +124,7 @@ def test_the_status_audits_connections_by_their_packets(
 ) -> None:
     crawl = planned(database, sites=3)
     with database.connect() as connection:
-        assert status(connection, crawl).packets.connection_share is None
+        assert count_status(connection, crawl).packets.connection_share is None
     for packet_bytes in (1000, 1024, None):
         seen = observation()
         rows = [{**connection, "packet_bytes": packet_bytes} for connection in seen.connections]
@@ -132,12 +132,12 @@ def test_the_status_audits_connections_by_their_packets(
             database, crawl, claim(database, crawl), dataclasses.replace(seen, connections=rows)
         )
     with database.connect() as connection:
-        found = status(connection, crawl)
+        found = count_status(connection, crawl)
         assert found.packets == PacketAudit(
             connections=2, agreeing_connections=1, received_bytes=2000, agreeing_bytes=1000
         )
         assert (found.packets.connection_share, found.packets.byte_share) == (0.5, 0.5)
         assert "50.00% of 2 captured connections" in "\n".join(status_lines("x", found))
         monkeypatch.setattr("crawler.campaign.status.COUNTED_BYTES", 1)
-        assert status(connection, crawl).packets.connections <= 2
-        assert status(connection, crawl, exact=True).packets == found.packets
+        assert count_status(connection, crawl).packets.connections <= 2
+        assert count_status(connection, crawl, exact=True).packets == found.packets

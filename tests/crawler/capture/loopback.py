@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from crawler.capture.connections import CapturedConnection, CapturedConnections
-from crawler.capture.packets import end
+from crawler.capture.packets import pack_end
 from crawler.capture.ring import BLOCK_BYTES, Ring, open_socket
 
 MIB = 1024 * 1024
@@ -39,7 +39,7 @@ class Download:
             self.client = socket.create_connection(listening.getsockname()[:2])
             self.server, _ = listening.accept()
         local, remote = self.client.getsockname()[:2], self.client.getpeername()[:2]
-        self.ends = end(*local), end(*remote)
+        self.ends = pack_end(*local), pack_end(*remote)
         self._threads = [threading.Thread(target=one) for one in (self._send, self._receive)]
         for thread in self._threads:
             thread.start()
@@ -114,7 +114,7 @@ def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
             "mss": found.packets[0].mss,
             "flags": [packet.flags for packet in found.packets[:3]],
             "in time": began_ns <= found.began_ns <= (found.last_ns or 0) <= time.monotonic_ns(),
-            "dropped": ring.dropped(),
+            "dropped": ring.count_dropped(),
         }
 
 
@@ -171,10 +171,10 @@ def overflow() -> dict[str, Any]:
         download = Download("127.0.0.1", size)
         download.end()
         found = drain(ring).take(*download.ends)
-        return ring.dropped(), found
+        return ring.count_dropped(), found
 
     with captured(blocks=2) as ring:
-        before = ring.dropped()
+        before = ring.count_dropped()
         dropped, broken = fetch(ring, 5 * MIB)
         again, whole = fetch(ring, 1000)
     assert broken is not None

@@ -7,8 +7,8 @@ import struct
 import time
 from collections.abc import Iterator
 
-from crawler.capture.capture import HANDED_OVER_MS, on_loopback
-from crawler.capture.packets import end
+from crawler.capture.capture import HANDED_OVER_MS, capture_loopback
+from crawler.capture.packets import pack_end
 from crawler.capture.tcp_info import MIN_RTT_AT, SmallestRoundTrips, open_tcp_info
 from tests.crawler.capture.loopback import SETTLED_S
 
@@ -30,7 +30,7 @@ class Pair:
             self.handshake_us = (time.monotonic_ns() - self.since_ns) // 1000
             self.server, _ = listening.accept()
         self.local, self.remote = self.client.getsockname()[:2], self.client.getpeername()[:2]
-        self.ends = end(*self.local), end(*self.remote)
+        self.ends = pack_end(*self.local), pack_end(*self.remote)
         for _ in range(3):
             self.client.sendall(b"asked")
             self.server.recv(5)
@@ -77,7 +77,8 @@ def earlier() -> int | None:
 def unknown() -> list[int | None]:
     with told() as trips:
         return [
-            trips.take(end(host, 4711), end(host, 80), since_ns=0) for host in ("198.18.0.1", "2001:db8::1")
+            trips.take(pack_end(host, 4711), pack_end(host, 80), since_ns=0)
+            for host in ("198.18.0.1", "2001:db8::1")
         ]
 
 
@@ -106,7 +107,7 @@ def lost(count: int) -> dict[str, int | None]:
 
 
 def captured() -> list[int | None]:
-    with on_loopback() as capture:
+    with capture_loopback() as capture:
         assert capture is not None
         pair = Pair()
         own = pair.own_us

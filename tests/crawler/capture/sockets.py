@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from crawler.browser.logstream import now_ms
-from crawler.capture.capture import HANDED_OVER_MS, Capture, on_loopback
-from crawler.capture.packets import end
-from crawler.capture.ring import Ring, open_socket, renew
+from crawler.capture.capture import HANDED_OVER_MS, Capture, capture_loopback
+from crawler.capture.packets import pack_end
+from crawler.capture.ring import Ring, open_socket, renew_ring
 from tests.crawler.capture.loopback import SETTLED_S, Download
 
 
@@ -100,7 +100,9 @@ def renewed() -> list[list[int]]:
             with contextlib.suppress(BlockingIOError):
                 client.connect(("198.18.0.0", 80))
             select.select([ring], [], [], 0.2)
-            return [packet.flags for packet in ring.packets() if packet.destination == end("198.18.0.0", 80)]
+            return [
+                packet.flags for packet in ring.packets() if packet.destination == pack_end("198.18.0.0", 80)
+            ]
 
     configure(made)
     with open_socket("far") as capture:
@@ -108,7 +110,7 @@ def renewed() -> list[list[int]]:
         found = [packets()]
         configure(["link delete near", *made])
         found.append(packets())
-        renew(capture, "far")
+        renew_ring(capture, "far")
         found.append(packets())
         ring.close()
     return found
@@ -124,14 +126,14 @@ def _received(capture: Capture, download: Download) -> int | None:
 
 def at_once(count: int, size: int) -> list[int | None]:
     """Payload of as many connections at a time, each taken by a thread of its own."""
-    with on_loopback() as capture, ThreadPoolExecutor(count) as pool:
+    with capture_loopback() as capture, ThreadPoolExecutor(count) as pool:
         assert capture is not None
         return list(pool.map(lambda _: _received(capture, Download("127.0.0.1", size)), range(count)))
 
 
 def taken_twice() -> list[int | None]:
     """Payload of a connection at first and again, and of one with an invalid address."""
-    with on_loopback() as capture:
+    with capture_loopback() as capture:
         assert capture is not None
         download = Download("127.0.0.1", 1000)
         local, remote = download.client.getsockname(), download.client.getpeername()
@@ -144,7 +146,7 @@ def taken_twice() -> list[int | None]:
 
 def still_to_come() -> dict[str, Any]:
     """Whether packets of more bytes than came are waited for; not of a connection that is unknown."""
-    with on_loopback() as capture:
+    with capture_loopback() as capture:
         assert capture is not None
         download = Download("127.0.0.1", 1000)
         ends = download.client.getsockname(), download.client.getpeername()
@@ -169,10 +171,10 @@ def unnamed() -> dict[str, int]:
     """Bytes of a connection by who names it."""
     found = {}
     began = now_ms()
-    with on_loopback(is_theirs_alone=True) as capture:
+    with capture_loopback(is_theirs_alone=True) as capture:
         assert capture is not None
         ends = _downloaded()
-        with capture.named_by(lambda: [ends]):
+        with capture.register_log(lambda: [ends]):
             found["named by another log"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
         found["named by its own log"] = capture.unnamed_bytes(
             [_downloaded()], since_ms=began, until_ms=now_ms()
@@ -181,10 +183,10 @@ def unnamed() -> dict[str, int]:
         found["named by none"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
         found["counted before"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
         _downloaded()
-        with capture.named_by(list), capture.named_by(list):
+        with capture.register_log(list), capture.register_log(list):
             young = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
             found["too young to be named by another log"] = young
-    with on_loopback() as capture:
+    with capture_loopback() as capture:
         assert capture is not None
         _downloaded()
         found["among others"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())

@@ -1,6 +1,6 @@
 """A capture has each connection of its namespace, for several threads at a time."""
 
-from crawler.capture.capture import capturing
+from crawler.capture.capture import open_capture
 from tests.zoo.serving.namespace import in_namespace
 
 SOCKETS = "tests.crawler.capture.sockets"
@@ -30,5 +30,5 @@ def test_a_connection_that_no_browsers_log_names_is_counted_where_only_browsers_
 
 
 def test_without_a_socket_there_is_no_capture() -> None:
-    with capturing(None) as capture:
+    with open_capture(None) as capture:
         assert capture is None

@@ -17,9 +17,9 @@ from crawler.capture.connections import (
     CapturedConnections,
     Received,
 )
-from crawler.capture.packets import ACK, FIN, PORT, SYN, TCP, UDP, Packet, end
+from crawler.capture.packets import ACK, FIN, PORT, SYN, TCP, UDP, Packet, pack_end
 
-CLIENT, SERVER = end("198.51.100.7", 50123), end("192.0.2.1", 443)
+CLIENT, SERVER = pack_end("198.51.100.7", 50123), pack_end("192.0.2.1", 443)
 
 
 def sent(
@@ -152,7 +152,7 @@ def test_udp_counts_all_datagrams_and_dns_is_left_out() -> None:
     to, back = (sent(0, 9, 0, ends=ends, protocol=UDP) for ends in ((CLIENT, SERVER), (SERVER, CLIENT)))
     found = taken(to, back, back)
     assert (found.protocol, found.received_bytes, len(found.packets)) == (UDP, 18, 3)
-    dns = end("192.0.2.1", 53)
+    dns = pack_end("192.0.2.1", 53)
     asked = [one._replace(source=CLIENT, destination=dns) for one in (to,)]
     assert fed(*asked, back._replace(source=dns)).take(CLIENT, dns) is None
 
@@ -223,7 +223,7 @@ def test_a_long_connection_keeps_its_first_packets_and_counts_on() -> None:
     assert (len(found.packets), found.received_bytes) == (PACKETS_LIMIT, 1000)
 
 
-ENDS = st.sampled_from([(CLIENT, SERVER), (SERVER, CLIENT), (CLIENT, end("192.0.2.1", 53))])
+ENDS = st.sampled_from([(CLIENT, SERVER), (SERVER, CLIENT), (CLIENT, pack_end("192.0.2.1", 53))])
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.capture.first_flight import FirstFlight, first_flight, quic_first_flight
+from crawler.capture.first_flight import FirstFlight, measure_first_flight, measure_quic_first_flight
 from crawler.capture.packets import ACK, SYN, UDP, Packet
 from tests.crawler.capture.wire import CLIENT, MSS, PUSH, SERVER, Wire, clear, exact, secured
 
@@ -185,7 +185,7 @@ def test_a_busy_server_over_a_short_path_has_lost_nothing() -> None:
 
 def test_the_first_packet_belongs_to_the_flight_though_it_acknowledges_what_came_with_it() -> None:
     wire = Wire().asks(50, 0, 0).sends(51, 0, 500, acknowledged=500).asks(51, 0, 500, 500)
-    found = first_flight(wire.packets, client=CLIENT, request_ns=0)
+    found = measure_first_flight(wire.packets, client=CLIENT, request_ns=0)
     assert isinstance(found, FirstFlight)
     assert (found.bytes, found.packets) == (500, 1)
 
@@ -202,7 +202,7 @@ def test_a_handshake_longer_than_the_window_shows_it() -> None:
     [([], "no_handshake"), (clear(3).packets[3:], "no_handshake"), (Wire().packets, "no_response")],
 )
 def test_connections_that_cannot_be_read_have_a_reason(made: list[Packet], reason: str) -> None:
-    assert first_flight(made, client=CLIENT, request_ns=0) == reason
+    assert measure_first_flight(made, client=CLIENT, request_ns=0) == reason
 
 
 @given(
@@ -229,7 +229,7 @@ def test_any_packets_give_an_estimate_or_a_reason(
             wire.packet(ms, source, position * 500, acknowledged * 500, size * 500, segment=1000, flags=flags)
         )
     wire.packets.sort(key=lambda packet: packet.time_ns)
-    found = first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
+    found = measure_first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
     if isinstance(found, FirstFlight):
         assert found.window_segments >= 1
         assert min(found.bytes, found.packets, found.segment_bytes) >= 1
@@ -246,7 +246,7 @@ QUIC_HANDSHAKE = [datagram(0, CLIENT, 1250), datagram(50, SERVER, 1250), datagra
 
 
 def quic_flight(packets: list[Packet], request_ms: float) -> tuple[int, int] | None:
-    return quic_first_flight(packets, client=CLIENT, request_ns=round(request_ms * 1e6))
+    return measure_quic_first_flight(packets, client=CLIENT, request_ns=round(request_ms * 1e6))
 
 
 def test_the_flight_begins_a_round_trip_after_the_request_and_ends_a_round_trip_later() -> None:
@@ -263,7 +263,9 @@ def test_a_flight_over_quic_begins_with_data_of_the_response() -> None:
     assert quic_flight(packets, 52) == (12_000, 10)
     # The log tells where it begins, whatever came before: here an acknowledgment, and a ticket.
     packets = [*packets[:5], datagram(103, SERVER, 400), *answer]
-    known = quic_first_flight(packets, client=CLIENT, request_ns=52_000_000, answer_after=1250 + 25 + 400)
+    known = measure_quic_first_flight(
+        packets, client=CLIENT, request_ns=52_000_000, answer_after=1250 + 25 + 400
+    )
     assert known == (12_000, 10)
 
 

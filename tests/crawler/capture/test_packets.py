@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.capture.packets import ACK, SYN, TCP, UDP, Packet, end, option, parse
+from crawler.capture.packets import ACK, SYN, TCP, UDP, Packet, find_option, pack_end, parse_packet
 
 SERVER, CLIENT = ("192.0.2.1", 443), ("198.51.100.7", 50123)
 SERVER_6, CLIENT_6 = ("2001:db8::1", 443), ("2001:db8::2", 50123)
@@ -50,12 +50,12 @@ def ipv6(content: bytes, *, following: int = TCP, length: int | None = None) -> 
 
 
 def whole(packet: bytes, *, gso_size: int = 0) -> Packet | None:
-    return parse(packet, time_ns=5, size=len(packet), gso_size=gso_size)
+    return parse_packet(packet, time_ns=5, size=len(packet), gso_size=gso_size)
 
 
-SEGMENT = Packet(5, TCP, end(*SERVER), end(*CLIENT), 7, 7, 7, 9, ACK, 512, b"")
-SEGMENT_6 = SEGMENT._replace(source=end(*SERVER_6), destination=end(*CLIENT_6))
-DATAGRAM = Packet(5, UDP, end(*SERVER), end(*CLIENT), 7, 7, 0, 0, 0, 0, b"")
+SEGMENT = Packet(5, TCP, pack_end(*SERVER), pack_end(*CLIENT), 7, 7, 7, 9, ACK, 512, b"")
+SEGMENT_6 = SEGMENT._replace(source=pack_end(*SERVER_6), destination=pack_end(*CLIENT_6))
+DATAGRAM = Packet(5, UDP, pack_end(*SERVER), pack_end(*CLIENT), 7, 7, 0, 0, 0, 0, b"")
 EMPTY, EMPTY_DATAGRAM = (one._replace(payload_bytes=0, segment_bytes=0) for one in (SEGMENT, DATAGRAM))
 
 
@@ -70,12 +70,15 @@ EMPTY, EMPTY_DATAGRAM = (one._replace(payload_bytes=0, segment_bytes=0) for one 
         (ipv6(tcp(options=bytes(12))), SEGMENT_6._replace(options=bytes(12))),
         (ipv4(udp(), protocol=UDP), DATAGRAM),
         (ipv4(udp(b""), protocol=UDP), EMPTY_DATAGRAM),
-        (ipv6(udp(), following=UDP), DATAGRAM._replace(source=end(*SERVER_6), destination=end(*CLIENT_6))),
+        (
+            ipv6(udp(), following=UDP),
+            DATAGRAM._replace(source=pack_end(*SERVER_6), destination=pack_end(*CLIENT_6)),
+        ),
     ],
 )
 def test_a_packet_is_found_behind_any_options(packet: bytes, expected: Packet) -> None:
     assert whole(packet) == expected
-    assert parse(memoryview(packet), time_ns=5, size=len(packet)) == expected
+    assert parse_packet(memoryview(packet), time_ns=5, size=len(packet)) == expected
 
 
 def test_padding_after_the_packet_is_not_payload() -> None:
@@ -90,10 +93,10 @@ def test_payload_is_counted_by_the_headers_of_a_packet_cut_short_behind_them(
 ) -> None:
     packet = make(tcp(bytes(1460), options=OPTIONS))
     cut = packet[: len(packet) - 1460]
-    found = parse(cut, time_ns=5, size=len(packet))
+    found = parse_packet(cut, time_ns=5, size=len(packet))
     assert found is not None
     assert (found.payload_bytes, found.segment_bytes, found.segments) == (1460, 1460, 1)
-    assert parse(cut[:-1], time_ns=5, size=len(packet)) is None
+    assert parse_packet(cut[:-1], time_ns=5, size=len(packet)) is None
 
 
 def test_a_packet_too_long_for_its_length_field_is_all_that_was_captured() -> None:
@@ -175,7 +178,7 @@ def test_an_incomplete_packet_is_none(packet: bytes) -> None:
 def test_no_packet_raises_or_has_more_payload_than_bytes(packet: bytes, size: int, gso_size: int) -> None:
     for good in (b"", ipv4(tcp(options=OPTIONS)), ipv6(tcp(options=BLOCKS)), ipv4(udp(), protocol=UDP)):
         for one in (packet + good[len(packet) :], good[: len(packet)]):
-            found = parse(one, time_ns=0, size=size, gso_size=gso_size)
+            found = parse_packet(one, time_ns=0, size=size, gso_size=gso_size)
             if found is not None:
                 assert 0 <= found.payload_bytes <= size
                 assert found.segments >= 1
@@ -184,18 +187,18 @@ def test_no_packet_raises_or_has_more_payload_than_bytes(packet: bytes, size: in
 
 @given(st.binary(max_size=40), st.integers(0, 255))
 def test_no_options_raise(options: bytes, kind: int) -> None:
-    found = option(options, kind)
+    found = find_option(options, kind)
     assert found is None or found in options
 
 
 def test_an_end_is_the_same_from_text_and_from_packets() -> None:
     found = whole(ipv4(tcp()))
     assert found is not None
-    assert (found.source, found.destination) == (end(*SERVER), end(*CLIENT))
-    assert end("2001:DB8:0::2", 50123) == end(*CLIENT_6)
-    assert end("::ffff:198.51.100.7", 50123) == end(*CLIENT)
+    assert (found.source, found.destination) == (pack_end(*SERVER), pack_end(*CLIENT))
+    assert pack_end("2001:DB8:0::2", 50123) == pack_end(*CLIENT_6)
+    assert pack_end("::ffff:198.51.100.7", 50123) == pack_end(*CLIENT)
 
 
 def test_an_invalid_address_raises() -> None:
     with pytest.raises(ValueError, match="localhost"):
-        end("localhost", 1)
+        pack_end("localhost", 1)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.capture.first_flight import FirstFlight, first_flight
-from crawler.capture.packets import TCP, Packet, end
+from crawler.capture.first_flight import FirstFlight, measure_first_flight
+from crawler.capture.packets import TCP, Packet, pack_end
 
 FOLDER = Path(__file__).with_name("connections")
-CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 443)
+CLIENT, SERVER = pack_end("192.0.2.1", 50_000), pack_end("192.0.2.2", 443)
 INITIAL_WINDOW = 10
 
 
@@ -58,7 +58,7 @@ def test_the_bounds_hold_the_window_whichever_request_was_the_first(
     assert bounds[0] <= window <= (bounds[1] or window)
     asked = [one.time_ns for one in packets if one.source == CLIENT and one.payload_bytes]
     for time_ns in asked[2:6]:
-        found = first_flight(packets, client=CLIENT, request_ns=time_ns)
+        found = measure_first_flight(packets, client=CLIENT, request_ns=time_ns)
         assert isinstance(found, FirstFlight)
         assert (found.window_segments, found.window_most_segments) == bounds
         assert found.unknown

@@ -1,9 +1,9 @@
 """Packets of a connection as the client sees them. Times are in milliseconds, the round trip is 50."""
 
-from crawler.capture.first_flight import FirstFlight, first_flight
-from crawler.capture.packets import ACK, SYN, TCP, Packet, end
+from crawler.capture.first_flight import FirstFlight, measure_first_flight
+from crawler.capture.packets import ACK, SYN, TCP, Packet, pack_end
 
-CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 443)
+CLIENT, SERVER = pack_end("192.0.2.1", 50_000), pack_end("192.0.2.2", 443)
 MSS = 1460
 OPTIONS = bytes.fromhex("020405b4 0101 0402 01 030307")
 """MSS 1460, SACK permitted, window scale 7, in Linux's order."""
@@ -98,7 +98,7 @@ class Wire:
 
     def estimate(self, *, request_ms: float = 50, answer_after: int = 0) -> FirstFlight:
         self.packets.sort(key=lambda packet: packet.time_ns)
-        found = first_flight(
+        found = measure_first_flight(
             self.packets, client=CLIENT, request_ns=round(request_ms * 1e6), answer_after=answer_after
         )
         assert isinstance(found, FirstFlight)

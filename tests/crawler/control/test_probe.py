@@ -11,7 +11,7 @@ import pytest
 
 from crawler.browser import processes
 from crawler.control import network
-from crawler.control.canaries import CANARIES, Canary, CanaryError, chosen
+from crawler.control.canaries import CANARIES, Canary, CanaryError, parse_canaries
 from crawler.control.network import Fault, OwnNetwork
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable
@@ -27,10 +27,10 @@ def test_the_canaries_are_of_independent_operators_each_with_its_source() -> Non
 
 
 def test_an_operator_names_canaries_by_id_and_by_url() -> None:
-    google, own = chosen("google, http://here.test:8080/up")
+    google, own = parse_canaries("google, http://here.test:8080/up")
     assert google == CANARIES[0]
     assert (own.url, own.status) == ("http://here.test:8080/up", None)
-    assert chosen(None) == CANARIES
+    assert parse_canaries(None) == CANARIES
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_an_operator_names_canaries_by_id_and_by_url() -> None:
 )
 def test_a_malformed_canary_is_refused_in_one_line_that_names_the_known_ones(text: str) -> None:
     with pytest.raises(CanaryError, match=r"FIRSTFLIGHT_CANARIES: .* name google, apple"):
-        chosen(text)
+        parse_canaries(text)
 
 
 def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None:
@@ -83,7 +83,7 @@ def test_the_network_is_good_when_a_canary_answers_as_it_should() -> None:
 def test_a_portal_in_the_networks_place_is_no_network(found: Answer, said: str) -> None:
     fault = asked({"/a": found}, {"path": "/a", "status": 200, "body": "Success"})
     assert fault is not None
-    assert said in fault.said
+    assert said in fault.reason
     assert not fault.guard
 
 
@@ -98,7 +98,7 @@ def test_each_probe_begins_with_another_canary() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/{name}": GOOD for name in "abc"}
             urls = ",".join(f"http://127.0.0.1:{web.port}/{name}" for name in "abc")
-            ours = OwnNetwork(chosen(urls), None)
+            ours = OwnNetwork(parse_canaries(urls), None)
             for _ in range(4):
                 assert await ours.probe() is None
             return [target for _, target, _ in web.asked]
@@ -109,13 +109,13 @@ def test_each_probe_begins_with_another_canary() -> None:
 def test_the_local_web_has_a_canary_of_its_own() -> None:
     async def within() -> tuple[Fault | None, Fault | None]:
         async with canary() as url:
-            up = await OwnNetwork(chosen(url), None).probe()
-        return up, await OwnNetwork(chosen(url), None).probe()
+            up = await OwnNetwork(parse_canaries(url), None).probe()
+        return up, await OwnNetwork(parse_canaries(url), None).probe()
 
     up, down = asyncio.run(within())
     assert up is None
     assert down is not None
-    assert "Connection refused" in down.said
+    assert "Connection refused" in down.reason
 
 
 def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
@@ -123,18 +123,22 @@ def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
 
     async def within() -> Fault | None:
         async with canary() as url:
-            return await OwnNetwork(chosen(url), made).probe()
+            return await OwnNetwork(parse_canaries(url), made).probe()
 
     fault = asyncio.run(within())
     assert fault is not None
-    assert "the address guard: No such file or directory" in fault.said
+    assert "the address guard: No such file or directory" in fault.reason
 
 
 def test_a_cancelled_probe_leaves_no_process() -> None:
     async def within() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
-            what = {"canaries": [dataclasses.asdict(one) for one in chosen(f"http://127.0.0.1:{web.port}/")]}
+            what = {
+                "canaries": [
+                    dataclasses.asdict(one) for one in parse_canaries(f"http://127.0.0.1:{web.port}/")
+                ]
+            }
             asking = asyncio.ensure_future(network.run_probe(json.dumps({**what, "namespace_pid": None})))
             async with asyncio.timeout(60):
                 while not web.asked:
@@ -142,8 +146,8 @@ def test_a_cancelled_probe_leaves_no_process() -> None:
             asking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await asking
-            ours = processes.descendants(os.getpid(), processes.parents())
-            assert not any(b"crawler.control.probe" in processes.arguments(pid) for pid in ours)
+            ours = processes.list_descendants(os.getpid(), processes.list_parents())
+            assert not any(b"crawler.control.probe" in processes.read_arguments(pid) for pid in ours)
 
     asyncio.run(within())
 
@@ -169,9 +173,9 @@ class Played:
 def test_a_broken_guard_is_a_fault_even_if_it_is_mended() -> None:
     guard = Played(broken=True)
     ours = OwnNetwork(CANARIES, cast("Guard", guard))
-    assert asyncio.run(ours.guard_fault()) == Fault("the table is gone", guard=True)
+    assert asyncio.run(ours.check_guard()) == Fault("the table is gone", guard=True)
     assert asyncio.run(ours.probe()) == Fault("the table is gone; mended", guard=True)
-    assert asyncio.run(ours.guard_fault()) is None
+    assert asyncio.run(ours.check_guard()) is None
 
 
 def test_a_guard_that_resists_mending_for_too_long_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

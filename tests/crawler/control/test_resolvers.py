@@ -10,9 +10,16 @@ import dns.rcode
 import dns.rrset
 import pytest
 
-from crawler.control.canaries import chosen as chosen_canaries
+from crawler.control.canaries import parse_canaries as chosen_canaries
 from crawler.control.network import Fault, OwnNetwork
-from crawler.control.resolvers import RESOLVERS, Opinion, Resolver, ResolverError, chosen, opinion
+from crawler.control.resolvers import (
+    RESOLVERS,
+    Opinion,
+    Resolver,
+    ResolverError,
+    ask_resolvers,
+    parse_resolvers,
+)
 from localweb.server import canary
 
 ADDRESSES = {"public.test": "93.184.216.34", "private.test": "10.0.0.1", "six.test": "2606:2800:220:1::34"}
@@ -62,7 +69,7 @@ def asked(name: str, *nameservers: Nameserver) -> Opinion:
     async def within() -> Opinion:
         async with contextlib.AsyncExitStack() as stack:
             resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
-            return await opinion(resolvers, name)
+            return await ask_resolvers(resolvers, name)
 
     return asyncio.run(within())
 
@@ -93,14 +100,14 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
             resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
             ours = OwnNetwork([], None, resolvers)
             found = [
-                await ours.resolver_fault(names) for names in (["none.test"], ["none.test", "public.test"])
+                await ours.check_resolver(names) for names in (["none.test"], ["none.test", "public.test"])
             ]
             return found, [len(nameserver.asked) for nameserver in nameservers]
 
     found, counts = asyncio.run(within())
     assert found == [None, Fault("our resolver does not resolve public.test, and another does")]
     assert sorted(counts) == [2, 4]
-    assert asyncio.run(OwnNetwork([], None).resolver_fault(["public.test"])) is None
+    assert asyncio.run(OwnNetwork([], None).check_resolver(["public.test"])) is None
 
 
 def test_the_resolvers_are_of_independent_operators_each_with_its_source() -> None:
@@ -108,13 +115,13 @@ def test_the_resolvers_are_of_independent_operators_each_with_its_source() -> No
         len({resolver.id for resolver in RESOLVERS}) == len({resolver.address for resolver in RESOLVERS}) >= 3
     )
     assert all(resolver.source for resolver in RESOLVERS)
-    assert chosen(None) == RESOLVERS
+    assert parse_resolvers(None) == RESOLVERS
 
 
 @pytest.mark.parametrize("text", ["", "gogle", "1.1.1", "1.1.1.1#dns", "google,"])
 def test_a_malformed_resolver_is_refused_in_one_line_that_names_the_known_ones(text: str) -> None:
     with pytest.raises(ResolverError, match=r"FIRSTFLIGHT_RESOLVERS: .* name quad9, cloudflare"):
-        chosen(text)
+        parse_resolvers(text)
 
 
 def test_a_probe_finds_a_resolver_that_reaches_the_canary_alone() -> None:
@@ -124,11 +131,11 @@ def test_a_probe_finds_a_resolver_that_reaches_the_canary_alone() -> None:
         async with canary() as url:
             ours = OwnNetwork(chosen_canaries(url), None, [])
             for name in known:
-                ours.resolved(name)
+                ours.note_resolved(name)
             return await ours.probe()
 
     assert asyncio.run(within(["localhost"])) is None
     fault = asyncio.run(within(["a.invalid", "b.invalid"]))
     assert fault is not None
-    assert fault.said.startswith("names do not resolve (")
-    assert "a.invalid" in fault.said
+    assert fault.reason.startswith("names do not resolve (")
+    assert "a.invalid" in fault.reason

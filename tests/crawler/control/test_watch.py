@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from crawler.control.network import Fault
-from crawler.control.watch import DISPUTES, NOT_RESOLVED, Pacing, given_back, is_whole, unresolved
+from crawler.control.watch import DISPUTES, NOT_RESOLVED, Pacing, is_whole, list_unresolved, mark_network_down
 from crawler.errors import EgressUnavailable
 from crawler.visit.observation import Observation
 from crawler.worker import claims
@@ -154,9 +154,11 @@ def test_the_name_in_question_is_that_of_the_document_that_failed() -> None:
     seen = observation("dns")
     failed = {**seen.responses[0], "failure": NOT_RESOLVED, "host": "elsewhere.test"}
     image = {**failed, "resource_type": "image", "host": "image.test"}
-    assert unresolved(dataclasses.replace(seen, responses=[failed, image]), "s1.test") == ["elsewhere.test"]
-    assert unresolved(dataclasses.replace(observation(), more=[seen]), "s1.test") == ["s1.test"]
-    assert unresolved(observation("connect"), "s1.test") == []
+    assert list_unresolved(dataclasses.replace(seen, responses=[failed, image]), "s1.test") == [
+        "elsewhere.test"
+    ]
+    assert list_unresolved(dataclasses.replace(observation(), more=[seen]), "s1.test") == ["s1.test"]
+    assert list_unresolved(observation("connect"), "s1.test") == []
 
 
 def test_browsers_share_probes(database_18: Engine) -> None:
@@ -304,7 +306,7 @@ def test_a_visit_is_whole_only_if_no_fault_of_the_network_can_have_touched_it(
 
 
 def test_all_loads_of_a_visit_are_given_back_together() -> None:
-    seen = given_back(dataclasses.replace(observation(), more=[observation()]))
+    seen = mark_network_down(dataclasses.replace(observation(), more=[observation()]))
     assert [one.visit["outcome"] for one in (seen, *seen.more)] == ["network_down"] * 2
 
 
@@ -313,7 +315,7 @@ def test_a_lane_whose_network_is_down_ends_when_others_have_done_the_rest(databa
 
     async def others(host: str) -> Observation:
         weather.fails()
-        while (claim := claims.claim(database_18, crawl, owner="other")) is not None:
+        while (claim := claims.claim_site(database_18, crawl, owner="other")) is not None:
             claims.store_visit(database_18, crawl, claim, observation())
         return observation()
 

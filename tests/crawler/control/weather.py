@@ -36,13 +36,13 @@ class Weather:
     """Names that our resolver does not resolve, and others do."""
     known: list[str] = dataclasses.field(default_factory=list)
 
-    def resolved(self, host: str) -> None:
+    def note_resolved(self, host: str) -> None:
         self.known.append(host)
 
-    async def resolver_fault(self, names: Sequence[str]) -> Fault | None:
+    async def check_resolver(self, names: Sequence[str]) -> Fault | None:
         return Fault("disputed") if self.unresolved & set(names) else None
 
-    async def guard_fault(self) -> Fault | None:
+    async def check_guard(self) -> Fault | None:
         return self.fault if self.fault is not None and self.fault.guard else None
 
 

@@ -49,14 +49,14 @@ def test_the_document_is_that_of_the_last_navigation_that_was_shown() -> None:
         exchange("http://a.test/next", 2000),
         exchange("http://a.test/never", 3000),
     ]
-    assert document.among(exchanges) == 1
+    assert document.find_exchange(exchanges) == 1
 
 
 def test_a_popup_of_the_same_address_is_not_the_document() -> None:
     document = after(asks("1", "http://a.test/", 1.0), shows("1"))
     exchanges = [exchange("http://a.test/", 1001), exchange("http://a.test/", 1200)]
-    assert document.among(exchanges) == 0
-    assert document.among(exchanges[::-1]) == 1
+    assert document.find_exchange(exchanges) == 0
+    assert document.find_exchange(exchanges[::-1]) == 1
 
 
 def test_a_url_that_a_script_pushed_does_not_matter() -> None:
@@ -66,13 +66,13 @@ def test_a_url_that_a_script_pushed_does_not_matter() -> None:
         shows("1"),
         ("Page.navigatedWithinDocument", {"frameId": "top", "url": popup.url}),
     )
-    assert document.among([exchange("http://a.test/", 1000), popup]) == 0
+    assert document.find_exchange([exchange("http://a.test/", 1000), popup]) == 0
 
 
 def test_a_redirect_is_followed_to_the_document() -> None:
     document = after(asks("1", "http://a.test/", 1.0), asks("1", "http://b.test/", 2.0), shows("1"))
     exchanges = [exchange("http://a.test/", 1000, 302), exchange("http://b.test/", 2000)]
-    assert document.among(exchanges) == 1
+    assert document.find_exchange(exchanges) == 1
 
 
 def test_frames_are_not_the_document() -> None:
@@ -84,14 +84,14 @@ def test_frames_are_not_the_document() -> None:
         asks("3", "http://a.test/image", 2.0, loader="1"),
     )
     exchanges = [exchange("http://a.test/", 1000), exchange("http://b.test/", 2000, frame="subframe")]
-    assert document.among(exchanges) == 0
+    assert document.find_exchange(exchanges) == 0
 
 
 def test_the_last_request_counts_if_no_document_was_shown() -> None:
     document = after(asks("1", "http://a.test/file", 1.0))
-    assert document.among([exchange("http://a.test/file", 1000, 204)]) == 0
-    assert document.among([exchange("http://a.test/file", 1000, None)]) is None
-    assert document.among([exchange("http://a.test/file", 1000, 302)]) is None
+    assert document.find_exchange([exchange("http://a.test/file", 1000, 204)]) == 0
+    assert document.find_exchange([exchange("http://a.test/file", 1000, None)]) is None
+    assert document.find_exchange([exchange("http://a.test/file", 1000, 302)]) is None
     assert not document.is_shown
 
 
@@ -99,7 +99,7 @@ def test_the_document_before_counts_after_one_from_a_service_worker() -> None:
     document = after(
         asks("1", "http://a.test/", 1.0), shows("1"), asks("2", "http://a.test/2", 2.0), shows("2")
     )
-    assert document.among([exchange("http://a.test/", 1000)]) == 0
+    assert document.find_exchange([exchange("http://a.test/", 1000)]) == 0
 
 
 def test_the_load_event_is_the_shown_documents() -> None:
@@ -130,7 +130,7 @@ def test_navigations_without_end_fill_no_memory() -> None:
     events = [event for n in range(1000) for event in (asks(str(n), f"http://a.test/{n}", n), shows(str(n)))]
     document = after(*events)
     assert len(document._asked) == len(document._shown) == KEPT
-    assert document.among([exchange("http://a.test/999", 999_000)]) == 0
+    assert document.find_exchange([exchange("http://a.test/999", 999_000)]) == 0
 
 
 def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> Any:

@@ -57,7 +57,7 @@ async def driven(
         theirs.close()
         got = await asyncio.to_thread(lambda: b"".join(iter(lambda: ours.recv(1 << 16), b"")))
         assert await program.wait() == (-signal.SIGKILL if then else 0)
-    await pipe_tee.caught_up(timeout_s=20)
+    await pipe_tee.catch_up(timeout_s=20)
     pipe_tee.stop()
     await asyncio.to_thread(pipe_tee.close)
     return got, heard

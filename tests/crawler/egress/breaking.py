@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from crawler.capture.ring import ETH_P_ALL
-from crawler.egress.guard import Guard, guarded
-from crawler.egress.networks import parse
+from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
 from tests.circles import ALL
 from tests.crawler.egress import world
@@ -217,7 +217,7 @@ def play() -> dict[str, Any]:
     before = network()
     os.environ["FIRSTFLIGHT_DATABASE_URL"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "secret"
     found: dict[str, Any] = {"broken": {}, "away": {}}
-    with guarded(parse(world.BLOCKED)) as guard:
+    with set_up_guard(parse_networks(world.BLOCKED)) as guard:
         found["whole"] = {
             "said": said(guard.check),
             "environments": [
@@ -238,7 +238,7 @@ def play() -> dict[str, Any]:
                 found["broken"][way.__name__] = broken(guard, way)
         nft("flush", "ruleset")
     found["left"] = {"before": before, "after": network()}
-    with guarded() as guard:
+    with set_up_guard() as guard:
         found["ended"] = ended(guard)
     return found
 

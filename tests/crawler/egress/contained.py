@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from crawler.egress.guard import guarded
-from crawler.egress.networks import parse
+from crawler.egress.guard import set_up_guard
+from crawler.egress.networks import parse_networks
 from tests.crawler.egress import world
 from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, asked, said
 from tests.crawler.egress.looking import captured
@@ -29,7 +29,7 @@ READ_ONLY = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/
 
 def play() -> dict[str, Any]:
     """Set up, break and mend a guard as the task's user."""
-    with guarded(parse(world.BLOCKED)) as guard:
+    with set_up_guard(parse_networks(world.BLOCKED)) as guard:
         whole = said(guard.check)
         Broken(guard).the_link()
         return {

@@ -20,11 +20,11 @@ from typing import Any
 from crawler import box
 from crawler.box import BROWSER_UID, browser_uid
 from crawler.browser.browser import Browser
-from crawler.capture.capture import Capture, capturing
-from crawler.egress.guard import Guard, guarded
-from crawler.egress.networks import parse
+from crawler.capture.capture import Capture, open_capture
+from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.crawler.egress import quic, world
 from tests.crawler.egress.looking import (
@@ -62,7 +62,7 @@ FLAGS = [
 
 
 async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
-    with capturing(guard.capture if guard else None) as capture:
+    with open_capture(guard.capture if guard else None) as capture:
         return await _visits(guard, capture, servers)
 
 
@@ -74,7 +74,7 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
         ends = []
         sizes = {}
         for host in HOSTS:
-            observation = await visit(browser, host, budget_s=40, settle_s=20)
+            observation = await visit_page(browser, host, budget_s=40, settle_s=20)
             row = observation.visit
             ends.append([host, row["outcome"], row["error"], row["unfiltered_egress"]])
             sizes[host] = [
@@ -93,7 +93,7 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
     async with Browser.launch(
         chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard, capture=capture
     ) as browser:
-        by_quic = await visit(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
+        by_quic = await visit_page(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
     return {
         "visits": ends,
         "sizes": sizes,
@@ -112,10 +112,10 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
 async def mended(guard: Guard) -> list[Any]:
     """Visits of one browser before its guard is broken, and after it was mended."""
     found = []
-    with capturing(guard.capture) as capture:
+    with open_capture(guard.capture) as capture:
         async with Browser.launch(from_environment().chromium, guard=guard, capture=capture) as browser:
             for _ in range(3):
-                row = (seen := await visit(browser, "ok.test", budget_s=40, settle_s=20)).visit
+                row = (seen := await visit_page(browser, "ok.test", budget_s=40, settle_s=20)).visit
                 size = seen.responses[0]["wire_bytes"] if seen.responses else None
                 found.append([row["outcome"], row["coverage"], size])
                 for link in network()["links"]:
@@ -129,8 +129,8 @@ def killed_crawl() -> None:
     """A crawl that dies of SIGKILL with its guard up."""
     code = (
         "import time\n"
-        "from crawler.egress.guard import guarded\n"
-        "with guarded():\n"
+        "from crawler.egress.guard import set_up_guard\n"
+        "with set_up_guard():\n"
         " print('up', flush=True)\n"
         " time.sleep(60)"
     )
@@ -149,9 +149,9 @@ def after_kill(before: dict[str, Any]) -> dict[str, Any]:
 
 def lost_guard() -> dict[str, Any]:
     """Return what a crawl notices once the guard process was killed."""
-    with guarded() as guard:
+    with set_up_guard() as guard:
         call = box.with_filter(
-            box.command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
+            box.box_command(Path("/usr/bin/true"), memory_bytes=10**9, entrance=guard.entrance())
         )
         calls = box.system_call_filter()
         entered = subprocess.run(call, input=calls, check=False).returncode
@@ -181,14 +181,14 @@ async def play() -> dict[str, Any]:
         ASKED.clear()
     nft("-f", "-", given=SEEN)
     with_truth = network()
-    with guarded(parse(world.BLOCKED)) as guard, guarded() as other:
+    with set_up_guard(parse_networks(world.BLOCKED)) as guard, set_up_guard() as other:
         settled = addresses(guard)
         found["captured"] = [captured(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
         found["within"] = await visits(guard, servers)
         found["addresses"] = [settled, addresses(guard)]
         found["seen"] = seen()
         found["namespaces"] = [guard.namespace, other.namespace]
-    with guarded() as guard:
+    with set_up_guard() as guard:
         found["mended"] = await mended(guard)
     nft("delete", "table", "inet", "truth")
     found["network"] = {"before": before, "after": network(), "changed": with_truth != before}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.capture.connections import CapturedConnections
-from crawler.capture.packets import end
+from crawler.capture.packets import pack_end
 from crawler.capture.ring import Ring
 from crawler.capture.tcp_info import SmallestRoundTrips
 from crawler.egress.guard import Guard
@@ -96,7 +96,7 @@ def captured(guard: Guard, address: str) -> int | None:
         for packet in ring.packets():
             connections.feed(packet)
     ring.close()
-    ends = end(host, int(port)), end(address, world.PORT)
+    ends = pack_end(host, int(port)), pack_end(address, world.PORT)
     packets = connections.take(*ends)
     if packets is None:
         return None

@@ -239,7 +239,7 @@ def test_a_guard_that_is_gone_is_noticed_and_lets_no_browser_in(found: dict[str,
 
 
 def test_an_ordinary_user_is_told_in_one_line_what_to_do(tmp_path: Path) -> None:
-    code = "from crawler.egress.guard import guarded\nwith guarded(): pass"
+    code = "from crawler.egress.guard import set_up_guard\nwith set_up_guard(): pass"
     done = subprocess.run(
         as_ordinary_user([sys.executable, "-B", "-c", code]),
         capture_output=True,

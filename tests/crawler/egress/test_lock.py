@@ -26,12 +26,12 @@ sys.stdin.read()
 GUARDED = """
 import sys, tempfile
 from pathlib import Path
-from crawler.egress.guard import guarded
+from crawler.egress.guard import set_up_guard
 from tests.crawler.egress import world
 with tempfile.TemporaryDirectory() as folder, world.machine(Path(folder)), world.nameserver():
     print("ready", flush=True)
     sys.stdin.readline()
-    with guarded() as guard:
+    with set_up_guard() as guard:
         guard.check()
     print("guarded")
 """

@@ -76,7 +76,7 @@ def made(commands: list[str]) -> dict[str, Any]:
     with contextlib.redirect_stdout(printed):
         assert machines.main() == 0
     try:
-        found = machines.machine()
+        found = machines.read_machine()
     except EgressUnavailable as exc:
         return {"said": str(exc), "printed": printed.getvalue().strip()}
     return {

@@ -11,7 +11,7 @@ import dns.rrset
 import pytest
 
 from crawler.egress import nameservers as relaying
-from crawler.egress.nameservers import Relay, nameservers
+from crawler.egress.nameservers import Relay, parse_nameservers
 
 HERE = ipaddress.ip_address("127.0.0.1")
 WITHIN_S = 60
@@ -19,11 +19,11 @@ GARBAGE = [b"GET / HTTP/1.1\r\n\r\n", b"\0" * 12, b"\xff" * 300]
 
 
 def test_a_machine_that_names_no_nameserver_has_one_on_loopback() -> None:
-    assert nameservers(["# nothing", "nameserver nonsense", "options edns0"]) == [HERE]
+    assert parse_nameservers(["# nothing", "nameserver nonsense", "options edns0"]) == [HERE]
 
 
 def test_at_most_three_nameservers_are_asked_as_in_the_c_library() -> None:
-    assert len(nameservers([f"nameserver 9.9.9.{n}" for n in range(5)])) == 3
+    assert len(parse_nameservers([f"nameserver 9.9.9.{n}" for n in range(5)])) == 3
 
 
 def asked(name: str) -> bytes:

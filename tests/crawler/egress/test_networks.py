@@ -11,12 +11,12 @@ from crawler.egress.networks import (
     NAT64,
     REFUSED,
     Network,
-    beyond_registries,
     is_refused,
-    parse,
+    merge_local,
+    parse_networks,
     refused_networks,
 )
-from crawler.egress.rules import inside, outside
+from crawler.egress.rules import inside_rules, outside_rules
 from crawler.errors import EgressUnavailable
 
 EDGES = [
@@ -149,9 +149,9 @@ def test_every_refused_network_has_a_source() -> None:
     assert all(one.source and one.name for one in REFUSED)
 
 
-@pytest.mark.parametrize("local", [(), parse("9.9.9.0/24 9.9.10.1 2606:4700::/32 2606:4701::1")])
+@pytest.mark.parametrize("local", [(), parse_networks("9.9.9.0/24 9.9.10.1 2606:4700::/32 2606:4701::1")])
 def test_the_rules_of_both_sides_hold_the_same_networks(local: tuple[Network, ...]) -> None:
-    for rules in (inside(nameservers=[], local=local), outside(table="t", link="l", local=local)):
+    for rules in (inside_rules(nameservers=[], local=local), outside_rules(table="t", link="l", local=local)):
         for networks in refused_networks(local):
             assert f"elements = {{ {', '.join(map(str, networks))} }}" in rules
 
@@ -160,7 +160,7 @@ def test_the_rules_of_both_sides_hold_the_same_networks(local: tuple[Network, ..
 @given(st.ip_addresses(), st.integers(0, 128))
 def test_an_operators_networks_are_refused_in_every_form(address: Any, length: int) -> None:
     network = ipaddress.ip_network((address, length % (address.max_prefixlen + 1)), strict=False)
-    local = parse(str(network))
+    local = parse_networks(str(network))
     assert is_refused(network[0], local)
     assert is_refused(network[-1], local)
     if network.version == 4:
@@ -169,7 +169,7 @@ def test_an_operators_networks_are_refused_in_every_form(address: Any, length: i
 
 
 def test_addresses_beside_an_operators_networks_are_not_refused() -> None:
-    local = parse("9.9.9.0/24,2606:4700::/32")
+    local = parse_networks("9.9.9.0/24,2606:4700::/32")
     neighbours = ["9.9.8.255", "9.9.10.0", "64:ff9b::9.9.10.0", "2606:4701::"]
     assert not any(is_refused(neighbour, local) for neighbour in neighbours)
 
@@ -178,15 +178,15 @@ def test_addresses_beside_an_operators_networks_are_not_refused() -> None:
     "named", ["9.9.9.9, 9.9.10.0/24", "9.9.9.9 9.9.10.0/24", " ,9.9.9.9,\t9.9.10.0/24,\n"]
 )
 def test_an_operator_may_write_commas_and_spaces(named: str) -> None:
-    assert list(map(str, parse(named))) == ["9.9.9.9/32", "9.9.10.0/24"]
+    assert list(map(str, parse_networks(named))) == ["9.9.9.9/32", "9.9.10.0/24"]
 
 
 def test_no_names_are_no_networks() -> None:
-    assert parse("") == parse(" ,") == ()
+    assert parse_networks("") == parse_networks(" ,") == ()
 
 
 def test_an_ipv4_mapped_network_is_the_ipv4_network() -> None:
-    assert is_refused("9.9.9.9", parse("::ffff:9.9.9.0/120"))
+    assert is_refused("9.9.9.9", parse_networks("::ffff:9.9.9.0/120"))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_an_ipv4_mapped_network_is_the_ipv4_network() -> None:
 )
 def test_a_malformed_network_is_reported_in_one_line(bad: str) -> None:
     with pytest.raises(EgressUnavailable) as caught:
-        parse(f"9.9.9.9, {bad}")
+        parse_networks(f"9.9.9.9, {bad}")
     (line,) = str(caught.value).splitlines()
     assert line.startswith("FIRSTFLIGHT_BLOCKED_NETWORKS: ")
     assert bad in line
@@ -203,9 +203,9 @@ def test_a_malformed_network_is_reported_in_one_line(bad: str) -> None:
 
 def test_the_number_of_an_operators_networks_is_limited() -> None:
     with pytest.raises(EgressUnavailable, match="1,000 at most"):
-        parse(" ".join(f"9.9.{number // 256}.{number % 256}" for number in range(1001)))
+        parse_networks(" ".join(f"9.9.{number // 256}.{number % 256}" for number in range(1001)))
 
 
 def test_networks_refused_everywhere_are_left_out_of_local_networks() -> None:
     networks = map(ipaddress.ip_network, ["10.0.0.0/8", "fe80::/64", "9.9.9.0/25", "9.9.9.128/25", "::1"])
-    assert list(map(str, beyond_registries(networks))) == ["9.9.9.0/24"]
+    assert list(map(str, merge_local(networks))) == ["9.9.9.0/24"]

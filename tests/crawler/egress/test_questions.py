@@ -15,7 +15,14 @@ from dns.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.egress.questions import DATAGRAM_BYTES, QUESTION_BYTES, answer, datagram, passed_on, question
+from crawler.egress.questions import (
+    DATAGRAM_BYTES,
+    QUESTION_BYTES,
+    encode_datagram,
+    parse_question,
+    rebuild_answer,
+    rebuild_question,
+)
 
 NAME = "Www.Example.test."
 PRIVATE_OPTION = dns.edns.OptionType.make(65001)
@@ -80,13 +87,13 @@ GARBAGE = {
 
 @pytest.mark.parametrize("wire", GARBAGE.values(), ids=GARBAGE)
 def test_a_message_that_is_not_one_question_is_dropped(wire: bytes) -> None:
-    assert question(wire) is None
+    assert parse_question(wire) is None
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=QUESTION_BYTES))
 def test_any_bytes_are_a_question_or_are_dropped(wire: bytes) -> None:
-    found = question(wire)
+    found = parse_question(wire)
     assert found is None or len(found.question) == 1
 
 
@@ -94,38 +101,38 @@ def test_any_bytes_are_a_question_or_are_dropped(wire: bytes) -> None:
 @given(st.binary(max_size=60), st.integers(0, 100))
 def test_a_question_with_any_bytes_in_it_is_one_or_is_dropped(noise: bytes, place: int) -> None:
     wire = asked("HTTPS", want_dnssec=True).to_wire()
-    found = question(wire[:place] + noise + wire[place + len(noise) :])
-    assert found is None or passed_on(found).to_wire()
+    found = parse_question(wire[:place] + noise + wire[place + len(noise) :])
+    assert found is None or rebuild_question(found).to_wire()
 
 
 @pytest.mark.parametrize("kind", ["A", "AAAA", "HTTPS", "CNAME", "TXT", "PTR", "TYPE65280"])
 def test_a_question_is_asked_as_it_was_in_a_message_of_our_own(kind: str) -> None:
     theirs = asked(kind, id=7, want_dnssec=True, flags=dns.flags.RD | dns.flags.CD)
     theirs.use_edns(0, dns.flags.DO, 4096, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
-    found = question(theirs.to_wire())
+    found = parse_question(theirs.to_wire())
     assert found is not None
-    ours = dns.message.from_wire(passed_on(found).to_wire())
+    ours = dns.message.from_wire(rebuild_question(found).to_wire())
     assert str(ours.question[0].name) == NAME
     assert ours.question == theirs.question
     assert ours.flags == theirs.flags
     assert (ours.edns, ours.ednsflags, ours.options) == (0, dns.flags.DO, ())
-    assert b"smuggled" not in passed_on(found).to_wire()
+    assert b"smuggled" not in rebuild_question(found).to_wire()
 
 
 def test_a_stub_without_edns_is_asked_for_without_it() -> None:
-    found = question(asked(use_edns=False).to_wire())
+    found = parse_question(asked(use_edns=False).to_wire())
     assert found is not None
-    assert passed_on(found).edns == -1
+    assert rebuild_question(found).edns == -1
 
 
 def test_a_passed_on_question_has_an_id_unknown_to_the_stub() -> None:
     found = asked(id=7)
-    assert len({passed_on(found).id for _ in range(50)}) > 40
+    assert len({rebuild_question(found).id for _ in range(50)}) > 40
 
 
 def test_an_answer_comes_back_with_its_records_in_their_order() -> None:
     theirs = asked("AAAA", id=7)
-    ours = passed_on(theirs)
+    ours = rebuild_question(theirs)
     records = [
         "CNAME z.test.",
         "AAAA 2001:db8::9",
@@ -133,7 +140,7 @@ def test_an_answer_comes_back_with_its_records_in_their_order() -> None:
         'HTTPS 1 . alpn="h3,h2"',
         "TYPE65280 \\# 2 0102",
     ]
-    found = answer(answered(ours, *records).to_wire(), ours, theirs)
+    found = rebuild_answer(answered(ours, *records).to_wire(), ours, theirs)
     assert found is not None
     back = dns.message.from_wire(found.to_wire(), one_rr_per_rrset=True)
     assert back.id == 7
@@ -144,17 +151,17 @@ def test_an_answer_comes_back_with_its_records_in_their_order() -> None:
 @pytest.mark.parametrize("code", ["NXDOMAIN", "SERVFAIL", "REFUSED", "BADVERS"])
 def test_an_answer_keeps_its_code(code: str) -> None:
     theirs = asked(use_edns=0)
-    ours = passed_on(theirs)
+    ours = rebuild_question(theirs)
     made = dns.message.make_response(ours)
     made.set_rcode(dns.rcode.from_text(code))
-    found = answer(made.to_wire(), ours, theirs)
+    found = rebuild_answer(made.to_wire(), ours, theirs)
     assert found is not None
     assert dns.rcode.to_text(dns.message.from_wire(found.to_wire()).rcode()) == code
 
 
 def test_a_message_that_does_not_answer_our_question_is_dropped() -> None:
     theirs = asked(id=7)
-    ours = passed_on(theirs)
+    ours = rebuild_question(theirs)
     of_another_id = answered(asked(id=(ours.id + 1) % 2**16))
     of_another_question = answered(asked("AAAA", id=ours.id))
     for wire in (
@@ -164,15 +171,15 @@ def test_a_message_that_does_not_answer_our_question_is_dropped() -> None:
         b"SSH-2.0-OpenSSH_9.2",
         answered(ours).to_wire() + b"smuggled",
     ):
-        assert answer(wire, ours, theirs) is None
+        assert rebuild_answer(wire, ours, theirs) is None
 
 
 def test_edns_options_of_an_answer_are_not_passed_on() -> None:
     theirs = asked(use_edns=0)
-    ours = passed_on(theirs)
+    ours = rebuild_question(theirs)
     made = answered(ours, "A 9.9.9.9")
     made.use_edns(0, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
-    found = answer(made.to_wire(), ours, theirs)
+    found = rebuild_answer(made.to_wire(), ours, theirs)
     assert found is not None
     assert b"smuggled" not in found.to_wire()
 
@@ -184,10 +191,10 @@ def test_an_answer_in_a_datagram_is_truncated_to_the_stubs_size_and_flagged(
     payload: int | None, room: int
 ) -> None:
     theirs = asked("TXT", use_edns=False if payload is None else 0, payload=payload)
-    ours = passed_on(theirs)
+    ours = rebuild_question(theirs)
     made = answered(ours, *(f'TXT "{number:0200}"' for number in range(30)))
-    found = answer(made.to_wire(max_size=65_535), ours, theirs)
+    found = rebuild_answer(made.to_wire(max_size=65_535), ours, theirs)
     assert found is not None
-    wire = datagram(found, theirs)
+    wire = encode_datagram(found, theirs)
     assert room - 250 < len(wire) <= room
     assert dns.message.from_wire(wire).flags & dns.flags.TC

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crawler.netlog.assembler import EVENTS, Traffic, assemble
 from crawler.netlog.event import Event
 from crawler.netlog.lines import LineReader
-from crawler.visit.rows import rows
+from crawler.visit.rows import make_rows
 
 LOGS = Path(__file__).parents[1] / "logs/netlog"
 NAMES = [
@@ -48,7 +48,7 @@ def received(traffic: Traffic) -> list[tuple[str, str, str, int, int | None]]:
 def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> None:
     traffic = assemble(recorded(name))
     assert received(traffic) == sent(name)
-    made = rows(traffic, [], start_ms=0, salt=b"", error_name=str)
+    made = make_rows(traffic, [], start_ms=0, salt=b"", error_name=str)
     assert made.decrypted_coverage == 1.0
     assert made.coverage is not None
     assert made.coverage >= 0.999  # H2: the SETTINGS of a connection that lost a race are never read
@@ -69,7 +69,7 @@ def test_the_first_response_of_a_connection_begins_behind_its_handshake_and_tick
 
 
 def made_of(name: str) -> list[dict[str, Any]]:
-    return rows(assemble(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
+    return make_rows(assemble(recorded(name)), [], start_ms=0, salt=b"", error_name=str).responses
 
 
 def test_a_response_from_the_cache_is_marked() -> None:
@@ -116,7 +116,7 @@ def test_a_row_that_the_browsers_own_count_contradicts_lowers_the_coverage() -> 
         if not is_sent or event.source not in seen:
             log.append(event)
         seen |= {event.source} if is_sent else set()
-    found = rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    found = make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
     assert found.decrypted_coverage is not None
     assert found.coverage == found.decrypted_coverage < 0.7
 
@@ -211,7 +211,7 @@ def test_a_log_that_is_cut_doubled_shuffled_or_thinned_raises_nothing_and_adds_n
 ) -> None:
     ways = ["cut", "doubled", "some doubled", "shuffled", "some lost"]
     traffic = assemble(broken(list(recorded(name)), data, ways))
-    made = rows(traffic, [], start_ms=0, salt=b"", error_name=str)
+    made = make_rows(traffic, [], start_ms=0, salt=b"", error_name=str)
     for row in made.responses:
         assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
         assert row["wire_bytes"] is None or row["wire_bytes"] > 0
@@ -224,7 +224,7 @@ def test_a_log_that_is_cut_doubled_shuffled_or_thinned_raises_nothing_and_adds_n
 @given(st.sampled_from([*NAMES, "h3"]), st.data())
 def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data: st.DataObject) -> None:
     # Only where every event came once: plaintext that is logged twice is more than what was received.
-    made = rows(
+    made = make_rows(
         assemble(broken(list(recorded(name)), data, ["cut"])), [], start_ms=0, salt=b"", error_name=str
     )
     for number, row in enumerate(made.connections, 1):

@@ -12,7 +12,7 @@ import pytest
 
 from crawler.netlog.assembler import Assembler, assemble
 from crawler.netlog.event import Event
-from crawler.visit.rows import Rows, rows
+from crawler.visit.rows import Rows, make_rows
 from tests.crawler.netlog.test_assembler import LOGS, recorded
 
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in LOGS.glob("*.json.gz"))
@@ -33,7 +33,7 @@ CUTS = 25
 
 
 def made(log: Iterable[Event[Any]]) -> Rows:
-    return rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
 def arrived(found: Rows) -> collections.Counter[tuple[Any, ...]]:

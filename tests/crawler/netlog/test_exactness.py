@@ -12,9 +12,9 @@ import pytest
 from playwright.async_api import async_playwright
 
 from crawler.browser.browser import Browser
-from crawler.capture.capture import Capture, on_loopback
+from crawler.capture.capture import Capture, capture_loopback
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.circles import ALL
 from tests.crawler.playing import Played, playing
@@ -38,7 +38,7 @@ def visit_all(mode: str) -> dict[str, Any]:
     with (
         tempfile.TemporaryDirectory(prefix="firstflight-") as folder,
         playing(mode, Path(folder)) as web,
-        on_loopback() as capture,
+        capture_loopback() as capture,
     ):
         assert capture is not None, "loopback cannot be captured"
         seen = asyncio.run(crawl(web, web.sites[::every], capture))
@@ -66,7 +66,7 @@ async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> 
             chromium, flags=web.browser_flags, playwright=playwright, capture=capture
         ) as browser:
             while sites:
-                seen.append(await visit(browser, sites.popleft(), budget_s=BUDGET_S))
+                seen.append(await visit_page(browser, sites.popleft(), budget_s=BUDGET_S))
 
     async with async_playwright() as playwright, asyncio.TaskGroup() as group:
         for _ in range(BROWSERS):

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from tests.crawler.netlog.h3_page import HOST, HOSTS
 from tests.zoo.serving.packets import CLEAN, Path
 from tests.zoo.serving.server import ZooWeb
@@ -25,7 +25,7 @@ and lost bytes of the body are not sent again (RFC 9000 §3.5)."""
 
 async def seen(chromium: pathlib.Path, web: ZooWeb) -> Observation:
     async with Browser.launch(chromium, flags=web.browser_flags, quic=True) as browser:
-        return await visit(browser, HOST, budget_s=BUDGET_S)
+        return await visit_page(browser, HOST, budget_s=BUDGET_S)
 
 
 def load(chromium: pathlib.Path, path: Path) -> tuple[Observation, ZooWeb]:

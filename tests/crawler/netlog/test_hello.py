@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.netlog.hello import HelloReader, extensions
+from crawler.netlog.hello import HelloReader, list_extensions
 
 SUPPORTED_VERSIONS = bytes.fromhex("002b00020304")
 KEY_SHARE = bytes.fromhex("00330006001d0002aabb")
@@ -57,4 +57,4 @@ def test_a_hello_that_is_cut_short_is_unknown(cut: int) -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_raise(data: bytes) -> None:
     assert read((0, b"\x02" + data)) in (None, False, True)
-    assert all(0 <= kind <= 0xFFFF for kind in extensions(data))
+    assert all(0 <= kind <= 0xFFFF for kind in list_extensions(data))

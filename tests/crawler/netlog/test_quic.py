@@ -16,7 +16,7 @@ from crawler.netlog.assembler import EVENTS, assemble
 from crawler.netlog.event import Event
 from crawler.netlog.http3 import Http3Stream, Ranges
 from crawler.netlog.lines import LineReader
-from crawler.visit.rows import Rows, rows
+from crawler.visit.rows import Rows, make_rows
 
 LOGS = Path(__file__).parents[1] / "logs/netlog"
 
@@ -28,7 +28,7 @@ def recorded() -> tuple[Event[Any], ...]:
 
 
 def made(log: Iterable[Event[Any]]) -> Rows:
-    return rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
 def is_name(event: Event[Any], name: str) -> bool:
@@ -208,7 +208,7 @@ def test_each_byte_of_a_stream_counts_once(pieces: list[tuple[int, int]]) -> Non
 def stream(*received: tuple[int, int]) -> Http3Stream:
     found = Http3Stream()
     for start, stop in received:
-        found.received(start, stop, 5)
+        found.count_received(start, stop, 5)
     return found
 
 
@@ -225,7 +225,7 @@ def test_only_the_arrived_part_of_a_data_frame_is_body() -> None:
 
 def test_an_end_without_data_adds_no_byte_and_no_time() -> None:
     found = stream((0, 60))
-    assert found.received(60, 60, 9) == 0
+    assert found.count_received(60, 60, 9) == 0
     assert (found.wire_bytes, found.last_byte_ms) == (60, 5)
 
 

@@ -88,7 +88,7 @@ def test_a_handshake_datagram_is_explained_whole_and_counted_apart() -> None:
 def test_a_packet_that_cannot_be_decrypted_is_explained(long_header: bool, handshake: int) -> None:
     found = secured()
     found.datagram(44)
-    found.dropped(long_header=long_header)
+    found.drop_packet(long_header=long_header)
     assert (found.handshake_bytes, found.explained_bytes) == (handshake, 44)
 
 
@@ -103,11 +103,11 @@ def test_datagrams_before_the_first_decrypted_packet_are_handshake() -> None:
 def test_a_packet_that_waits_for_its_keys_is_explained_when_they_come() -> None:
     found = QuicOverhead()
     found.datagram(HEADER + STREAM_HEADER + 70)
-    found.buffered()
+    found.buffer_packet()
     found.datagram(1200)
     found.packet(0, long_header=True)
     assert (found.handshake_bytes, found.explained_bytes) == (1200, 1200)
-    found.unbuffered()
+    found.unbuffer_packet()
     found.packet(0, long_header=False)
     found.frame(stream(70))
     assert found.explained_bytes == found.received_bytes

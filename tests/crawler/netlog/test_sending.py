@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.netlog.event import Event
-from crawler.netlog.sending import PACKETS_KEPT, SentFrames, SentPackets, signal, weight
+from crawler.netlog.sending import PACKETS_KEPT, SentFrames, SentPackets, parse_priority, read_weight
 
 FRAMES: list[Frame] = [
     SettingsFrame(0, {SettingsFrame.ENABLE_PUSH: 0}),
@@ -54,17 +54,17 @@ def test_the_quickest_acknowledgement_of_the_handshake_is_the_round_trip() -> No
     packets.packet(packet(1, 100))
     packets.packet(packet(2, 400))
     packets.packet(packet(3, 405, "ENCRYPTION_FORWARD_SECURE"))
-    packets.acknowledged(1, 490)
-    packets.acknowledged(2, 450)
-    packets.acknowledged(2, 400)  # again
-    packets.acknowledged(3, 406)
+    packets.take_ack(1, 490)
+    packets.take_ack(2, 450)
+    packets.take_ack(2, 400)  # again
+    packets.take_ack(3, 406)
     assert packets.round_trip_ms == 50
 
 
 def test_no_packet_of_the_handshake_that_was_acknowledged_is_no_round_trip() -> None:
     packets = SentPackets()
     packets.packet(packet(1, 100))
-    packets.acknowledged(7, 120)
+    packets.take_ack(7, 120)
     assert packets.round_trip_ms is None
 
 
@@ -103,12 +103,12 @@ def test_the_header_of_a_request_is_its_stream_without_data_frames() -> None:
     ],
 )
 def test_a_header_is_read_with_its_defaults(header: str, read: tuple[int, bool]) -> None:
-    assert signal(header) == read
+    assert parse_priority(header) == read
 
 
 @given(st.text())
 def test_no_header_raises_anything(header: str) -> None:
-    assert 0 <= signal(header).urgency <= 7
+    assert 0 <= parse_priority(header).urgency <= 7
 
 
 def test_a_headers_frame_without_priority_has_no_weight() -> None:
@@ -116,6 +116,6 @@ def test_a_headers_frame_without_priority_has_no_weight() -> None:
         return Event("HTTP2_SESSION_SEND_HEADERS", "NONE", 1, 1, {"stream_id": 1, **params})
 
     stated = {"weight": 147, "parent_stream_id": 5, "exclusive": True}
-    assert weight(sent(has_priority=True, **stated)) == (147, 5, True)
-    assert weight(sent(has_priority=False, **stated)) is None
-    assert weight(sent()) is None
+    assert read_weight(sent(has_priority=True, **stated)) == (147, 5, True)
+    assert read_weight(sent(has_priority=False, **stated)) is None
+    assert read_weight(sent()) is None

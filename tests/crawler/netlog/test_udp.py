@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.netlog import connections as netlog_connections
 from crawler.netlog.assembler import assemble
 from crawler.netlog.event import Event
-from crawler.visit.rows import rows
+from crawler.visit.rows import make_rows
 
 if TYPE_CHECKING:
     import pytest
@@ -30,7 +30,7 @@ def quic(size: int, sender: str, local: str, source: int = 9) -> Event[Any]:
 
 def connections(*log: Event[Any]) -> list[tuple[Any, ...]]:
     columns = ("protocol", "remote_address", "port", "local_port", "received_bytes", "frame_bytes")
-    found = rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    found = make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
     assert found.received_bytes == sum(row["received_bytes"] for row in found.connections)
     return [tuple(row[name] for name in columns) for row in found.connections]
 

@@ -58,23 +58,23 @@ def base() -> Iterator[str]:
 
 
 def test_a_tranco_list_is_fetched_once_and_found_by_its_id(base: str, tmp_path: Path) -> None:
-    sites = fetch.tranco(tmp_path, "K2LPW", entries=2, base=base)
+    sites = fetch.fetch_tranco(tmp_path, "K2LPW", entries=2, base=base)
     assert (sites.id, sites.source, [entry.host for entry in sites.entries]) == (
         "tranco:K2LPW-top2",
         "tranco",
         ["a.test", "b.test"],
     )
-    assert fetch.tranco(tmp_path, "K2LPW", entries=2, base=base) == sites
+    assert fetch.fetch_tranco(tmp_path, "K2LPW", entries=2, base=base) == sites
     assert Lists.asked == ["/download/K2LPW/2"]
-    assert fetch.find(tmp_path, sites.id) == sites
+    assert fetch.find_list(tmp_path, sites.id) == sites
 
 
 def test_a_day_has_an_id_or_is_missing(base: str) -> None:
-    assert fetch.tranco_id(datetime.date(2026, 11, 1), base=base) == "K2LPW"
+    assert fetch.fetch_tranco_id(datetime.date(2026, 11, 1), base=base) == "K2LPW"
     with pytest.raises(ListError, match="Tranco names no list for 2026-11-02"):
-        fetch.tranco_id(datetime.date(2026, 11, 2), base=base)
+        fetch.fetch_tranco_id(datetime.date(2026, 11, 2), base=base)
     with pytest.raises(ListError, match="the Tranco list of 2026-11-03 does not exist"):
-        fetch.tranco_id(datetime.date(2026, 11, 3), base=base)
+        fetch.fetch_tranco_id(datetime.date(2026, 11, 3), base=base)
 
 
 @pytest.mark.parametrize(
@@ -93,30 +93,30 @@ def test_a_list_that_is_not_whole_is_an_error_and_leaves_nothing(
     list_id: str, entries: int, message: str, base: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ListError, match=message):
-        fetch.tranco(tmp_path, list_id, entries=entries, base=base)
+        fetch.fetch_tranco(tmp_path, list_id, entries=entries, base=base)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_a_month_of_crux_keeps_magnitudes_and_one_cut_short_is_an_error(base: str, tmp_path: Path) -> None:
-    sites = fetch.crux(tmp_path, "2026-10", base=base)
+    sites = fetch.fetch_crux(tmp_path, "2026-10", base=base)
     assert (sites.id, [entry.magnitude for entry in sites.entries]) == ("crux:2026-10", [1000, 5000])
-    assert fetch.find(tmp_path, "crux:2026-10") == sites
+    assert fetch.find_list(tmp_path, "crux:2026-10") == sites
     with pytest.raises(ListError, match="is cut short"):
-        fetch.crux(tmp_path, "2026-09", base=base)
+        fetch.fetch_crux(tmp_path, "2026-09", base=base)
     with pytest.raises(ListError, match="the CrUX list of 2026-08 does not exist"):
-        fetch.crux(tmp_path, "2026-08", base=base)
+        fetch.fetch_crux(tmp_path, "2026-08", base=base)
 
 
 def test_a_host_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(ListError, match="the CrUX list of 2026-10 cannot be fetched") as found:
-        fetch.crux(tmp_path, "2026-10", base="http://127.0.0.1:9")
+        fetch.fetch_crux(tmp_path, "2026-10", base="http://127.0.0.1:9")
     assert "\n" not in str(found.value)
 
 
 def test_a_list_that_was_not_fetched_is_an_error_and_a_path_is_a_file(tmp_path: Path) -> None:
     for name in ("tranco:K2LPW", "crux:../../etc/passwd"):
         with pytest.raises(ListError, match="is not here: fetch it"):
-            fetch.find(tmp_path, name)
+            fetch.find_list(tmp_path, name)
     file = tmp_path / "sites.txt"
     file.write_text("a.test\n")
-    assert fetch.find(tmp_path, str(file)).source == "sites.txt"
+    assert fetch.find_list(tmp_path, str(file)).source == "sites.txt"

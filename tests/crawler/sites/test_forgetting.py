@@ -17,21 +17,21 @@ def test_a_list_of_ones_own_loses_the_lines_of_the_host_and_one_that_can_be_fetc
     tranco.write_text("1,b.test\n")
     other.write_text("1,a.test\n")
     crux.write_bytes(gzip.compress(b"origin,rank\nhttps://b.test,1000\n"))
-    found = list(forgetting.naming(tmp_path, "b.test"))
+    found = list(forgetting.find_lists(tmp_path, "b.test"))
     assert set(found) == {plain, ranked, tranco, crux}
     for path in found:
-        forgetting.forget(tmp_path, path, "b.test")
+        forgetting.forget_host(tmp_path, path, "b.test")
     assert plain.read_text() == "a.test\nbb.test\nb.test.other.test\n"
     assert ranked.read_text() == "1,a.test\n3,c.test\n"
     assert not tranco.exists()
     assert not crux.exists()
     assert other.exists()
-    assert list(forgetting.naming(tmp_path, "b.test")) == []
+    assert list(forgetting.find_lists(tmp_path, "b.test")) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crux", "ranked.csv", "sites.txt", "tranco"]
 
 
 def test_a_packed_list_of_ones_own_stays_packed(tmp_path: Path) -> None:
     packed = tmp_path / "sites.txt.gz"
     packed.write_bytes(gzip.compress("a.test\nb\u00fccher.test\n".encode()))
-    forgetting.forget(tmp_path, packed, "xn--bcher-kva.test")
+    forgetting.forget_host(tmp_path, packed, "xn--bcher-kva.test")
     assert gzip.decompress(packed.read_bytes()) == b"a.test\n"

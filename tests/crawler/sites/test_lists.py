@@ -115,7 +115,7 @@ def test_bytes_that_are_no_text_name_their_line() -> None:
 def test_a_file_has_an_id_of_its_name_and_checksum(tmp_path: Path) -> None:
     file = tmp_path / "sites.txt"
     file.write_bytes(b"a.test\nb.test\n")
-    sites = lists.read(file)
+    sites = lists.read_list(file)
     checksum = hashlib.sha256(b"a.test\nb.test\n").hexdigest()
     assert (sites.id, sites.source, sites.checksum) == (f"sites.txt:{checksum[:12]}", "sites.txt", checksum)
     assert [entry.host for entry in sites.top(1)] == ["a.test"]
@@ -124,7 +124,7 @@ def test_a_file_has_an_id_of_its_name_and_checksum(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(lists.ListError, match="cannot be read: No such file"):
-        lists.read(tmp_path / "none")
+        lists.read_list(tmp_path / "none")
 
 
 def test_crux_ranks_are_magnitudes_that_are_kept_beside_the_place() -> None:
@@ -168,14 +168,14 @@ def test_a_gzipped_list_is_read_and_one_cut_short_is_an_error(tmp_path: Path) ->
     file = tmp_path / "sites.csv.gz"
     packed = gzip.compress(b"".join(b"%d,s%d.test\n" % (n, n) for n in range(1, 2000)))
     file.write_bytes(packed)
-    assert len(lists.read(file).entries) == 1999
+    assert len(lists.read_list(file).entries) == 1999
     for cut in (len(packed) - 1, len(packed) // 2, 5):
         file.write_bytes(packed[:cut])
         with pytest.raises(lists.ListError, match="cut short"):
-            lists.read(file)
+            lists.read_list(file)
     file.write_bytes(packed[:50] + b"x" * 50)
     with pytest.raises(lists.ListError, match="no sound gzip file"):
-        lists.read(file)
+        lists.read_list(file)
 
 
 def test_a_list_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_a_list_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
     file = tmp_path / "bomb.gz"
     file.write_bytes(gzip.compress(b"\0" * 10**6))
     with pytest.raises(lists.ListError, match="unpacks to more than 1,000 bytes"):
-        lists.read(file)
+        lists.read_list(file)
 
 
 PUBLIC = {
@@ -230,16 +230,16 @@ def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> 
     file = tmp_path / "top-1m.csv.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("top-1m.csv", "1,google.com\n2,youtube.com\n")
-    assert len(lists.read(file).entries) == 2
+    assert len(lists.read_list(file).entries) == 2
     whole = file.read_bytes()
     file.write_bytes(whole[:-20])
     with pytest.raises(lists.ListError, match="no sound zip file"):
-        lists.read(file)
+        lists.read_list(file)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("other.csv", "1,google.com\n")
         archive.writestr("more.csv", "1,google.com\n")
     with pytest.raises(lists.ListError, match="zip of 2 files"):
-        lists.read(file)
+        lists.read_list(file)
 
 
 @pytest.mark.parametrize(
@@ -254,6 +254,6 @@ def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> 
     ],
 )
 def test_files_of_public_lists_are_read_as_they_are_given_out(name: str, expected: list[str]) -> None:
-    found = lists.read(Path(__file__).parent / "given" / name)
+    found = lists.read_list(Path(__file__).parent / "given" / name)
     assert [entry.host for entry in found.entries] == expected
     assert found.skipped == (5 if name == "umbrella.csv" else 0)

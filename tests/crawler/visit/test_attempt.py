@@ -62,12 +62,12 @@ def test_of_two_attempts_the_more_telling_is_kept(
 ) -> None:
     first, second = ended("https", https), ended("http", http, received=received)
     assert first.wants_http
-    assert (second if second.counts_after(first) else first).scheme == kept
+    assert (second if second.outweighs(first) else first).scheme == kept
 
 
 def test_an_http_attempt_during_a_network_change_counts() -> None:
     second = ended("http", SILENT, number=NETWORK_CHANGED)
-    assert second.counts_after(ended("https", CERTIFICATE))
+    assert second.outweighs(ended("https", CERTIFICATE))
 
 
 def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
@@ -142,7 +142,7 @@ def test_without_time_left_for_http_a_refusal_by_https_does_not_decide(
     error: VisitError, outcome: str
 ) -> None:
     one = ended("https", error)
-    one.no_time_left()
+    one.end_without_time()
     assert one.observation(salt=b"", error_name=str).visit["outcome"] == outcome
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from crawler.browser.browser import Browser
 from crawler.netlog.requests import BOT_WALL_HEADERS
-from crawler.visit.bot_walls import CONSENTS, WALLS, Header, recognised
+from crawler.visit.bot_walls import CONSENTS, WALLS, Header, recognise
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from schema import vocabulary as schema
 from tests.zoo.raw import Answer, RawWeb, answer, html
 
@@ -57,7 +57,7 @@ def visits(chromium: Path, answers: dict[str, Answer]) -> list[Observation]:
         async with web:
             everywhere = [f"--host-resolver-rules=MAP *:80 127.0.0.1:{web.port},MAP *:443 127.0.0.1:9"]
             async with Browser.launch(chromium, flags=everywhere) as browser:
-                return [await visit(browser, host, budget_s=20) for host in answers]
+                return [await visit_page(browser, host, budget_s=20) for host in answers]
 
     return asyncio.run(crawl())
 
@@ -88,4 +88,4 @@ def test_the_fingerprints_are_those_of_the_schema_each_with_its_source_and_its_t
 
 
 def test_a_page_that_never_answered_is_behind_no_wall() -> None:
-    assert recognised(WALLS, None, {}, [("challenges.cloudflare.com", "/x")]) is None
+    assert recognise(WALLS, None, {}, [("challenges.cloudflare.com", "/x")]) is None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.circles import ALL
 from tests.zoo.case import PROTOCOLS, by_path
@@ -38,7 +38,7 @@ async def _visited(protocol: Spoken) -> dict[str, Any]:
             from_environment().chromium, flags=web.browser_flags, quic=protocol == "h3"
         ) as browser,
     ):
-        seen = [await visit(browser, WAITING.host, budget_s=30) for _ in range(VISITS)]
+        seen = [await visit_page(browser, WAITING.host, budget_s=30) for _ in range(VISITS)]
     assert {one.visit["outcome"] for one in seen} == {"ok"}
     return {"connections": [one.connections for one in seen], "responses": [one.responses for one in seen]}
 

@@ -20,7 +20,7 @@ from crawler.browser.browser import Browser
 from crawler.browser.processes import own_memory_bytes
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.visit.recorder import CLEANUP_S
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from tests.crawler.visit.hostile_cases import CASES, CHOSEN
 from tests.zoo.hostile.pages import PAGES
 
@@ -122,7 +122,9 @@ class Seat:
             self._browser = await self._stack.enter_async_context(self._launch())
         began = time.monotonic()
         try:
-            observation = await visit(self._browser, f"{host}.test", budget_s=budget_s, settle_s=settle_s)
+            observation = await visit_page(
+                self._browser, f"{host}.test", budget_s=budget_s, settle_s=settle_s
+            )
         except BrowserDied as died:
             observation = died.observation
             self._browser = None

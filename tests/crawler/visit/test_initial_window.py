@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.capture.capture import capturing
+from crawler.capture.capture import open_capture
 from crawler.capture.ring import open_socket
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.circles import ALL
 from tests.zoo.case import Page, by_path
@@ -53,12 +53,12 @@ def visited(protocol: Spoken, window: int) -> list[dict[str, Any]]:
 
 async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
     handler = by_path(LONG.answers(protocol)[LONG.host])
-    with capturing(sock) as capture:
+    with open_capture(sock) as capture:
         async with (
             DelayedWeb({LONG.host: handler}, protocol=protocol) as web,
             Browser.launch(from_environment().chromium, flags=web.browser_flags, capture=capture) as browser,
         ):
-            seen = await visit(browser, LONG.host, budget_s=30)
+            seen = await visit_page(browser, LONG.host, budget_s=30)
     assert seen.visit["outcome"] == "ok"
     return [dict(connection) for connection in seen.connections if connection["first_flight_bytes"]]
 

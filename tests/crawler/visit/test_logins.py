@@ -10,7 +10,7 @@ import pytest
 
 from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.replies import answer, moved, page
 from tests.zoo.serving.server import ZooWeb
@@ -47,7 +47,7 @@ def visited(chromium: Path, host: str) -> Observation:
             ZooWeb(hosts, protocol="h1") as web,
             Browser.launch(chromium, flags=web.browser_flags) as browser,
         ):
-            return await visit(browser, host, budget_s=60)
+            return await visit_page(browser, host, budget_s=60)
 
     return asyncio.run(crawl())
 

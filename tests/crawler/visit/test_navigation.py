@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Error, TimeoutError  # noqa: A004  # Playwright's own
 
 from crawler import errors
-from crawler.visit.navigation import NET_ERRORS, visit_error
+from crawler.visit.navigation import NET_ERRORS, translate_error
 from schema.vocabulary import OUTCOMES
 
 
@@ -28,16 +28,16 @@ from schema.vocabulary import OUTCOMES
     ],
 )
 def test_an_error_has_one_outcome(name: str, outcome: str) -> None:
-    error = visit_error(Error(f"Page.goto: net::ERR_{name} at https://a.test/\nCall log:\n"))
+    error = translate_error(Error(f"Page.goto: net::ERR_{name} at https://a.test/\nCall log:\n"))
     assert (error.outcome, str(error)) == (outcome, f"net::ERR_{name}")
 
 
 def test_other_errors_are_a_timeout_a_crash_or_an_aborted_navigation() -> None:
     found = [
-        visit_error(TimeoutError("Page.goto: Timeout 5000ms exceeded.")),
-        visit_error(Error("Page.goto: Page crashed")),
-        visit_error(Error("Page.goto: Target page, context or browser has been closed")),
-        visit_error(Error("")),
+        translate_error(TimeoutError("Page.goto: Timeout 5000ms exceeded.")),
+        translate_error(Error("Page.goto: Page crashed")),
+        translate_error(Error("Page.goto: Target page, context or browser has been closed")),
+        translate_error(Error("")),
     ]
     assert [type(one) for one in found] == [
         errors.VisitTimeout,

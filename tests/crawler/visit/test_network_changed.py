@@ -55,7 +55,7 @@ async def within(chromium: Path) -> dict[str, object]:
     Connections that are being made end then; Chromium lets those be that are in use over HTTP/1.1.
     """
     from crawler.browser.browser import Browser
-    from crawler.visit.visit import visit
+    from crawler.visit.visit import visit_page
     from tests.zoo.raw import RawWeb, html
 
     ip(
@@ -70,7 +70,7 @@ async def within(chromium: Path) -> dict[str, object]:
     async with web:
         flags = [web.browser_flags[0].replace("=", f"=MAP silent.test:80 {SILENT}:80,", 1)]
         async with Browser.launch(chromium, flags=flags) as browser:
-            going = asyncio.ensure_future(visit(browser, "a.test", budget_s=20))
+            going = asyncio.ensure_future(visit_page(browser, "a.test", budget_s=20))
             await web.has_sent("/")
             async with asyncio.timeout(15):
                 while not is_connecting(SILENT):

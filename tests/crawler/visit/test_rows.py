@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from crawler.capture.connections import CapturedConnection
-from crawler.capture.packets import ACK, SYN, TCP, Packet, end
+from crawler.capture.packets import ACK, SYN, TCP, Packet, pack_end
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.http1 import MessageReader
 from crawler.netlog.tcp import TcpTransport
-from crawler.visit.response_rows import match
-from crawler.visit.rows import Rows, first_flight_columns, rows, with_reused
+from crawler.visit.response_rows import match_requests
+from crawler.visit.rows import Rows, add_reused, first_flight_columns, make_rows
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
-CLIENT, SERVER = end("192.0.2.1", 50_000), end("192.0.2.2", 80)
+CLIENT, SERVER = pack_end("192.0.2.1", 50_000), pack_end("192.0.2.2", 80)
 
 
 def exchange(
@@ -26,8 +26,8 @@ def exchange(
 
 
 def initiators(exchanges: list[Exchange], asked: list[PageRequest] | None = None) -> list[int | None]:
-    traffic = with_reused(Traffic([], exchanges, 0), asked or [])
-    made = rows(traffic, asked or [], start_ms=0, salt=b"", error_name=str)
+    traffic = add_reused(Traffic([], exchanges, 0), asked or [])
+    made = make_rows(traffic, asked or [], start_ms=0, salt=b"", error_name=str)
     return [row["initiator_id"] for row in made.responses]
 
 
@@ -71,7 +71,7 @@ def test_a_response_from_the_renderers_memory_is_a_row_in_order() -> None:
     asked = [
         PageRequest("https://a.test/s", "https://a.test/", "script", asked_ms=5, in_memory=True, status=200)
     ]
-    made = rows(with_reused(traffic, asked), asked, start_ms=0, salt=b"", error_name=str).responses
+    made = make_rows(add_reused(traffic, asked), asked, start_ms=0, salt=b"", error_name=str).responses
     assert [(row["path"], row["from_cache"], row["wire_bytes_unknown"]) for row in made] == [
         ("/", False, "unseen"),
         ("/s", True, "from_cache"),
@@ -89,7 +89,7 @@ def test_the_browsers_delay_is_since_the_response_that_led_to_the_request() -> N
         exchange("https://a.test/unsent", "empty", "https://a.test/", asked_ms=240),
         exchange("https://a.test/moved", "empty", asked_ms=260, sent_ms=261, redirected_from=page),
     ]
-    made = rows(Traffic([], [page, *asked], 0), [], start_ms=0, salt=b"", error_name=str).responses
+    made = make_rows(Traffic([], [page, *asked], 0), [], start_ms=0, salt=b"", error_name=str).responses
     assert [(row["browser_delay_us"], row["browser_delay_first_byte_us"]) for row in made] == [
         (None, None),
         (None, 50_000),
@@ -108,7 +108,7 @@ def test_a_priority_that_is_not_stated_is_the_default_except_over_http1() -> Non
     ]
     asked[0].request_headers["priority"] = "u=1, i"
     exchanges = [exchange("https://a.test/0", "empty", sent_ms=1), *asked]
-    made = rows(Traffic([], exchanges, 0), [], start_ms=0, salt=b"", error_name=str).responses
+    made = make_rows(Traffic([], exchanges, 0), [], start_ms=0, salt=b"", error_name=str).responses
     found = [(row["urgency"], row["is_incremental"]) for row in made]
     assert found == [(None, None), (1, True), (3, False), (None, None)]
 
@@ -172,7 +172,7 @@ def test_without_a_flight_a_known_reason_says_why() -> None:
 def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None:
     traffic = Traffic([transport(sent_ms=1_021)], [], 0)
     found = [
-        rows(
+        make_rows(
             traffic, [], start_ms=1_000, salt=b"", error_name=str, captured=[captured()], stop_ms=stop_ms
         ).connections[0]["packet_bytes"]
         for stop_ms in (1_040, 1_041)
@@ -182,11 +182,11 @@ def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None
 
 def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
     refused = exchange("https://a.test/in", "empty")
-    answered = refused.again()
+    answered = refused.send_again()
     other = exchange("https://a.test/in", "image")
     asked = [PageRequest("https://a.test/in", None, kind) for kind in ("fetch", "image")]
     exchanges = [refused, answered, other]
-    assert {index: one.resource_type for index, one in match(exchanges, asked).items()} == {
+    assert {index: one.resource_type for index, one in match_requests(exchanges, asked).items()} == {
         0: "fetch",
         1: "fetch",
         2: "image",
@@ -202,7 +202,7 @@ def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str 
     transport = TcpTransport(0, received_bytes=one.message.wire_bytes, last_byte_ms=0)
     transport.bind(one)
     transport.decrypted_bytes = transport.received_bytes
-    return rows(Traffic([transport], [one], 0), [], start_ms=0, salt=b"", error_name=str)
+    return make_rows(Traffic([transport], [one], 0), [], start_ms=0, salt=b"", error_name=str)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, answer, html
 
 pytestmark = pytest.mark.browser
@@ -43,7 +43,7 @@ def visited(chromium: Path, *hosts: str) -> dict[str, Observation]:
     async def crawl() -> dict[str, Observation]:
         served = web()
         async with served, Browser.launch(chromium, flags=served.browser_flags) as browser:
-            return {host: await visit(browser, host, budget_s=60) for host in hosts}
+            return {host: await visit_page(browser, host, budget_s=60) for host in hosts}
 
     return asyncio.run(crawl())
 

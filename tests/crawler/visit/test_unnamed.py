@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.capture.capture import on_loopback
-from crawler.visit.visit import visit
+from crawler.capture.capture import capture_loopback
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from localweb.serving.handler import Origin, Reply, Request
 from tests.zoo.replies import TEXT, answer, page
@@ -37,13 +37,13 @@ async def _visited(*, beside: bool, alone: bool) -> dict[str, Any]:
             came = await asyncio.to_thread(_download, web.endpoint(Origin("http", HOST)))
         await (page("named") if request.path == "/" else answer(TEXT))(request, reply)
 
-    with on_loopback(is_theirs_alone=alone) as capture:
+    with capture_loopback(is_theirs_alone=alone) as capture:
         assert capture is not None
         async with (
             ZooWeb({HOST: serve}, protocol="h1") as web,
             Browser.launch(from_environment().chromium, flags=web.browser_flags, capture=capture) as browser,
         ):
-            found = await visit(browser, HOST, budget_s=30)
+            found = await visit_page(browser, HOST, budget_s=30)
     (connection,) = found.connections
     assert connection["packet_bytes"] == connection["received_bytes"] == found.visit["received_bytes"]
     return {"received": found.visit["received_bytes"], "beside": came, "coverage": found.visit["coverage"]}

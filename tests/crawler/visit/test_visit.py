@@ -14,7 +14,7 @@ from crawler.browser.browser import DATA_LIMIT_BYTES, Browser
 from crawler.errors import BrowserMissing
 from crawler.visit.observation import WRITER_COLUMNS, BrowserDied, Observation
 from crawler.visit.recorder import Recorder
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from localweb.faults import Fault
 from localweb.modes import Mode
 from localweb.server import LocalWeb
@@ -37,7 +37,7 @@ def run(chromium: Path, web: Any, *hosts: str, late: Collection[str] = ()) -> li
     async def crawl() -> list[Observation]:
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
             return [
-                await visit(browser, host, budget_s=BUDGET_S if host in late else AMPLE_S, settle_s=1.0)
+                await visit_page(browser, host, budget_s=BUDGET_S if host in late else AMPLE_S, settle_s=1.0)
                 for host in hosts
             ]
 
@@ -137,7 +137,7 @@ def test_a_renderer_that_crashes_costs_the_browser_and_not_the_row(chromium: Pat
     async def crash() -> Observation:
         web = RawWeb({"a.test/": html("x" * 10_000 + "<img src=/more>"), "a.test/more": STALLED})
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            going = asyncio.ensure_future(visit(browser, "a.test", budget_s=AMPLE_S))
+            going = asyncio.ensure_future(visit_page(browser, "a.test", budget_s=AMPLE_S))
             await web.has_sent("/more")
             page = browser._browser.contexts[0].pages[0]
             session = await page.context.new_cdp_session(page)
@@ -156,7 +156,7 @@ def test_a_page_that_keeps_the_browser_from_answering_is_ended_before_its_log_is
     chromium: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
-    end_pages, drained = Browser.end_pages, Browser.drained
+    end_pages, drained = Browser.end_pages, Browser.drain
 
     async def no_answer(*_: Any) -> bool:
         await asyncio.sleep(60)
@@ -192,7 +192,7 @@ def test_a_browser_that_is_killed_is_told_apart_and_keeps_what_had_arrived(chrom
     async def kill() -> Observation:
         web = RawWeb({"a.test/": STALLED})
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            going = asyncio.ensure_future(visit(browser, "a.test", budget_s=AMPLE_S))
+            going = asyncio.ensure_future(visit_page(browser, "a.test", budget_s=AMPLE_S))
             await web.has_sent("/")
             kill_browser(browser)
             with pytest.raises(BrowserDied) as died:
@@ -218,7 +218,7 @@ def test_a_browser_that_dies_before_http_was_asked_says_nothing_of_the_site(
 
             monkeypatch.setattr(Recorder, "_close", kill_and_close)
             with pytest.raises(BrowserDied) as died:
-                await visit(browser, "a.test", budget_s=AMPLE_S)
+                await visit_page(browser, "a.test", budget_s=AMPLE_S)
             return died.value.observation
 
     assert asyncio.run(kill()).visit["outcome"] == "crash"
@@ -233,7 +233,7 @@ def test_a_renderer_has_bounded_memory_and_can_be_killed_alone(chromium: Path) -
             crashed = asyncio.Event()
             page.on("crash", lambda _: crashed.set())
             await page.goto("http://a.test/")
-            running = browser.renderers()
+            running = browser.list_renderers()
             assert running
             limits = [Path(f"/proc/{pid}/limits").read_text(encoding="ascii") for pid in running]
             bounds = {tuple(re.findall(r"Max data size +(\d+) +(\d+)", limit)) for limit in limits}
@@ -241,7 +241,7 @@ def test_a_renderer_has_bounded_memory_and_can_be_killed_alone(chromium: Path) -
             await browser.end_pages()
             async with asyncio.timeout(60):
                 await crashed.wait()
-            assert await browser.drained(context, timeout_s=20)
+            assert await browser.drain(context, timeout_s=20)
             await context.close()
 
     asyncio.run(end())

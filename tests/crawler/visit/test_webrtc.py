@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.zoo.replies import page
 from tests.zoo.serving.capture import capturing
@@ -110,7 +110,7 @@ async def _visited() -> dict[str, Any]:
         ZooWeb({"talk.test": done}, protocol="h1") as web,
         Browser.launch(from_environment().chromium, flags=web.browser_flags) as browser,
     ):
-        found = await visit(browser, "talk.test", budget_s=60, settle_s=20)
+        found = await visit_page(browser, "talk.test", budget_s=60, settle_s=20)
     return {
         "outcome": found.visit["outcome"],
         "coverage": found.visit["coverage"],

@@ -61,7 +61,7 @@ def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
         crawl=crawl,
         launch=played.launch,
         visit=played,
-        stored=lambda *_: None,
+        on_stored=lambda *_: None,
         say=said.append,
         **given,
     )

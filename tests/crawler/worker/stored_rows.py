@@ -25,7 +25,7 @@ def counts(engine: Engine) -> tuple[int, ...]:
 
 
 def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> Claim:
-    ours = claims.claim(engine, crawl, owner=owner)
+    ours = claims.claim_site(engine, crawl, owner=owner)
     assert ours is not None
     return ours
 

@@ -33,7 +33,7 @@ def test_claims_of_four_crawlers_at_once_are_all_unique(database: Engine) -> Non
 
     def take(owner: int) -> list[int]:
         ranks = []
-        while (ours := claims.claim(database, crawl, owner=str(owner))) is not None:
+        while (ours := claims.claim_site(database, crawl, owner=str(owner))) is not None:
             ranks.append(ours.rank)
         return ranks
 
@@ -68,7 +68,7 @@ def test_an_outcome_ends_a_site_unless_it_is_one_that_is_tried_again(
     crawl = planned(database_18, sites=1)
     result = claims.store_visit(database_18, crawl, claim(database_18, crawl), observation(outcome))
     assert result.is_final is (outcome not in RETRIED)
-    assert claims.open_sites(database_18, crawl) == (outcome in RETRIED)
+    assert claims.count_open_sites(database_18, crawl) == (outcome in RETRIED)
 
 
 def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_final(database: Engine) -> None:
@@ -87,7 +87,7 @@ def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_fina
 def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) -> None:
     crawl = planned(database, sites=1, attempts=2)
     assert claims.store_visit(database, crawl, claim(database, crawl), asking(600)).is_final is False
-    assert claims.claim(database, crawl, owner="me") is None
+    assert claims.claim_site(database, crawl, owner="me") is None
     site = one(database, "SELECT extract(epoch FROM not_before - now()) AS left FROM site")
     assert 590 < float(site["left"]) <= 600
     with database.begin() as connection:  # as time would
@@ -138,13 +138,13 @@ def test_repeat_loads_and_inner_pages_are_visits_of_their_own_and_never_the_fina
 def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database: Engine) -> None:
     crawl = planned(database, sites=1)
     late = claim(database, crawl, "late")
-    assert claims.claim(database, crawl, owner="other") is None
+    assert claims.claim_site(database, crawl, owner="other") is None
     expire(database)
     other = claim(database, crawl, "other")
     with pytest.raises(claims.LeaseLost, match=r"s1\.test: the claim expired"):
         claims.store_visit(database, crawl, late, observation())
     assert counts(database) == (0, 0, 0)
-    claims.release(database, late)  # nor does it take the claim from the other
+    claims.release_claim(database, late)  # nor does it take the claim from the other
     assert claims.store_visit(database, crawl, other, observation()).is_final
     with pytest.raises(claims.LeaseLost):
         claims.store_visit(database, crawl, late, observation())
@@ -166,7 +166,7 @@ def test_a_lease_is_renewed_while_the_claim_is_ours_and_never_after(database: En
     assert claim(database, crawl, "other").rank == 1
     with pytest.raises(claims.LeaseLost):
         claims.store_visit(database, crawl, ours, observation())
-    claims.renew(database, [ours, lost, written])
+    claims.renew_claims(database, [ours, lost, written])
     with database.connect() as connection:
         left = connection.execute(text("SELECT owner, lease_expires_at > now() FROM site ORDER BY rank"))
         assert [tuple(row) for row in left] == [("other", True), ("me", True), (None, None)]
@@ -179,7 +179,7 @@ def test_a_renewal_does_not_wait_for_the_visit_that_is_being_written(database: E
     with database.begin() as connection:
         connection.execute(text("UPDATE site SET owner = NULL, lease_expires_at = NULL WHERE rank = 1"))
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(claims.renew, database, [writing, ours]).result(timeout=60)
+            pool.submit(claims.renew_claims, database, [writing, ours]).result(timeout=60)
     left = one(database, "SELECT count(*) FILTER (WHERE lease_expires_at > now()) AS renewed FROM site")
     assert left == {"renewed": 1}
 
@@ -194,14 +194,14 @@ def test_a_visit_whose_commit_was_not_answered_is_written_once(database: Engine)
 
 def test_a_claim_given_back_as_an_attempt_counts(database: Engine) -> None:
     crawl = planned(database, sites=2)
-    claims.release(database, claim(database, crawl), counts=True)
+    claims.release_claim(database, claim(database, crawl), counts=True)
     assert claim(database, crawl).rank == 2
     assert claim(database, crawl).attempt == 2
 
 
 def test_a_claim_given_back_leaves_no_attempt(database: Engine) -> None:
     crawl = planned(database, sites=1)
-    claims.release(database, claim(database, crawl, "first"))
+    claims.release_claim(database, claim(database, crawl, "first"))
     again = claim(database, crawl, "second")
     assert (again.attempt, again.visit_id) == (1, 1001)
 

@@ -45,7 +45,7 @@ def test_a_database_that_no_service_restarts_is_revived(data: Path) -> None:
         killed = embedded.postmaster(data)
         assert killed is not None
         os.kill(killed, signal.SIGKILL)
-        while processes.runs(killed):
+        while processes.is_running(killed):
             await asyncio.sleep(0.01)
         engine.dispose()  # a connection that is open may outlive the postmaster by a moment
         return await retrying(one)

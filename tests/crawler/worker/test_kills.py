@@ -148,13 +148,13 @@ class Operator:
             embedded.start(self.data)
 
     def find(self, kind: str) -> list[int]:
-        tree = processes.parents()
+        tree = processes.list_parents()
         crawlers = [crawler.pid for crawler in self.crawlers if crawler.poll() is None]
         drivers = [
             pid
             for crawler in crawlers
-            for pid in processes.descendants(crawler, tree)
-            if ARGUMENT in processes.arguments(pid)
+            for pid in processes.list_descendants(crawler, tree)
+            if ARGUMENT in processes.read_arguments(pid)
         ]
         postmaster = embedded.postmaster(self.data)
         found: dict[str, Callable[[], list[int]]] = {
@@ -170,10 +170,10 @@ class Operator:
         """Every process that one of the crawlers, dead or alive, ever started and that still runs."""
         ours = f"TMPDIR={self.temporary}/".encode()
         found = []
-        for pid in processes.parents():
+        for pid in processes.list_parents():
             with contextlib.suppress(OSError):
                 if ours in Path(f"/proc/{pid}/environ").read_bytes():
-                    found.append(processes.arguments(pid))
+                    found.append(processes.read_arguments(pid))
         return found
 
 

@@ -28,7 +28,7 @@ def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
         async with asyncio.timeout(30):
             while not ask("SELECT now() > :first", first=first):
                 await asyncio.sleep(0.1)
-        assert claims.claim(database_18, crawl, owner="other") is None
+        assert claims.claim_site(database_18, crawl, owner="other") is None
         return observation()
 
     monkeypatch.setattr(claims, "LEASE_S", 3.0)  # a busy machine may renew it two seconds late
@@ -40,7 +40,7 @@ def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
 def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     async def hangs(host: str) -> Observation:
         async with asyncio.timeout(30):
-            while (claim := claims.claim(database_18, crawl, owner="other")) is None:
+            while (claim := claims.claim_site(database_18, crawl, owner="other")) is None:
                 await asyncio.sleep(0.1)
         claims.store_visit(database_18, crawl, claim, observation())
         return observation()
@@ -61,7 +61,7 @@ def test_a_claim_that_is_held_twice_is_renewed_until_both_have_ended(
 
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.05)
     crawl = planned(database_18, sites=1)
-    claim = claims.claim(database_18, crawl, owner="us")
+    claim = claims.claim_site(database_18, crawl, owner="us")
     assert claim is not None
     with Leases(database_18, crawl) as leases, contextlib.ExitStack() as second:
         with leases.hold(claim):

@@ -154,7 +154,7 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
         if not played.visited[1:]:
             with database.begin() as connection:
                 connection.execute(text("UPDATE site SET lease_expires_at = now() - interval '1 hour'"))
-            other = claims.claim(database, crawl, owner="other")
+            other = claims.claim_site(database, crawl, owner="other")
             assert other is not None
             claims.store_visit(database, crawl, other, observation())
         return observation()
@@ -171,7 +171,7 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
 
 def test_a_run_waits_for_sites_that_others_hold(database_18: Engine) -> None:
     crawl = planned(database_18, sites=1)
-    dead = claims.claim(database_18, crawl, owner="a crawler that was killed")
+    dead = claims.claim_site(database_18, crawl, owner="a crawler that was killed")
     assert dead is not None
     with database_18.begin() as connection:
         connection.execute(text("UPDATE site SET lease_expires_at = now() + interval '1 second'"))

@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.visit.links import inner_pages
+from crawler.visit.links import choose_inner_pages
 from crawler.visit.observation import BrowserDied, Observation
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from crawler.worker.series import Series
 from tests.factories.made_up_visits import observation
 from tests.zoo.raw import RawWeb, html
@@ -32,7 +32,7 @@ def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_si
 
     async def crawl() -> Observation:
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            series = Series(visit=visit, loads=3, inner=5)
+            series = Series(visit=visit_page, loads=3, inner=5)
             return await series(browser, "a.test", budget_s=20)
 
     seen = asyncio.run(crawl())
@@ -56,15 +56,17 @@ def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_si
 
 def test_the_same_inner_page_is_chosen_whatever_the_order_of_the_links() -> None:
     links = [f"https://a.test/{n}" for n in range(20)]
-    (chosen,) = inner_pages(links, "https://a.test/", count=1)
-    assert inner_pages(links[::-1], "https://www.a.test/", count=1) == [chosen]
+    (chosen,) = choose_inner_pages(links, "https://a.test/", count=1)
+    assert choose_inner_pages(links[::-1], "https://www.a.test/", count=1) == [chosen]
     assert chosen.geturl() in links
-    assert len(inner_pages(links, "https://a.test/", count=30)) == 20
+    assert len(choose_inner_pages(links, "https://a.test/", count=30)) == 20
 
 
 def test_a_page_without_links_has_no_inner_page() -> None:
-    assert inner_pages([], "https://a.test/", count=3) == []
-    assert inner_pages(["https://a.test/", "https://a.test/here"], "https://a.test/here", count=3) == []
+    assert choose_inner_pages([], "https://a.test/", count=3) == []
+    assert (
+        choose_inner_pages(["https://a.test/", "https://a.test/here"], "https://a.test/here", count=3) == []
+    )
 
 
 async def _play(seen: list[Observation | BrowserDied], *_: Any, **__: Any) -> Observation:

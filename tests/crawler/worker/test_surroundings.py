@@ -19,8 +19,8 @@ def never(*_: Any) -> None:
 def test_a_mistake_in_the_blocked_networks_ends_a_run_before_a_guard_is_set_up(
     unfiltered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surroundings, "guarded", never)
-    egress = surroundings.egress(
+    monkeypatch.setattr(surroundings, "set_up_guard", never)
+    egress = surroundings.set_up_egress(
         Crawl(kind="web"), Path(sys.executable), unfiltered=unfiltered, blocked_networks="9.9.9.9/8"
     )
     with (

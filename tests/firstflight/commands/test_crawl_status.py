@@ -6,7 +6,7 @@ import datetime
 import pytest
 from sqlalchemy import Engine
 
-from crawler.campaign.status import Status, lanes, status
+from crawler.campaign.status import Status, count_status, list_lanes
 from crawler.worker import claims
 from firstflight.commands.crawl.status import time_left, watch, watch_lines
 from tests.factories.made_up_visits import observation, planned
@@ -15,7 +15,7 @@ from tests.factories.made_up_visits import observation, planned
 def counted(engine: Engine) -> Status:
     crawl = planned(engine)
     with engine.connect() as connection:
-        return status(connection, crawl)
+        return count_status(connection, crawl)
 
 
 def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_18: Engine) -> None:
@@ -34,7 +34,7 @@ def test_a_watch_shows_each_count_and_ends_with_the_last_site(
 
     def visit(seconds: float) -> None:
         pauses.append(seconds)
-        claim = claims.claim(database_18, crawl, owner="me")
+        claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation("ok"))
 
@@ -49,12 +49,12 @@ def test_a_watch_shows_each_count_and_ends_with_the_last_site(
 def test_a_watch_has_the_time_and_a_line_for_each_lane(database_18: Engine) -> None:
     crawl = planned(database_18, sites=6)
     for owner, outcome in (("a/7/dd/1", "ok"), ("a/7/dd/2", "dns"), ("b/9/ee/1", "ok")):
-        claim = claims.claim(database_18, crawl, owner=owner)
+        claim = claims.claim_site(database_18, crawl, owner=owner)
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation(outcome))
-    assert claims.claim(database_18, crawl, owner="b/9/ee/1") is not None
+    assert claims.claim_site(database_18, crawl, owner="b/9/ee/1") is not None
     with database_18.connect() as connection:
-        counted, running = status(connection, crawl), lanes(connection, crawl)
+        counted, running = count_status(connection, crawl), list_lanes(connection, crawl)
     at = datetime.datetime(2026, 11, 20, 12, 1, tzinfo=datetime.UTC)
     first, outcomes, *of_lanes = watch_lines("2026-11", counted, running, now=at)
     assert first.startswith("2026-11-20 12:01:00 UTC  2026-11: 2 of 6 sites done")

@@ -170,7 +170,7 @@ def test_replays_and_reports_that_had_it_go_and_others_stay(erased: Erased) -> N
 
 def test_the_opt_out_list_keeps_it_out_of_later_plans_by_its_hash(world: World) -> None:
     assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
-    out = optout.read(world.data / "opt-out.txt")
+    out = optout.read_optout(world.data / "opt-out.txt")
     assert out.covers(f"www.{HOST}")
     assert out.hosts == {"site9.test"}
     assert run(world, "optout", "list").stdout == (
@@ -181,7 +181,7 @@ def test_the_opt_out_list_keeps_it_out_of_later_plans_by_its_hash(world: World) 
     planned = run(world, "crawl", "plan", "--crawl", "2026-12", "--list", str(sites), "--json")
     assert planned.exit_code == 0, planned.output
     assert json.loads(planned.stdout)["sites"] == 1
-    assert len(lists.read(sites).entries) == 2
+    assert len(lists.read_list(sites).entries) == 2
 
 
 def test_a_dry_run_says_where_it_is_and_changes_nothing(world: World) -> None:

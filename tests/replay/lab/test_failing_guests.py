@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.processes import runs
+from crawler.browser.processes import is_running
 from replay.errors import GuestFailed
 from replay.lab import guest_process
 from replay.lab.guest_process import Lab, run_guest
@@ -118,14 +118,14 @@ def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: La
     with subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout
         guest = int(starter.stdout.readline())
-        assert runs(guest)
+        assert is_running(guest)
         told = Path(f"/proc/{guest}/cmdline").read_bytes()
         (scratch,) = [path for path in guest_folder().glob(f"{PREFIX}*") if os.fsencode(path) in told]
         ours = os.open(scratch, os.O_RDONLY)
         starter.kill()
     fcntl.flock(ours, fcntl.LOCK_EX)  # or a guest of another test's would clear it up
     deadline = time.monotonic() + 20
-    while runs(guest):
+    while is_running(guest):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert scratch.exists()

@@ -12,7 +12,7 @@ from hypothesis import Phase, given, seed, settings
 from playwright.async_api import async_playwright
 
 from crawler.browser.browser import Browser
-from crawler.visit.visit import visit
+from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from localweb.serving.channel import ProtocolViolation
 from localweb.serving.handler import Reply, Request
@@ -83,7 +83,7 @@ async def _visit(protocol: Spoken, messages: list[Any], at_once: int) -> dict[st
         async with Browser.launch(
             from_environment().chromium, flags=web.browser_flags, playwright=playwright
         ) as browser:
-            seen = await visit(browser, HOST, budget_s=60.0, settle_s=30.0)
+            seen = await visit_page(browser, HOST, budget_s=60.0, settle_s=30.0)
         # The browser's last frames on a connection that it ends are not always valid to the server's library.
         failures = [failure for failure in web.log.failures if ProtocolViolation.__name__ not in failure]
         assert not failures, "\n".join(failures)
