@@ -149,7 +149,7 @@ class Calibration:
         return dataclasses.replace(inputs, loss=loss)
 
     def tried(self, service: Service, shape: Shape, inputs: Inputs) -> Tried:
-        """Load a service in both data centers."""
+        """Load a service in both data centres."""
         rows = {center: self.loads(center, service, shape, inputs) for center in DATA_CENTERS}
         return Tried(
             service,

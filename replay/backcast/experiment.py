@@ -1,4 +1,4 @@
-"""The experiment of the back-cast: all services over both data centers' networks, at every window."""
+"""The experiment of the back-cast: all services over both data centres' networks, at every window."""
 
 from collections.abc import Mapping
 from typing import Any

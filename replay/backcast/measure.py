@@ -21,7 +21,7 @@ from replay.runs.run import replay
 Rows = list[dict[str, Any]]
 
 CONDITIONS = dataclasses.replace(PLAIN, congestion_control="rfc2581", receiver="windows")
-"""Servers and clients of 2010: windows grew by the number of acknowledgments,
+"""Servers and clients of 2010: windows grew by the number of acknowledgements,
 and clients acknowledged every second segment."""
 
 
@@ -41,7 +41,7 @@ class Inputs:
     """Share of networks with a shallow queue (`replay.backcast.networks`)."""
 
     def networks(self, center: DataCenter) -> list[Profile]:
-        """The networks of a data center."""
+        """The networks of a data centre."""
         return networks(
             center,
             rate_factor=self.rate_factor[center],
@@ -62,7 +62,7 @@ def measure(
     seeds: int = 1,
     progress: Progress | None = None,
 ) -> Rows:
-    """Rows of all loads of the pages over a data center's networks."""
+    """Rows of all loads of the pages over a data centre's networks."""
     networks = inputs.networks(center)
     cells = plan(pages, networks, windows=windows, seeds=seeds, conditions=[CONDITIONS])
     return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows

@@ -1,4 +1,4 @@
-"""Networks of 2010 for the back-cast: 64 of each data center,
+"""Networks of 2010 for the back-cast: 64 of each data centre,
 of Figure 3's marginals with the copula of `copula`."""
 
 import functools
@@ -28,7 +28,7 @@ SHALLOW_QUEUE_BYTES = 16_000
 
 @functools.cache
 def strata(center: DataCenter) -> Sample:
-    """The stratified sample of a data center's networks."""
+    """The stratified sample of a data centre's networks."""
     normal = NormalDist()
     points = low_discrepancy(NETWORKS, 3)
     scores = np.array([normal.inv_cdf(share) for share in points[:, :2].ravel()]).reshape(-1, 2)
@@ -56,7 +56,7 @@ def networks(
     loss: float = 0,
     burst: float = 1,
 ) -> list[Profile]:
-    """The networks of a data center, with rates times a factor and one share of random loss.
+    """The networks of a data centre, with rates times a factor and one share of random loss.
 
     A share of the networks has a shallow queue, whatever their rate and round trip;
     the others have one of `queue_bytes`.

@@ -23,7 +23,7 @@ QUANTILES = (0.1, 0.5, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Latency of web search in a data center at one window, in milliseconds (Table 3)."""
+    """Latency of web search in a data centre at one window, in milliseconds (Table 3)."""
 
     mean: float
     quantiles: tuple[float, ...]
@@ -62,7 +62,7 @@ RESPONSES: dict[tuple[DataCenter, Service], dict[int, float]] = {
 
 def mix() -> dict[Service, float]:
     """Shares of the services in all segments: those that make Table 7's "all" of its services at IW 3,
-    in both data centers.
+    in both data centres.
 
     >>> {name: round(share, 2) for name, share in mix().items()}
     {'search': 0.63, 'maps': 0.17, 'photos': 0.2}
@@ -71,7 +71,7 @@ def mix() -> dict[Service, float]:
         [RETRANSMITTED[center, name][BASE] for center in DATA_CENTERS]
         for name in ("search", "maps", "photos", "all")
     )
-    # maps * (m - s) + photos * (p - s) = all - s, once for each data center.
+    # maps * (m - s) + photos * (p - s) = all - s, once for each data centre.
     (a, b, c), (d, e, f) = (
         (maps[at] - search[at], photos[at] - search[at], whole[at] - search[at]) for at in (0, 1)
     )

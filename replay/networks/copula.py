@@ -52,7 +52,7 @@ def conditional_median_share(share: float, *, rho: float) -> float:
 
 
 def from_fig3(id: str, data_center: str, share: float, *, rho: float) -> Profile:  # noqa: A002  # the field's name
-    """Profile at a cumulative share of a data center's bandwidth, with the median RTT at that bandwidth."""
+    """Profile at a cumulative share of a data centre's bandwidth, with the median RTT at that bandwidth."""
     down_kbps = quantile("bw_kbps", data_center, share)
     rtt_ms = quantile("rtt_ms", data_center, conditional_median_share(share, rho=rho))
     return Profile(

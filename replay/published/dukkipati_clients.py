@@ -1,4 +1,4 @@
-"""Clients of the 2010 paper's data centers, drawn from its curves, and web search to them by arithmetic."""
+"""Clients of the 2010 paper's data centres, drawn from its curves, and web search to them by arithmetic."""
 
 import csv
 import functools

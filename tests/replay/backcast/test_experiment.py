@@ -58,7 +58,7 @@ def test_a_service_has_its_share_of_production_however_many_responses_its_pages_
 def test_the_page_time_of_production_is_that_of_search_with_its_back_end() -> None:
     found = production(experiment(), dict.fromkeys(DATA_CENTERS, 200.0))
     assert {row["page_ms"] for row in found} == {300.0}
-    assert len(found) == 4, "a page of each data center at each window"
+    assert len(found) == 4, "a page of each data centre at each window"
 
 
 def test_a_count_that_one_service_lacks_is_unknown_of_the_page() -> None:
