@@ -233,10 +233,10 @@ def command(
     With --recorded it starts from a release of pages that somebody else recorded: release, CDFs, replay,
     recommendation, report. Nothing is crawled, and everything is marked as recorded.
 
-    All crawls are made now, in the names of this month and those before, so that there is a series:
-    `visit.started_at` has the true time. The first 5 pages are also crawled in the name of this month a year
-    ago, and as by a phone, for the explorer to set this year and last, and the two devices, side by side; the
-    bundled web answers all alike. All are of the bundled web, and illustrative.
+    All crawls run now. To make a series they bear the names of this month and of months before it;
+    `visit.started_at` has the true time. The first 5 pages are also crawled under the name of this month a
+    year ago, and as a phone, so that the explorer has two years and two devices to compare; the bundled web
+    answers all alike. All results are illustrative.
 
     Results are in the folder `demo` of the data folder, and the commands with all that they print in its file
     `log`. Each run deletes the results of the run before.

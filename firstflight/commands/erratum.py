@@ -43,7 +43,7 @@ def command() -> None:
 @click.option("--advice", callback=plain, required=True, help="What readers should do, in a line.")
 @click.option("--column", "columns", multiple=True, help="A column that is wrong. May be repeated.")
 @click.option("--since", help="First month or day whose observations are wrong.  [default: all of them]")
-@click.option("--replaces", type=click.IntRange(1), help="Number of an erratum that this one stands in for.")
+@click.option("--replaces", type=click.IntRange(1), help="Number of the erratum that this one replaces.")
 @click.pass_obj
 def add(
     settings: Settings,

@@ -15,7 +15,7 @@ from firstflight.settings import Settings
 
 @click.group()
 def command() -> None:
-    """Site lists and populations.
+    """Fetch lists of sites, and list populations of networks.
 
     \b
     Example:
@@ -53,12 +53,12 @@ def fetch_(
     month: str | None,
     as_json: bool,
 ) -> None:
-    """Fetch a public list, or check one in a file; then say its id, checksum and length.
+    """Fetch a public list, or check one in a file, and print its id, checksum and length.
 
     A fetched list is kept in the data folder and planned by its id. A FILE holds a host a line or RANK,HOST
     lines (Umbrella), or is a list of Majestic, Cloudflare Radar or CrUX with its header; plain, gzipped or
-    zipped. Every list is read to its last line: one that is missing, cut short, empty or has a site twice is
-    an error. International names become A-labels.
+    zipped. Every list is read to its end: a list that is cut short, is empty or has a site twice is an
+    error. International names become A-labels.
 
     \b
     Example:

@@ -31,7 +31,13 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--mode", type=MODES, default=Mode.RECORDED.value, show_default=True)
+@click.option(
+    "--mode",
+    type=MODES,
+    default=Mode.RECORDED.value,
+    show_default=True,
+    help="Protocol: HTTP/1.1 clear or over TLS, HTTP/2, or as each host was recorded.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All facts, with sources, repairs and inexact sizes.")
 def list_pages(mode: str, as_json: bool) -> None:
     """List the pages, and how many of their objects are not played at their recorded size.
@@ -82,7 +88,13 @@ def facts(played: Played) -> dict[str, object]:
 
 
 @command.command()
-@click.option("--mode", type=MODES, default=Mode.RECORDED.value, show_default=True)
+@click.option(
+    "--mode",
+    type=MODES,
+    default=Mode.RECORDED.value,
+    show_default=True,
+    help="Protocol: HTTP/1.1 clear or over TLS, HTTP/2, or as each host was recorded.",
+)
 @click.option(
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),

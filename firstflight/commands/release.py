@@ -31,7 +31,7 @@ EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 CRAWL = click.option(
-    "--crawl", "name", required=True, help="Its name, or as much of it as is unique: 2026-11."
+    "--crawl", "name", required=True, help="Name of the crawl, or a unique beginning of it, such as 2026-11."
 )
 
 REASON = click.option(
@@ -154,7 +154,7 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
 
 
 @command.command("verify")
-@click.option("--crawl", "name", help="Its name, or as much of it as is unique: 2026-11.")
+@click.option("--crawl", "name", help="Name of the crawl, or a unique beginning of it, such as 2026-11.")
 @click.option("--all", "every", is_flag=True, help="Every release there is, each in its newest version.")
 @click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
 @AS_JSON

@@ -151,7 +151,7 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
 @click.option(
     "--date",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Day of the publication, for a copy that is equal to the byte.  [default: today]",
+    help="Day of the publication; the same day makes a byte-for-byte copy.  [default: today]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_obj

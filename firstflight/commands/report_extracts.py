@@ -47,7 +47,7 @@ def sound_version(settings: Settings, year: int, number: int | None) -> ReportVe
 @click.command()
 @YEAR
 @VERSION
-@click.option("--items", metavar="ID,ID", help="Only these tables, as blocks for a draft of one's own.")
+@click.option("--items", metavar="ID,ID", help="Only these tables, as blocks for a draft of your own.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),

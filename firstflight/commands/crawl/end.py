@@ -25,17 +25,15 @@ def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], 
 
 @click.command()
 @CRAWL
-@bound("--least-visited", "visited", "Least share of the sites with a final visit.")
+@bound("--least-visited", "visited", "Smallest share of the sites with a final visit.")
 @bound(
     "--least-answered",
     "answered",
-    "Least share of the visited sites whose page answered, if only with an error.",
+    "Smallest share of the visited sites whose page answered, if only with an error.",
 )
-@bound("--least-covered", "covered", "Least share of the ok visits whose bytes are accounted for.")
-@bound("--most-our-fault", "our_fault", "Most of the visits, as a share, that ended by a fault of ours.")
-@bound(
-    "--most-unresolved", "unresolved", "Most of the visited sites, as a share, whose name did not resolve."
-)
+@bound("--least-covered", "covered", "Smallest share of the ok visits whose bytes are accounted for.")
+@bound("--most-our-fault", "our_fault", "Largest share of the visits that ended by a fault of ours.")
+@bound("--most-unresolved", "unresolved", "Largest share of the visited sites whose name did not resolve.")
 @bound(
     "--most-uneven",
     "uneven",
@@ -50,9 +48,9 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
     """Show how the sites of a crawl ended; exit code 1, with the reasons, if it is not good enough to be
     sealed.
 
-    It is not if too many sites failed, or if failures cluster: 20 sites in a row of 1,000, or half of a
-    machine's sites, fail by a fault of ours, or the resolver does, if only at times. Visit the sites again in
-    another crawl, or inspect the failures and seal the crawl anyway.
+    It is not good enough if too many sites failed, or if failures cluster in a period, on a machine or in a
+    process, so that sites cannot be their cause. Visit the sites again in another crawl, or inspect the
+    failures and seal the crawl anyway.
 
     \b
     Example:

@@ -31,18 +31,36 @@ from schema.crawls import CrawlName
     type=click.IntRange(1, campaign.TOP_LIMIT),
     help="Sites from the head of the list.  [default: all]",
 )
-@click.option("--device", type=click.Choice(list(DEVICES)), default="desktop", show_default=True)
+@click.option(
+    "--device",
+    type=click.Choice(list(DEVICES)),
+    default="desktop",
+    show_default=True,
+    help="Screen and User-Agent that sites see.",
+)
 @click.option(
     "--vantage", default="local", callback=label, show_default=True, help="Place of the crawling machine."
 )
-@click.option("--arm", type=click.Choice(["tcp", "quic"]), default="tcp", show_default=True)
-@click.option("--kind", type=click.Choice(["web", "localweb"]), default="web", show_default=True)
+@click.option(
+    "--arm",
+    type=click.Choice(["tcp", "quic"]),
+    default="tcp",
+    show_default=True,
+    help="Transport: tcp alone, or quic where a site offers HTTP/3.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["web", "localweb"]),
+    default="web",
+    show_default=True,
+    help="The live web, or the bundled web on loopback.",
+)
 @click.option(
     "--attempts",
     type=click.IntRange(1, campaign.ATTEMPTS_LIMIT),
     default=2,
     show_default=True,
-    help="Most visits of a site, not counting those that our own network spoilt.",
+    help="Limit of visits of a site, without those that our own network spoilt.",
 )
 @click.option(
     "--budget",

@@ -61,8 +61,14 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
                 show_default=True,
                 help="Label of the place and network of the recording.",
             ),
-            click.option("--device", type=click.Choice(["desktop", "mobile", "unknown"]), default="unknown"),
-            click.option("--source", default="not stated", help="Whence the files are, in words."),
+            click.option(
+                "--device",
+                type=click.Choice(["desktop", "mobile", "unknown"]),
+                default="unknown",
+                show_default=True,
+                help="Device of the recording.",
+            ),
+            click.option("--source", default="not stated", help="Origin of the files, in words."),
             click.option("--licence", default="not stated", help="Licence of the recordings."),
             click.option("--month", callback=month_of, help="Month YYYY-MM of files that have no date."),
             click.option(
@@ -89,7 +95,7 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @options
 def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, by name
-    """Make a release of the first page of each HAR file; of each month of recording one.
+    """Make a release of the first page of each HAR file, one for each month of recording.
 
     Any program's files will do, plain, gzipped or zipped. The column size_basis says of each size whether the
     program counted or stated it, or whether it is derived; what a file does not know or contradicts is null,
@@ -108,7 +114,7 @@ def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, b
 @click.command()
 @options
 def cdp(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, by name
-    """Make a release of the first page of each log of Chrome DevTools events; of each month of recording one.
+    """Make a release of the first page of each DevTools log, one for each month of recording.
 
     A log is a JSON array of events of the domain Network, an object with `events`, or an event a line; each
     event bare or in a field `message`; plain, gzipped or zipped. What it does not know is null, with the
@@ -129,10 +135,10 @@ def cdp(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, b
     "captures",
     type=PATHS,
     multiple=True,
-    help="Packets that were captured on the same machine meanwhile, pcap or pcapng; again for each file.",
+    help="Packets captured on the same machine meanwhile, pcap or pcapng. Repeatable.",
 )
 def netlog(settings: Settings, captures: tuple[Path, ...], **given: Any) -> None:  # noqa: ANN401  # options, by name
-    """Make a release of every page in NetLogs of Chrome; of each month of recording one.
+    """Make a release of every page in NetLogs of Chrome, one for each month of recording.
 
     A log is what chrome://net-export or --log-net-log writes, whole or cut short, plain, gzipped or zipped.
     With the bytes of sockets in it (capture mode Everything, "include raw bytes") each response has the size
