@@ -24,6 +24,7 @@ from schema.crawls import CrawlName
 from storage.progress import Bound, Disk, Failure, Gated, Hour, Lane, Progress, write_progress
 from storage.report_versions import Publication
 from storage.sums import seal
+from tests.conftest import built_once
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
 from tests.factories.made_up_report import data_folder, read_data_folder
@@ -208,13 +209,14 @@ def two(data_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def whole_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole_report(shared_folder: Path) -> Path:
     """The folder of a report that is evidence, with its page and all forms, which no test changes."""
-    data_dir = tmp_path_factory.mktemp("report")
-    data_folder(data_dir, kind="web", measured="2026-11")
-    folder = data_dir / "reports" / "2026" / "v1"
-    build_report(read_data_folder(data_dir), folder, commit="c0ffee")
-    return folder
+
+    def build(stage: Path) -> None:
+        data_folder(stage, kind="web", measured="2026-11")
+        build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1", commit="c0ffee")
+
+    return built_once(shared_folder / "whole-report", build) / "reports" / "2026" / "v1"
 
 
 @pytest.fixture(scope="session")

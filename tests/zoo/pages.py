@@ -1,6 +1,7 @@
 """All pages of the zoo, and the handlers of their hosts."""
 
 from localweb.serving.handler import Handler
+from tests.circles import ALL
 from tests.zoo import (
     abandoned,
     asking,
@@ -29,6 +30,18 @@ PAGES: tuple[Page, ...] = (
     *painting.PAGES,
     *secured.PAGES,
 )
+
+SAMPLED = (
+    *("bodies.test", "repeats.test", "caching.test", "endings.test", "odd.test", "calm.test"),
+    *("hurried.test", "waiting.test", "resumed.test", "old.test", "blocks.test", "fragments.test"),
+)
+"""Hosts of the pages that every run of the tests visits by HTTP/1.1 over TLS; by others it visits all."""
+
+
+def visited_pages(protocol: str) -> list[Page]:
+    """Return the pages with cases in this protocol that are visited."""
+    is_sampled = protocol == "h1tls" and not ALL
+    return [page for page in PAGES if page.played(protocol) and (page.host in SAMPLED or not is_sampled)]
 
 
 def handlers(protocol: str) -> dict[str, Handler]:

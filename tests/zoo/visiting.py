@@ -20,7 +20,7 @@ from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.zoo.case import Page
-from tests.zoo.pages import PAGES
+from tests.zoo.pages import visited_pages
 from tests.zoo.serving.capture import capturing
 from tests.zoo.serving.process import playing
 from tests.zoo.serving.server import Spoken
@@ -33,16 +33,15 @@ TOLD = (
 
 
 def visit_all(protocol: Spoken) -> list[dict[str, Any]]:
-    """Return, for each page with cases in this protocol,
+    """Return, for each page that is visited in this protocol,
     `_visit_one` with what the server and the capture saw."""
     return asyncio.run(_visit_all(protocol))
 
 
 async def _visit_all(protocol: Spoken) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
-    played = [page for page in PAGES if page.played(protocol)]
     async with async_playwright() as playwright:
-        for _, pages in itertools.groupby(played, key=lambda page: page.security):
+        for _, pages in itertools.groupby(visited_pages(protocol), key=lambda page: page.security):
             told += await _visit_web(playwright, protocol, list(pages))
     return told
 

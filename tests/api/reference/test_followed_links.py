@@ -24,14 +24,13 @@ from api.lab.networks import usual_network
 from api.reference.links import LINKS
 from tests.api.lab.conftest import har
 from tests.api.reference.conftest import BASE_URL
-from tests.circles import ALL
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
-WALKS, STEPS = 80 if ALL else 8, 30
+WALKS, STEPS = 80, 30
 """Walks through the API, and the most calls of each."""
 
-LEAST_FOLLOWED = 600 if ALL else 40
+LEAST_FOLLOWED = 600
 """Times that a link led to what was asked for, over all walks."""
 
 MOST_SEEDS = 10

@@ -12,6 +12,7 @@ from reports.document.report_content import canonical, rounded
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import PAGES, crawl, data_folder, read_data_folder, write_release
+from tests.factories.undrawn import undrawn
 from verdict.rule import RULE
 
 pytestmark = pytest.mark.process
@@ -109,7 +110,8 @@ def test_a_crawl_of_live_sites_over_old_populations_is_illustrative_too(tmp_path
 def test_sizes_of_live_sites_without_a_replay_are_not_illustrative(tmp_path: Path) -> None:
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
     folder = tmp_path / "reports" / "2026" / "v1"
-    content = build_report(read_data_folder(tmp_path, with_replay=False), folder, commit="c0ffee")
+    with undrawn():
+        content = build_report(read_data_folder(tmp_path, with_replay=False), folder, commit="c0ffee")
     assert (content["is_illustrative"], content["verdict"], content["replay"]) == (False, None, None)
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert content["answer"]["kind"] == "no answer"

@@ -64,7 +64,7 @@ def test_the_index_names_the_place_of_each_figure_and_table_in_the_page(built: B
 @pytest.mark.parametrize("item", ["figures/cdf", "tables/shares", "tables/quantiles"])
 def test_the_query_on_sizes_gives_the_published_data(built: Built, item: str) -> None:
     folder, _ = built
-    release = NAME.path(folder.parents[1] / "releases", version=1)
+    release = NAME.path(folder.parents[2] / "releases", version=1)
     index = {one["data"]: one for one in of_json(folder / "forms" / "index.json")}
     query = index[f"{item}.csv"]["query"].replace(
         "distribution.parquet", str(release / "distribution.parquet")

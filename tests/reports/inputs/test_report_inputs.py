@@ -23,6 +23,7 @@ from tests.factories.made_up_report import (
     read_data_folder,
     write_release,
 )
+from tests.factories.undrawn import undrawn
 from verdict.calibration import Standing
 
 
@@ -66,14 +67,11 @@ def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: P
 def test_the_last_command_builds_the_same_version(tmp_path: Path) -> None:
     data_folder(tmp_path, table=FEW_CELLS)
     inputs = read_data_folder(tmp_path)
-    content = write_report(
-        inputs,
-        compose(inputs),
-        tmp_path / "made",
-        facts={},
-        signer=None,
-        publication=Publication(version=2, date="2027-01-15", reason="a site's wish", corrects="shares"),
-    )
+    publication = Publication(version=2, date="2027-01-15", reason="a site's wish", corrects="shares")
+    with undrawn():
+        content = write_report(
+            inputs, compose(inputs), tmp_path / "made", facts={}, signer=None, publication=publication
+        )
     assert content["redo"][-1].endswith(
         " --version 2 --reason 'a site'\"'\"'s wish' --corrects shares --date 2027-01-15"
     )

@@ -1,27 +1,27 @@
 """The sections of a report: their numbers are those of the cells and sizes."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reports.document.charts import draw_figure
-from reports.document.report import build_report
 from reports.document.theme import svg
 from tests.factories.made_up_report import (
     GAINS,
     crawl,
-    data_folder,
-    read_data_folder,
 )
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    data_dir = tmp_path_factory.mktemp("data")
-    data_folder(data_dir)
-    return build_report(read_data_folder(data_dir), data_dir / "reports" / "2026", commit="c0ffee")
+def content(made_up_report: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        (made_up_report / "reports" / "2026" / "v1" / "report.json").read_bytes()
+    )
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from reports.sections.sizes.counts import Measure, Share, Sizes
 from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import crawl, read_data_folder, write_release
+from tests.factories.undrawn import undrawn
 
 LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_flights": "TLS flights"}
 
@@ -68,7 +69,8 @@ def test_what_each_measure_counts_is_a_table_of_every_form() -> None:
 def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Path) -> None:
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
     inputs = read_data_folder(tmp_path, with_replay=False)
-    content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
+    with undrawn():
+        content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
     names = {section["id"] for section in content["sections"]}
     assert names == {"sizes"}
     assert "by a replay" in content["fuller"]
