@@ -136,7 +136,7 @@ RUN apt-get update \
 COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/linux/
 COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
 COPY --from=lab /lab /cache
-RUN install -d -o firstflight -g firstflight /cache/answers /cache/prepared
+RUN install -d -o firstflight -g firstflight /cache/prepared
 COPY LICENSE LICENSES/*.txt /usr/share/doc/firstflight/
 COPY replay/lab/kernel.py replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
 LABEL org.opencontainers.image.licenses="MIT AND GPL-2.0-only"

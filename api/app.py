@@ -132,7 +132,6 @@ def create_app(
     *,
     progress: Path | None = None,
     allowed_signers: Path | None = None,
-    answers: Path | None = None,
     prepared: Path | None = None,
     base_url: str = "",
     listens_at: str = "",
@@ -145,13 +144,13 @@ def create_app(
 ) -> FastAPI:
     """The application; its folders may be empty or missing.
 
-    `allowed_signers` lists the signers whose signatures are good; `answers` is a folder in which answers are
-    cached, and `prepared` is one for files that are made of each release; without it strata and sites are
-    read more slowly. Links begin with `base_url`; without it as `api.http.hosts.base_of` says, with the
-    request's host or `listens_at`. Requests must be for `trusted_hosts`, the base URL's host or loopback;
-    with neither trusted hosts nor a base URL any host is accepted. `metrics` counts the answers; `contact` is
-    shown on the page about the crawler. `outside_points` are what others counted; by default the bundled
-    points. `lab` is the queue of pages to be replayed; without it the lab is off.
+    `allowed_signers` lists the signers whose signatures are good; `prepared` is a folder for files that are
+    made of each release, without which strata and sites are read more slowly. Links begin with `base_url`;
+    without it as `api.http.hosts.base_of` says, with the request's host or `listens_at`. Requests must be for
+    `trusted_hosts`, the base URL's host or loopback; with neither trusted hosts nor a base URL any host is
+    accepted. `metrics` counts the answers; `contact` is shown on the page about the crawler. `outside_points`
+    are what others counted; by default the bundled points. `lab` is the queue of pages to be replayed;
+    without it the lab is off.
     """
     library = Library(
         releases, reports, progress=progress, allowed_signers=allowed_signers, every_s=looked_at_every_s
@@ -175,9 +174,7 @@ def create_app(
     # A route is looked for among all others, which took a fifth of the time of a distribution.
     app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
     app.state.outside = load() if outside_points is None else list(outside_points)
-    app.state.memory = Memory(
-        depends_on=repr((base_url, contact, to_text(app.state.outside), lab is None)), disk=answers
-    )
+    app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside), lab is None)))
     app.state.base_url, app.state.contact, app.state.lab = base_url, contact, lab
     for router in ROUTERS:
         app.include_router(router)

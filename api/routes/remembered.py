@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 from fastapi import Request, Response
@@ -14,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.caching import Bounded, Disk, SingleFlight
+from api.caching import Bounded, SingleFlight
 from api.code_version import code_version
 from api.formats import negotiation
 from api.http import compression
@@ -27,9 +25,6 @@ from api.stored.shelf import Shelf
 MEMORY_BYTES = 64 * 1024 * 1024
 """Maximum size of all answers in memory."""
 
-DISK_BYTES = 256 * 1024 * 1024
-"""Maximum size of all answers on disk."""
-
 AT_ONCE = 2
 """Answers computed at the same time; more would compete for the same interpreter."""
 
@@ -37,7 +32,7 @@ WAITING = 256
 """Maximum number of waiting computations; further requests are refused with Retry-After."""
 
 OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/crawls"})
-"""Paths that show running crawls, which change every few seconds: they are not cached on disk."""
+"""Paths that show running crawls, which change every few seconds."""
 
 
 def is_of_the_moment(path: str) -> bool:
@@ -77,19 +72,6 @@ class Answer:
         """Approximate memory that the answer takes, in bytes."""
         return len(self.body) + sum(len(name) + len(value) for name, value in self.headers) + 500
 
-    def to_bytes(self) -> bytes:
-        """Serialise the answer for the cache on disk."""
-        headers = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in self.headers]
-        return json.dumps([self.status, self.route, headers]).encode() + b"\n" + self.body
-
-    @classmethod
-    def from_bytes(cls, content: bytes) -> Answer:
-        """Parse the output of `to_bytes`."""
-        head, _, body = content.partition(b"\n")
-        status, route, headers = json.loads(head)
-        raw = tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in headers)
-        return cls(status=status, route=route, headers=raw, body=body)
-
     def response(self) -> Response:
         """The answer as a response."""
         response = Response(self.body, self.status)
@@ -98,14 +80,12 @@ class Answer:
 
 
 class Memory:
-    """Cached answers, in memory and on disk, and the computations in progress."""
+    """Cached answers, and the computations in progress."""
 
-    def __init__(self, *, depends_on: str = "", disk: Path | None = None) -> None:
+    def __init__(self, *, depends_on: str = "") -> None:
         """`depends_on` are the settings that answers depend on; they are constant while the service runs."""
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
         self._answers: Bounded[Answer] = Bounded(MEMORY_BYTES)
-        self._disk = None if disk is None else Disk(disk, most_bytes=DISK_BYTES)
-        self._is_writing = False
         self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
@@ -122,37 +102,15 @@ class Memory:
         """The answer, if it is in memory."""
         return self._answers.get(key)
 
-    async def answer(
-        self, key: str, compute: Callable[[], Coroutine[Any, Any, Answer]], *, keep: bool
-    ) -> Answer:
-        """The answer, from memory, disk or `compute`; it is cached on disk if `keep`."""
+    async def answer(self, key: str, compute: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+        """The answer, from memory or `compute`."""
 
         async def work() -> Answer:
-            answer = await self._from_disk(key) if keep else None
-            if answer is None:
-                answer = await compute()
-                if keep:
-                    await self._to_disk(key, answer)
+            answer = await compute()
             self._answers.put(key, answer, size=answer.size)
             return answer
 
         return self.remembered(key) or await self._single_flight.join(key, work)
-
-    async def _from_disk(self, key: str) -> Answer | None:
-        if self._disk is None or not self._disk.has(key):
-            return None
-        content = await run_in_threadpool(self._disk.get, key)
-        return None if content is None else Answer.from_bytes(content)
-
-    async def _to_disk(self, key: str, answer: Answer) -> None:
-        """Write an answer, unless another is being written: under load, answering takes precedence."""
-        if self._disk is None or self._is_writing:
-            return
-        self._is_writing = True
-        try:
-            await run_in_threadpool(self._disk.put, key, answer.to_bytes())
-        finally:
-            self._is_writing = False
 
 
 class Remembered(APIRoute):
@@ -182,8 +140,7 @@ class Remembered(APIRoute):
                     response = compression.compress(response)
                 return Answer.of(response, route=self.path, key=key)
 
-            keep = not is_of_the_moment(request.scope["path"])
-            answer = await memory.answer(key, computed, keep=keep)
+            answer = await memory.answer(key, computed)
             # `*` matches any existing answer, so the answer is computed first.
             return known(request, key) if tags.strip() == "*" else answer.response()
 

@@ -56,7 +56,7 @@ async def rows_answer(request: Request, version: Version, question: Question, wa
         page = await run_in_threadpool(_page, request, version, question, wanted)
         return Answer.of(page, route=request.scope["route"].path, key=key)
 
-    return (await memory.answer(key, computed, keep=False)).response()
+    return (await memory.answer(key, computed)).response()
 
 
 def _next(request: Request, version: Version, question: Question, after: Key) -> str:

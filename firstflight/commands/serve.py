@@ -101,7 +101,6 @@ def command(
             settings.reports,
             progress=settings.progress,
             allowed_signers=settings.allowed_signers,
-            answers=settings.cache_dir / "answers",
             prepared=settings.cache_dir / "prepared",
             base_url=settings.public_base_url,
             listens_at=served_at,

@@ -1,6 +1,4 @@
-from pathlib import Path
-
-from api.caching import Bounded, Disk
+from api.caching import Bounded
 
 
 def test_what_was_asked_for_longest_ago_goes_first() -> None:
@@ -25,15 +23,3 @@ def test_a_value_put_twice_is_counted_once() -> None:
         memory.put("a", "A", size=20)
     memory.put("b", "B", size=10)
     assert [memory.get(key) for key in "ab"] == ["A", "B"]
-
-
-def test_the_folder_of_answers_stays_below_its_bound(tmp_path: Path) -> None:
-    disk = Disk(tmp_path / "answers", most_bytes=10_000)
-    (tmp_path / "answers").mkdir()
-    (tmp_path / "answers/.half").write_bytes(bytes(3000))  # left by a process that was killed
-    for number in range(50):
-        disk.put(str(number), bytes(1000))
-    assert sum(path.stat().st_size for path in (tmp_path / "answers").iterdir()) <= 10_000
-    assert disk.get("49") == bytes(1000)
-    assert disk.get("0") is None
-    assert not (tmp_path / "answers/.half").exists()

@@ -1,5 +1,4 @@
-"""Answers are computed once, identified by their ETag,
-and cached in memory and on disk while they are valid."""
+"""Answers are computed once, identified by their ETag, and cached while they are valid."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -140,38 +139,6 @@ def test_an_error_is_not_cached(client: TestClient, data_dir: Path) -> None:
     assert "etag" not in missing.headers
     write_release(data_dir / "releases", CrawlName(month="2026-12"), version=1)
     assert client.get(path).status_code == 200
-
-
-def test_answers_outlive_the_process_on_disk(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = data_dir / "cache/answers"
-    with TestClient(app_of(data_dir, answers=kept)) as client:
-        first = client.get(COLD)
-    assert [path.stat().st_mode & 0o077 for path in (kept, *kept.iterdir())] == [0, 0]
-    counted = Counted(monkeypatch)
-    with TestClient(app_of(data_dir, answers=kept)) as client:
-        again = client.get(COLD)
-    assert (again.content, dict(again.headers)) == (first.content, dict(first.headers))
-    assert counted.times == 0
-
-
-def test_an_answer_whose_cache_file_is_damaged_is_computed_again(data_dir: Path) -> None:
-    kept = data_dir / "cache/answers"
-    with TestClient(app_of(data_dir, answers=kept)) as client:
-        first = client.get(COLD)
-    (path,) = kept.iterdir()
-    path.write_bytes(path.read_bytes().replace(b'"mss":1430', b'"mss":9999'))
-    with TestClient(app_of(data_dir, answers=kept)) as client:
-        assert client.get(COLD).content == first.content
-
-
-def test_a_cache_that_cannot_be_written_is_logged_once_and_not_used(
-    data_dir: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (data_dir / "file").touch()
-    with TestClient(app_of(data_dir, answers=data_dir / "file/answers")) as client:
-        for mss in (536, 1430, 1460):
-            assert client.get(f"{COLD}&mss={mss}").status_code == 200
-    assert len([message for message in caplog.messages if "memory only" in message]) == 1
 
 
 def test_an_etag_does_not_depend_on_the_library_s_path(data_dir: Path) -> None:
