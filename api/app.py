@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from api.citations import figures, measures
 from api.citations import routes as citations
@@ -20,7 +21,7 @@ from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.finding import routes as finding
 from api.http.hosts import Hosts, PlainRequests, trusted_names
-from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
+from api.http.middleware import CommonHeaders, HeadAsGet
 from api.http.overload import Overload
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
@@ -96,6 +97,9 @@ A_PROBLEM: dict[str, Any] = {
 
 PATHS = 4096
 """Paths of routes that are kept for links."""
+
+PREFLIGHT_S = 86_400
+"""Seconds for which a browser keeps the answer to its question before a cross-origin request."""
 
 A_REDIRECT: dict[str, Any] = {
     "description": "the address with the whole name of the crawl, or of the newest version; never cached"
@@ -188,7 +192,14 @@ def create_app(
 def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) -> None:
     """Add what every request passes, the outermost last."""
     app.add_middleware(HeadAsGet)
-    app.add_middleware(Preflight)
+    # Reading Parquet takes a range of the last bytes of a file, which needs leave.
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["GET", "HEAD"],
+        allow_headers=["*"],
+        max_age=PREFLIGHT_S,
+    )
     app.add_middleware(CommonHeaders)
     app.add_middleware(Front, app.state.library, app.state.memory)
     app.add_middleware(PlainRequests, hosts)

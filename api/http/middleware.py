@@ -1,4 +1,4 @@
-"""Middleware for every answer: common headers, HEAD for every route that has GET, and cross-origin requests.
+"""Middleware for every answer: common headers, and HEAD for every route that has GET.
 
 Pages of any origin may read what is served, ranges of files included (Fetch standard §3.3).
 """
@@ -17,38 +17,6 @@ EXPOSED = (
 )
 """Headers of an answer that a page's script may read."""
 
-ALLOWED = (
-    "Accept",
-    "If-Match",
-    "If-Modified-Since",
-    "If-None-Match",
-    "If-Range",
-    "If-Unmodified-Since",
-    "Range",
-)
-"""Headers that a page's script may send.
-
-A range of the last bytes of a file, by which Parquet is opened, needs leave.
-"""
-
-CORS_HEADERS = {
-    # The data are public and need no credentials.
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": ", ".join(EXPOSED),
-    # Pages that are isolated from other origins, as those whose threads share memory,
-    # load only what says this.
-    "Cross-Origin-Resource-Policy": "cross-origin",
-}
-"""Headers of every answer by which pages of any origin may read it."""
-
-PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, HEAD",
-    "Access-Control-Allow-Headers": ", ".join(ALLOWED),
-    "Access-Control-Max-Age": "86400",
-    "Cache-Control": "public, max-age=86400",
-    "Vary": "Access-Control-Request-Method, Access-Control-Request-Headers",
-}
-
 HEADERS = {
     # Nothing is loaded from other origins and no script runs; pages that need more set their own policy.
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -56,7 +24,13 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
-    **CORS_HEADERS,
+    # The data are public and need no credentials. Every answer says so, whatever was asked:
+    # a cache may give it to a page of another origin.
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": ", ".join(EXPOSED),
+    # Pages that are isolated from other origins, as those whose threads share memory,
+    # load only what says this.
+    "Cross-Origin-Resource-Policy": "cross-origin",
     "Cache-Control": "no-cache",
     "Server": "firstflight",
 }
@@ -104,21 +78,3 @@ class HeadAsGet:
             await send(message)
 
         await self.app({**scope, "method": "GET", "asked_method": "HEAD"}, receive, send_without_body)
-
-
-class Preflight:
-    """Answers the question that a browser asks before a page's request with headers of its own."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
-        is_asked = scope["type"] == "http" and scope["method"] == "OPTIONS"
-        if not is_asked or b"access-control-request-method" not in dict(scope["headers"]):
-            await self.app(scope, receive, send)
-            return
-        headers = [(name.lower().encode(), value.encode()) for name, value in PREFLIGHT.items()]
-        await send({"type": "http.response.start", "status": 204, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})

@@ -11,7 +11,6 @@ from api.formats.offered import CSV
 from api.http.links import link, relate
 from api.http.redirects import Elsewhere
 from api.outside import larger_window, years
-from api.outside.time_charts import Panel, panels
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
@@ -179,7 +178,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     pairs = years.pairs_of(sets)
     relate_to_publisher(request, points)
     dates = sorted(point.date for point in points)
-    drawn: list[Panel] = panels(points)
     shown = [
         told(kind, points) for kind in KINDS.values() if any(point.series == kind.id for point in points)
     ]
@@ -197,7 +195,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         table=years.in_table(pairs),
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
-        panels=drawn,
         series=shown,
         breaks=[one for one in BREAKS if dates[0] < one.date <= dates[-1]],
         first=dates[0][:4],

@@ -13,7 +13,6 @@ import numpy as np
 from api.axes import Mark, in_rows, scale
 from api.http.problems import Problem
 from api.outside import larger_window
-from api.outside.time_charts import HEADROOM, Curve, Flag, curve, flags, in_unit, values, year
 from api.routes.provenance import quality
 from api.statistics.changes import read
 from api.stored.library import Library
@@ -23,8 +22,10 @@ from recordings.pages.recording import SETS
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
 from releases.changes import RESPONSES, Asked, Change, Share, Values, changes, pooled_shares
-from releases.outside.lines import lines
+from releases.formatting import grouped, size, stated
+from releases.outside.lines import Line, lines
 from releases.outside.points import Point
+from releases.outside.series import KINDS, Break, Statistic
 from releases.slow_start import MSS_FIG1
 from replay.backcast.published import SERVICES
 from replay.backcast.services import sizes
@@ -47,6 +48,99 @@ LEAST_MONTHS = 3
 
 DRAWN = {"all": "All responses", "image": "Images"}
 """Responses that have a plot, with its title."""
+
+
+HEADROOM = 1.01
+"""Height of a plot over its largest value: the line does not touch the top, whatever that value."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Dot:
+    """A yearly point."""
+
+    x: float
+    y: float
+    said: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """One client's line of a series."""
+
+    style: str
+    """Class of its colour."""
+    label: str
+    path: str
+    """Joined points, as SVG path data; empty for yearly points."""
+    dots: tuple[Dot, ...]
+    """Yearly points."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Flag:
+    """A break of the publisher."""
+
+    at: float
+    date: str
+    said: str
+
+
+def values(line: Line, statistic: Statistic) -> list[tuple[str, float]]:
+    """Dates and values of a line."""
+    return [
+        (one.date, one.values[statistic]) for piece in line.pieces for one in piece if statistic in one.values
+    ]
+
+
+def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callable[[float], float]) -> Curve:
+    """The path of a line, interrupted at every break; yearly points are dots."""
+    kind = KINDS[line.series]
+    label = f"{line.client}, {line.scope}" if kind.is_yearly else line.client
+    if kind.is_yearly:
+        dots = tuple(
+            Dot(x=x(date), y=y(value), said=f"{label}, {date}: {in_unit(value, kind.unit)}")
+            for date, value in values(line, statistic)
+        )
+        return Curve(style=line.client, label=label, path="", dots=dots)
+    path = ""
+    for piece in line.pieces:
+        known = [(x(one.date), y(one.values[statistic])) for one in piece if statistic in one.values]
+        path += "".join(f"{'L' if place else 'M'}{across} {up}" for place, (across, up) in enumerate(known))
+    return Curve(style=line.client, label=label, path=path, dots=())
+
+
+def in_unit(value: float, unit: str) -> str:
+    """A value as the other pages write it: sizes with their unit (HTTP Archive has KB of 1,024 bytes),
+    shares in percent, other numbers alone.
+
+    >>> in_unit(0.5, "share"), in_unit(12, "requests")
+    ('50\u202f%', '12')
+    >>> in_unit(2000, "KB") == in_unit(2_048_000, "bytes")
+    True
+    """
+    if unit == "share":
+        return stated(round(100 * value), "%")
+    if unit in ("bytes", "KB"):
+        return size(round(value * (1024 if unit == "KB" else 1)))
+    return grouped(round(value))
+
+
+def flags(shown: Sequence[Line], x: Callable[[str], float]) -> tuple[Flag, ...]:
+    """The breaks of the lines, numbered by date."""
+    held: dict[str, Break] = {one.date: one for line in shown for one in line.breaks}
+    return tuple(Flag(at=x(date), date=date, said=held[date].said) for date in sorted(held))
+
+
+def year(date: str) -> float:
+    """A date as a year and its part that has passed; months count as twelfths.
+
+    >>> year("2012"), year("2012-07"), round(year("2012-07-15"), 3)
+    (2012.0, 2012.5, 2012.538)
+    """
+    parts = [int(part) for part in date.split("-")]
+    month = parts[1] - 1 if len(parts) > 1 else 0
+    day = parts[2] - 1 if len(parts) > 2 else 0
+    return parts[0] + (month + day / 31) / 12
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,34 +2,29 @@
 
 A version's files never change, and `files/` has them as they were published, as SHA256SUMS lists them. At a
 version's own address its HTML pages have a line on top that says whether the version is the newest,
-superseded or withdrawn; its texts have a notice on top unless it is the newest; any other file of a withdrawn
-version answers 410.
+superseded or withdrawn; any other file of a withdrawn version answers 410.
 """
 
 import functools
-import hashlib
 import importlib.resources
 import re
-import textwrap
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from api.http.etags import CACHE_CONTROL, is_known, not_modified
-from api.http.links import link, link_header, relate
+from api.http.etags import CACHE_CONTROL
+from api.http.links import link, relate
 from api.http.problems import Problem
 from api.http.redirects import redirect
-from api.routes.files import A_FILE, IMMUTABLE, MEDIA_TYPES, stored
+from api.routes.files import A_FILE, IMMUTABLE, stored
 from api.routes.pages import TEMPLATES, page, surroundings
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE, standing
 from api.routes.remembered import Remembered
 from api.routes.works import figures_of, report_metadata, stated
 from api.stored.shelf import Report, Shelf
-from releases.formatting import in_ascii
 from storage.report_versions import PAGE
 
 published = APIRouter()
@@ -45,12 +40,6 @@ POLICY = (
 """Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
 
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
-
-NOTICE_WIDTH = 72
-"""Columns of a notice, as of the text below it."""
-
-NOTICE_INDENT = "    "
-"""What begins each line: Markdown takes such lines as they are, so that nothing in a reason can act."""
 
 
 def relate_to_report(request: Request, report: Report, name: str, *, page: str = "") -> None:
@@ -177,13 +166,9 @@ def report_file(
 ) -> Response:
     """One file of a version: report.json, summary.txt, a figure.
 
-    A text of a version that is not the newest begins with a notice that says so. Any other file of a
-    withdrawn version answers 410, which says where its own bytes are.
+    A file of a withdrawn version answers 410, which says where its own bytes are.
     """
     report = present(shelf, year, version)
-    stands = standing(shelf, report)
-    if stands != "newest" and _bears_notice(name):
-        return with_notice(request, shelf, report, name)
     if report.withdrawal is not None and name in report.files:
         exactly = request.app.url_path_for("report_exact", year=year, version=version, name=quote(name))
         raise Problem(
@@ -193,27 +178,6 @@ def report_file(
             see=f"/reports/{year}/errata",
         )
     return published_file(request, shelf, report, name, cached=CACHE_CONTROL)
-
-
-def with_notice(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
-    """A text of a version with a notice on top that says how the version stands."""
-    relate_to_report(request, report, name)
-    path, _ = request.app.state.library.file(report, name)
-    content = notice(shelf, report).encode() + path.read_bytes()
-    etag = f'"{hashlib.sha256(content).hexdigest()}"'
-    if is_known(request.headers.get("if-none-match", ""), etag):
-        return not_modified(etag)
-    return Response(
-        content,
-        media_type=MEDIA_TYPES[path.suffix],
-        headers={
-            "ETag": etag,
-            "Cache-Control": CACHE_CONTROL,
-            "Content-Security-Policy": POLICY,
-            "Content-Disposition": f"inline; filename*=utf-8''{quote(_saved_name(shelf, report, name))}",
-            "Link": link_header(request),
-        },
-    )
 
 
 @others.get("/reports/{year}/{name:path}", response_class=Response, include_in_schema=False)
@@ -266,51 +230,6 @@ def on_top(document: bytes, line: bytes) -> bytes:
     body = BODY.search(document)
     at = body.end() if body else 0
     return document[:at] + line + document[at:]
-
-
-def _bears_notice(name: str) -> bool:
-    """True for a text that may have a notice on top: not a draft's source, whose beginning is for its tools.
-
-    >>> [_bears_notice(f"forms/{name}") for name in ("report.md", "draft/draft-you-00.md", "report.json")]
-    [True, False, False]
-    """
-    path = PurePosixPath(name)
-    return path.suffix in {".txt", ".md"} and "draft" not in path.parts
-
-
-def notice(shelf: Shelf, report: Report) -> str:
-    """ASCII lines that say how a version stands that is not the newest, and a blank line."""
-    lines = (
-        line
-        for sentence in _sentences(shelf, report)
-        for line in textwrap.wrap(sentence, NOTICE_WIDTH - len(NOTICE_INDENT))
-    )
-    return "".join(f"{NOTICE_INDENT}{in_ascii(line)}\n" for line in lines) + "\n"
-
-
-def _sentences(shelf: Shelf, report: Report) -> Iterator[str]:
-    which = f"version {report.version} of the report for {report.year}"
-    newest = shelf.report(report.year)
-    if report.withdrawal is not None:
-        day = f" ON {report.withdrawal.date}" if report.withdrawal.date else ""
-        yield f"WITHDRAWN{day}: {report.withdrawal.reason.rstrip('. ')}."
-        yield f"Do not use {which}."
-    else:
-        yield f"SUPERSEDED: this is {which}."
-    if newest.withdrawal is None:
-        yield f"The newest is version {newest.version}: /reports/{report.year}/v{newest.version}/"
-    for report_version in reversed(shelf.report_versions(report.year)):
-        if (
-            report_version.version > report.version
-            and report_version.publication.reason
-            and report_version.withdrawal is None
-        ):
-            made = report_version.publication.reason.rstrip(". ")
-            yield (
-                f"Version {report_version.version} was made because: {made}. It corrects: "
-                f"{(report_version.publication.corrects or 'unknown').rstrip('. ')}."
-            )
-    yield f"All versions: /reports/{report.year}/errata"
 
 
 def _saved_name(shelf: Shelf, report: Report, name: str) -> str:

@@ -5,6 +5,7 @@ from fastapi.testclient import TestClient
 
 PARQUET = "/releases/2026-11.desktop.local.tcp.localweb/v2/distribution.parquet"
 ASKED = {"Origin": "https://elsewhere.test", "Access-Control-Request-Method": "GET"}
+NAMED = "range, if-none-match, if-range"
 
 
 def listed(header: str) -> set[str]:
@@ -13,8 +14,8 @@ def listed(header: str) -> set[str]:
 
 @pytest.mark.parametrize("path", [PARQUET, "/v1/crawls", "/v1/responses.arrow", "/nothing"])
 def test_a_preflight_allows_every_header_that_reading_parquet_takes(client: TestClient, path: str) -> None:
-    answer = client.options(path, headers=ASKED | {"Access-Control-Request-Headers": "range, if-none-match"})
-    assert (answer.status_code, answer.content) == (204, b"")
+    answer = client.options(path, headers=ASKED | {"Access-Control-Request-Headers": NAMED})
+    assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == "*"
     assert {"get", "head"} <= listed(answer.headers["access-control-allow-methods"])
     assert {"range", "if-none-match", "if-range"} <= listed(answer.headers["access-control-allow-headers"])
