@@ -49,8 +49,7 @@ from api.site_pages.table import SiteTables
 from api.statistics import changes, series
 from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
-from api.stored.prepared.store import Prepared
-from api.stored.prepared.upkeep import keep_prepared
+from api.stored.prepared import Prepared, keep_prepared
 from releases.outside.points import Point, load, to_text
 
 if TYPE_CHECKING:

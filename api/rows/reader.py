@@ -5,17 +5,20 @@ Streams that read at the same time are bounded.
 """
 
 import contextlib
+import dataclasses
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from api.http.problems import Problem
 from api.rows.filters import filters, parameters
 from api.rows.query import TABLES, Question, Rendering, Rows, RowsUnreadable, row_database
 from api.stored.library import Library
-from api.stored.prepared.site_rows import SITE_COLUMNS, SiteRows
-from api.stored.prepared.store import TABLES_OF_SITES, Prepared
+from api.stored.prepared import Prepared
 from api.stored.shelf import Version
+from api.stored.site_rows import SITE_COLUMNS, rows_of, visits_of
 
 STREAMS = 8
 """Streams at the same time; each takes some 17 MB."""
@@ -79,6 +82,17 @@ class RowReader:
         self._streams.release()
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class SiteRows:
+    """The rows of a site in one release, in the order of their keys."""
+
+    visits: list[dict[str, Any]]
+    connections: dict[int, list[dict[str, Any]]]
+    """Connections by visit, of final visits alone."""
+    responses: dict[int, list[dict[str, Any]]]
+    """Responses by visit, of final visits alone: those on the connection on which the main document came."""
+
+
 class SiteReader:
     """Reads the rows of sites in releases of `library`."""
 
@@ -91,21 +105,31 @@ class SiteReader:
     def of(self, version: Version, host: str) -> SiteRows:
         """The rows of a site; Problem unless the files of the release are the published ones."""
         version.readable  # noqa: B018  # raises the Problem that says why
-        for name in TABLES_OF_SITES:
-            self._library.file(version, name)
-        found = None if self._prepared is None else self._prepared.site_rows(version, host)
-        return self._queried(version, host) if found is None else found
+        for table in SITE_COLUMNS:
+            self._library.file(version, f"{table}.parquet")
+        prepared = self._prepared and self._prepared.site_rows(version, partial(_from_files, host=host))
+        return prepared or self._queried(version, host)
 
     def _queried(self, version: Version, host: str) -> SiteRows:
-        wanted = SITE_COLUMNS
-        visits = self._rows.where(version, "visits", wanted.visit, host=[host])
-        connections, responses = {}, {}
-        for visit in (visit for visit in visits if visit["is_final"]):
-            number = visit["id"]
-            connections[number] = self._rows.where(
-                version, "connections", wanted.connection, visit_id=[number]
-            )
-            every = self._rows.where(version, "responses", wanted.response, visit_id=[number])
-            on = next((one["connection_id"] for one in every if one["id"] == visit["main_response_id"]), None)
-            responses[number] = [one for one in every if on is not None and one["connection_id"] == on]
-        return SiteRows(visits=visits, connections=connections, responses=responses)
+        def where(table: str, **equal: Sequence[int | str]) -> list[dict[str, Any]]:
+            return self._rows.where(version, f"{table}s", SITE_COLUMNS[table], **equal)
+
+        return _site_rows(where("visit", host=[host]), lambda table, visit: where(table, visit_id=[visit]))
+
+
+def _from_files(folder: Path, host: str) -> SiteRows:
+    visits = [row for visit in visits_of(folder, host) for row in rows_of(folder, "visit", visit)]
+    return _site_rows(visits, partial(rows_of, folder))
+
+
+def _site_rows(visits: list[dict[str, Any]], rows: Callable[[str, int], list[dict[str, Any]]]) -> SiteRows:
+    """The rows of some visits; `rows` reads those of a table that are of one visit."""
+    final = {visit["id"]: visit["main_response_id"] for visit in visits if visit["is_final"]}
+    responses = {}
+    for visit, main_response in final.items():
+        own = rows("response", visit)
+        document = [row["connection_id"] for row in own if row["id"] == main_response]
+        responses[visit] = [row for row in own if row["connection_id"] in document and None not in document]
+    return SiteRows(
+        visits=visits, connections={visit: rows("connection", visit) for visit in final}, responses=responses
+    )

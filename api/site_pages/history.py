@@ -26,8 +26,8 @@ from api.rows.query import TABLES
 from api.rows.reader import SiteReader
 from api.site_pages.listing import part_of_host, spellings
 from api.site_pages.table import SiteTables
-from api.stored.prepared.site_rows import DOCUMENT, SITE_COLUMNS
 from api.stored.shelf import Version
+from api.stored.site_rows import DOCUMENT, SITE_COLUMNS
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
 
@@ -45,7 +45,7 @@ HostPath = Annotated[
 SiteVisit: Any = create_model(
     "SiteVisit",
     __doc__="A page load of the site.",
-    **row_fields(TABLES["visits"].schema(), SITE_COLUMNS.visit),
+    **row_fields(TABLES["visits"].schema(), SITE_COLUMNS["visit"]),
     url=(str, Field(description="its waterfall")),
 )
 

@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from api.caching import Bounded
 from api.http.problems import Problem
 from api.stored.library import Library
-from api.stored.prepared.store import Prepared
+from api.stored.prepared import Prepared
 from api.stored.shelf import Version
 from releases.catalogue import Release
 from releases.cdf import Cdf, read_cdfs

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from api.rows.reader import RowReader, SiteReader
+from api.stored import site_rows
 from api.stored.held import HeldItems
 from api.stored.library import Library
-from api.stored.prepared import site_rows
-from api.stored.prepared.program import prepare
-from api.stored.prepared.store import CDFS, ITEMS, SITES, Prepared
-from api.stored.prepared.upkeep import keep_prepared
+from api.stored.prepared import CDFS, ITEMS, SITES, Prepared, keep_prepared, prepare
 from api.stored.shelf import Version
 from releases.cdf import load_cdfs, read_cdfs
 from releases.strata.cells import Items, read_items
@@ -91,12 +89,11 @@ def with_items(tmp_path: Path) -> Shelved:
     return shelved(tmp_path)
 
 
-@pytest.mark.parametrize(("at_once", "together", "rows"), [(1024, 32, 65_536), (3, 2, 4), (1, 1, 1)])
+@pytest.mark.parametrize("rows", [4096, 4, 1])
 def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
-    crawled: Shelved, monkeypatch: pytest.MonkeyPatch, at_once: int, together: int, rows: int
+    crawled: Shelved, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    for name, value in (("VISITS_AT_ONCE", at_once), ("VISITS_TOGETHER", together), ("BATCH_ROWS", rows)):
-        monkeypatch.setattr(site_rows, name, value)
+    monkeypatch.setattr(site_rows, "BATCH_ROWS", rows)
     crawled.prepare()
     by_files, by_queries = crawled.sites(crawled.prepared), crawled.sites(None)
     for host in hosts(MADE_UP_SITES):
@@ -110,14 +107,6 @@ def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
         ("ok", True),
     ]
     assert by_files.of(crawled.version, "none.test").visits == []
-
-
-def test_hosts_of_the_same_checksum_are_told_apart(crawled: Shelved, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site_rows, "_checksum", lambda _: 7)
-    crawled.prepare()
-    for host in hosts(MADE_UP_SITES):
-        found = crawled.sites(crawled.prepared).of(crawled.version, host)
-        assert found == crawled.sites(None).of(crawled.version, host)
 
 
 @pytest.mark.parametrize("measure", ["responses", "pages", "hosts"])

@@ -1,0 +1,226 @@
+"""Files that are made of each release once, and that the service maps instead of reading the release.
+
+A release has a folder, by where it is, its checksum and the version of the code. `python -m
+api.stored.prepared RELEASE FOLDER` makes the files of one release, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from api.code_version import code_version
+from api.processes import END_WITH_PARENT
+from api.stored.site_rows import write_site_rows
+from releases.cdf import Cdf, load_cdfs, read_cdfs, save_cdfs
+from releases.strata import bootstrap
+from releases.strata.cells import Items, read_items
+from schema.computed_tables import MEASURES
+from storage.staging import put_new
+from storage.sums import broken_sums, seal
+
+if TYPE_CHECKING:
+    from api.stored.library import Library
+    from api.stored.shelf import Version
+
+T = TypeVar("T")
+
+LOG = logging.getLogger(__name__)
+
+CDFS, ITEMS, SITES = "cdfs", "items", "sites"
+"""Folders of a prepared release: of its CDFs, of items with a folder for each measure,
+and of rows by visit."""
+
+LOOKED_AT_EVERY_S = 10.0
+"""Interval at which the releases are looked at for new ones, in seconds;
+1 s while some are not compared yet."""
+
+ENDS_WITHIN_S = 2
+"""Seconds in which a process that is killed ends, unless the machine is busy with others:
+the service does not wait longer."""
+
+MOST_ITEMS = 16_000_000
+"""Maximum number of items of a release that are prepared:
+reading those of a measure takes some 65 bytes each, 1 GB in all."""
+
+LOW_PRIORITY = 10
+"""nice(2): a tenth of the processor where answers want all of it."""
+
+
+class Prepared:
+    """Reads prepared files. A release whose files are not there, or cannot be read,
+    is read from its Parquet by others."""
+
+    def __init__(self, folder: Path, releases: Path) -> None:
+        """Files in `folder` of the releases in the folder `releases`;
+        nothing is there until `add` says so."""
+        self.folder = folder
+        # Services of other releases may have the same cache folder.
+        self._owner = hashlib.sha256(str(releases.absolute()).encode()).hexdigest()[:8]
+        self._code = code_version()[:16]
+        self._there: set[str] = set()
+
+    def path_of(self, version: Version) -> Path:
+        """The folder of a release, which may not be there."""
+        return self.folder / f"{self._owner}-{version.checksum}-{self._code}"
+
+    def has(self, version: Version) -> bool:
+        """Return whether the files of a release are there, whole and compared with their checksums."""
+        return self.path_of(version).name in self._there
+
+    def add(self, version: Version) -> None:
+        """Read the files of a release from now on: they are whole."""
+        self._there.add(self.path_of(version).name)
+
+    def cdfs(self, version: Version) -> dict[str, Cdf] | None:
+        """The CDF of every measure, mapped from their files; None if they are not there."""
+        return self._read(version, lambda folder: load_cdfs(folder / CDFS))
+
+    def items(self, version: Version, measure: str) -> Items | None:
+        """The items of a measure, mapped from their files; None if they are not there."""
+        return self._read(version, lambda folder: Items.load(folder / ITEMS / measure))
+
+    def site_rows(self, version: Version, read: Callable[[Path], T]) -> T | None:
+        """What `read` finds in the folder of the rows by visit; None if they are not there."""
+        return self._read(version, lambda folder: read(folder / SITES))
+
+    def remove_all_but(self, kept: Iterable[Version]) -> None:
+        """Remove the files of this folder's other releases and of other code:
+        what was withdrawn is not kept."""
+        names = {self.path_of(one).name for one in kept}
+        self._there &= names
+        for path in self.folder.glob(f"{self._owner}-*"):
+            if path.name not in names:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _read(self, version: Version, read: Callable[[Path], T]) -> T | None:
+        """What `read` finds in the folder of a release.
+
+        None if it is not there, or was removed or damaged.
+        """
+        if not self.has(version):
+            return None
+        try:
+            return read(self.path_of(version))
+        except FileNotFoundError:  # the release has too many items
+            return None
+        except (OSError, ValueError, pa.ArrowException) as exc:
+            LOG.warning("prepared files of %s are not read any more: %s", version.crawl, exc)
+            self._there.discard(self.path_of(version).name)
+            return None
+
+
+async def keep_prepared(prepared: Prepared, library: Library) -> None:
+    """Prepare the releases of a library as they come, until cancelled."""
+    refused: set[str] = set()
+    while True:
+        try:
+            versions = (await asyncio.to_thread(library.shelf)).versions
+            kept = [version for version in versions if version.is_sound]
+            await asyncio.to_thread(prepared.remove_all_but, kept)
+        except OSError as exc:
+            LOG.warning("releases are not prepared for now: %s", exc)
+            await asyncio.sleep(LOOKED_AT_EVERY_S)
+            continue
+        await _prepare_the_next(prepared, kept, refused)
+
+
+async def _prepare_the_next(prepared: Prepared, kept: Sequence[Version], refused: set[str]) -> None:
+    """Prepare a release that is not prepared yet, or wait if there is none.
+
+    `refused` are checksums of those that failed.
+    """
+    following = next(
+        (one for one in kept if one.is_checked and not prepared.has(one) and one.checksum not in refused),
+        None,
+    )
+    if following is None:
+        await asyncio.sleep(LOOKED_AT_EVERY_S if all(one.is_checked for one in kept) else 1)
+    elif (complaint := await _prepare(prepared, following)) is None:
+        if (prepared.path_of(following) / ITEMS).exists():
+            await asyncio.to_thread(bootstrap.draw)
+        prepared.add(following)
+    else:
+        refused.add(following.checksum)
+        LOG.warning("%s cannot be prepared, and is read more slowly: %s", following.crawl, complaint)
+
+
+async def _prepare(prepared: Prepared, version: Version) -> str | None:
+    """Prepare a release in a process of its own, which takes memory and time from no answer;
+    the complaint if it fails."""
+    folder = prepared.path_of(version)
+    call: Sequence[str] = (
+        sys.executable,
+        "-m",
+        "api.stored.prepared",
+        str(version.path),
+        str(folder),
+    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *END_WITH_PARENT,
+            *call,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError as exc:
+        return str(exc)
+    try:
+        _, errors = await process.communicate()
+    except asyncio.CancelledError:
+        # What it leaves half-made is removed by a later one.
+        process.kill()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
+        raise
+    if process.returncode == 0:
+        return None
+    lines = errors.decode(errors="replace").strip().splitlines()
+    with contextlib.suppress(IndexError):
+        return lines[-1]
+    return f"the process ended with {process.returncode}"
+
+
+def prepare(release: Path, folder: Path) -> None:
+    """Make the prepared files of a release in `folder`, unless they are there and whole.
+
+    A release with too many items is prepared without them. Raises OSError, ArrowException or KeyError if the
+    release's files cannot be read or the folder cannot be written.
+    """
+    if folder.exists():
+        if not broken_sums(folder):
+            return
+        shutil.rmtree(folder)
+    with put_new(folder) as made:
+        save_cdfs(read_cdfs(release / "distribution.parquet"), made / CDFS)
+        items = release / "item.parquet"
+        if pq.read_metadata(items).num_rows <= MOST_ITEMS:
+            (made / ITEMS).mkdir()
+            for measure in MEASURES:
+                read_items(items, measure).save(made / ITEMS / measure)
+        (made / SITES).mkdir()
+        write_site_rows(release, made / SITES)
+        seal(made, {})
+
+
+def main() -> None:
+    """Prepare the release that the arguments name, at a low priority."""
+    os.nice(LOW_PRIORITY)
+    release, folder = sys.argv[1:]
+    prepare(Path(release), Path(folder))
+
+
+if __name__ == "__main__":
+    main()
