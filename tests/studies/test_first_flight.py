@@ -21,7 +21,7 @@ from studies.first_flight.grid import (
     work,
 )
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.thorough]
 
 WALL_S = 120
 

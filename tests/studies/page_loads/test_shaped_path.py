@@ -12,7 +12,7 @@ from replay.networks.profiles import symmetric
 from studies.page_loads.shaped_path import ShapedPath, shaped_path
 from tests.zoo.serving.namespace import in_namespace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 SERVER = "10.79.2.5"
 RTT_S, RATE_BPS = 0.1, 10_000_000
