@@ -55,8 +55,8 @@ class Input:
 ALONE, EVERYONE = "half-loaded", "half-loaded-everyone"
 
 ARMS = {
-    one.id: one
-    for one in (
+    arm.id: arm
+    for arm in (
         Input(id="queues-low", title="shallow queues", changes={"queue": QUEUES["low"]}),
         Input(id="queues-high", title="deep queues", changes={"queue": QUEUES["high"]}),
         Input(id="at-least-2", title="queues of 2 packets and more", changes={"queue": QUEUES["at-least-2"]}),

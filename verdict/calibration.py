@@ -135,19 +135,19 @@ class Standing:
         if self.content is None:
             return ()
         missed = [
-            f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[one['center']]} data "
-            f"centre of 2010 changes by {one['ours']:.2g} {one['unit']} in the replay, published are "
-            f"{one['published']:.2g} {one['unit']}."
+            f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[figure['center']]} data "
+            f"centre of 2010 changes by {figure['ours']:.2g} {figure['unit']} in the replay, published are "
+            f"{figure['published']:.2g} {figure['unit']}."
             for quantity in sorted(PRECEDENT)
-            for one in _missed(self.content["figures"], quantity)
+            for figure in _missed(self.content["figures"], quantity)
         ]
         other = [
             f"Over the networks of the {CENTERS[center]} data centre of 2010 the rule chooses IW "
-            f"{one['window']}, not IW {EXPERIMENT}."
-            for center, one in self.content["choices"].items()
-            if one["window"] != EXPERIMENT
+            f"{choice['window']}, not IW {EXPERIMENT}."
+            for center, choice in self.content["choices"].items()
+            if choice["window"] != EXPERIMENT
         ]
-        return tuple(Reason(level="low", sentence=one) for one in [*missed, *other])
+        return tuple(Reason(level="low", sentence=sentence) for sentence in [*missed, *other])
 
     def check(self, rule: Rule) -> None:
         """Raise CannotDecide if the rule decides by a quantity that the back-cast misses by more than FACTOR.
@@ -158,12 +158,12 @@ class Standing:
         figures = self.content["figures"] if self.content else ()
         for quantity in rule.quantities:
             if quantity not in PRECEDENT and (missed := _missed(figures, quantity)):
-                told = "; ".join(
-                    f"{one['what']} is {one['ours']:.3g} {one['unit']}, published {one['published']:.3g} "
-                    f"{one['unit']}"
-                    for one in missed
+                differences = "; ".join(
+                    f"{figure['what']} is {figure['ours']:.3g} {figure['unit']}, "
+                    f"published {figure['published']:.3g} {figure['unit']}"
+                    for figure in missed
                 )
-                raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {told}")
+                raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {differences}")
 
     def origin(self) -> dict[str, Any] | None:
         """What identifies the back-cast in a manifest; None without one."""
@@ -172,10 +172,10 @@ class Standing:
         return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
 
 
-def figures_of(found: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
+def figures_of(experiment_rows: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
     """Yield all published figures: those at IW 3 first, then what changed at IW 10."""
     for center in DATA_CENTERS:
-        base, experiment = (_latency(found, calibrated, center, iw) for iw in (BASE, EXPERIMENT))
+        base, experiment = (_latency(experiment_rows, calibrated, center, iw) for iw in (BASE, EXPERIMENT))
         published = LATENCY[center, BASE], LATENCY[center, EXPERIMENT]
 
         def figure(
@@ -217,7 +217,7 @@ def figures_of(found: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
         names: tuple[Service | Literal["all"], ...] = (*SERVICES, "all")
         for name in names:
             before, after = RETRANSMITTED[center, name][BASE], RETRANSMITTED[center, name][EXPERIMENT]
-            ours = [_segments(found, center, name, iw) for iw in (BASE, EXPERIMENT)]
+            ours = [_segments(experiment_rows, center, name, iw) for iw in (BASE, EXPERIMENT)]
             yield figure(f", {name}: segments sent again at IW 3", "%", "calibration", before, ours[0])
             yield figure(
                 f", {name}: more segments sent again at IW 10",
@@ -229,7 +229,9 @@ def figures_of(found: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
             )
         for service in SERVICES:
             levels = RESPONSES[center, service]
-            ours = [responses_percent(found[center, service], center, iw) for iw in (BASE, EXPERIMENT)]
+            ours = [
+                responses_percent(experiment_rows[center, service], center, iw) for iw in (BASE, EXPERIMENT)
+            ]
             yield figure(
                 f", {service}: responses with any at IW 3", "%", "calibration", levels[BASE], ours[0]
             )
@@ -249,16 +251,19 @@ def _gain(before: float, after: float) -> float:
 
 
 def _latency(
-    found: Experiment, calibrated: Calibrated, center: DataCenter, iw: int
+    experiment: Experiment, calibrated: Calibrated, center: DataCenter, iw: int
 ) -> tuple[float, tuple[float, ...]]:
-    values, weights = latencies_ms(found[center, "search"], center, calibrated.inputs, iw)
+    values, weights = latencies_ms(experiment[center, "search"], center, calibrated.inputs, iw)
     return mean_and_quantiles(values + np.float64(calibrated.backend_ms[center]), weights)
 
 
-def _segments(found: Experiment, center: DataCenter, name: Service | Literal["all"], iw: int) -> float:
+def _segments(experiment: Experiment, center: DataCenter, name: Service | Literal["all"], iw: int) -> float:
     if name == "all":
-        return sum(share * segments_percent(found[center, one], center, iw) for one, share in mix().items())
-    return segments_percent(found[center, name], center, iw)
+        return sum(
+            share * segments_percent(experiment[center, service], center, iw)
+            for service, share in mix().items()
+        )
+    return segments_percent(experiment[center, name], center, iw)
 
 
 def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
@@ -270,10 +275,10 @@ def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> E
 
 
 def choices(
-    found: Experiment, calibrated: Calibrated, rule: Rule = BACKCAST_RULE
+    experiment: Experiment, calibrated: Calibrated, rule: Rule = BACKCAST_RULE
 ) -> dict[DataCenter, Answer]:
     """What the rule chooses over each data centre's networks."""
-    rows = production(found, calibrated.backend_ms)
+    rows = production(experiment, calibrated.backend_ms)
     return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
 
 
@@ -303,13 +308,13 @@ def content_of(
                 "window": in_json(answer.window),
                 "candidates": [
                     {
-                        "window": in_json(one.window),
-                        "verdict": one.verdict,
-                        "gain_percent": one.gain.estimate,
-                        "resent_pp": one.resent.estimate,
-                        "net_benefit_pp": one.net_benefit.estimate,
+                        "window": in_json(candidate.window),
+                        "verdict": candidate.verdict,
+                        "gain_percent": candidate.gain.estimate,
+                        "resent_pp": candidate.resent.estimate,
+                        "net_benefit_pp": candidate.net_benefit.estimate,
                     }
-                    for one in answer.judged
+                    for candidate in answer.judged
                 ],
             }
             for center, answer in chosen.items()
@@ -321,14 +326,14 @@ def content_of(
         },
         "tried": [
             {
-                "service": one.service,
-                "shape": str(one.shape),
-                **inputs_of(one.inputs),
-                "segments": dict(one.segments),
-                "responses": dict(one.responses),
-                "error": one.error,
+                "service": trial.service,
+                "shape": str(trial.shape),
+                **inputs_of(trial.inputs),
+                "segments": dict(trial.segments),
+                "responses": dict(trial.responses),
+                "error": trial.error,
             }
-            for one in calibrated.tried
+            for trial in calibrated.tried
         ],
     }
 
@@ -400,8 +405,10 @@ def standing_of(
 def sentence(content: Mapping[str, Any]) -> str:
     """The outcome of a back-cast in a sentence."""
     own = [figure for figure in content["figures"] if figure["quantity"] in PRECEDENT]
-    met = f"{sum(one['is_met'] for one in own)} of {len(own)} figures of 2010"
-    chosen = " and ".join(f"IW {one['window']} ({center})" for center, one in content["choices"].items())
+    met = f"{sum(figure['is_met'] for figure in own)} of {len(own)} figures of 2010"
+    chosen = " and ".join(
+        f"IW {choice['window']} ({center})" for center, choice in content["choices"].items()
+    )
     return (
         f"Asked about 2010, the replay meets {met} within a factor of {stated(content['factor'])}, and the "
         f"rule chooses {chosen}."

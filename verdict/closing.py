@@ -25,11 +25,11 @@ class Closing:
         """What it needs, in a sentence."""
         if self.loads is not None:
             return f"About {math.ceil(self.loads)} times the loads would tell of IW {self.window}."
-        told = f"More loads of the same pages would not tell of IW {self.window}"
+        no_loads = f"More loads of the same pages would not tell of IW {self.window}"
         return (
-            f"{told}."
+            f"{no_loads}."
             if self.pages is None
-            else f"{told}; about {math.ceil(self.pages)} times the pages would."
+            else f"{no_loads}; about {math.ceil(self.pages)} times the pages would."
         )
 
 
@@ -39,16 +39,16 @@ def closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
     needs = [Closing(window=judged.window, loads=1.0, pages=1.0)]
     gain, benefit = judged.gain, judged.net_benefit
     if gain.lower < rule.worthwhile_percent <= gain.upper:
-        wanted = abs(gain.estimate - rule.worthwhile_percent)
-        needs.append(_needed(effects, {(rule.time, judged.window): 1.0}, gain, wanted, judged.window))
+        half = abs(gain.estimate - rule.worthwhile_percent)
+        needs.append(_needed(effects, {(rule.time, judged.window): 1.0}, gain, half, judged.window))
     if rule.price_pp is not None and benefit.lower < 0 <= benefit.upper:
-        wanted = max(abs(benefit.estimate), rule.zone_pp - abs(benefit.estimate))
+        half = max(abs(benefit.estimate), rule.zone_pp - abs(benefit.estimate))
         factors = effects.net_benefit_factors(judged.window, price_pp=rule.price_pp, time=rule.time)
-        needs.append(_needed(effects, factors, benefit, wanted, judged.window))
+        needs.append(_needed(effects, factors, benefit, half, judged.window))
     return Closing(
         window=judged.window,
-        loads=_most([one.loads for one in needs]),
-        pages=_most([one.pages for one in needs]),
+        loads=_most([need.loads for need in needs]),
+        pages=_most([need.pages for need in needs]),
     )
 
 
@@ -59,15 +59,15 @@ def _most(times: Sequence[float | None]) -> float | None:
 
 
 def _needed(
-    effects: Effects, factors: dict[Name, float], interval: Interval, wanted: float, window: int
+    effects: Effects, factors: dict[Name, float], interval: Interval, target: float, window: int
 ) -> Closing:
     """What shrinks half an interval to `wanted`."""
     parts = effects.components(factors)
     drawn = parts.networks + parts.pairs
     half = (interval.upper - interval.lower) / 2
-    if not (math.isfinite(half) and wanted > 0 and drawn > 0):
+    if not (math.isfinite(half) and target > 0 and drawn > 0):
         return Closing(window=window, loads=None, pages=None)
-    part = (wanted / half) ** 2
+    part = (target / half) ** 2
     left = part * (parts.pages + drawn) - parts.pages
     return Closing(
         window=window, loads=max(1.0, drawn / left) if left > 0 else None, pages=max(1.0, 1 / part)

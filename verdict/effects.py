@@ -45,8 +45,8 @@ def _log_change(column: str) -> Callable[[Load, Load], Floats]:
     def of(load: Load, base: Load) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.log(load[column]) - np.log(base[column])
-        found: Floats = np.where(np.isfinite(change), change, np.nan)
-        return found
+        finite: Floats = np.where(np.isfinite(change), change, np.nan)
+        return finite
 
     return of
 
@@ -54,8 +54,8 @@ def _log_change(column: str) -> Callable[[Load, Load], Floats]:
 def _share_change(part: str, whole: str) -> Callable[[Load, Load], Floats]:
     def of(load: Load, base: Load) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: Floats = 100 * (load[part] / load[whole] - base[part] / base[whole])
-        return np.where(np.isfinite(found), found, np.nan)
+            difference: Floats = 100 * (load[part] / load[whole] - base[part] / base[whole])
+        return np.where(np.isfinite(difference), difference, np.nan)
 
     return of
 
@@ -63,8 +63,8 @@ def _share_change(part: str, whole: str) -> Callable[[Load, Load], Floats]:
 def _share(part: str, whole: str) -> Callable[[Load, Load], Floats]:
     def of(load: Load, _base: Load) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: Floats = 100 * load[part] / load[whole]
-        return np.where(np.isfinite(found), found, np.nan)
+            share: Floats = 100 * load[part] / load[whole]
+        return np.where(np.isfinite(share), share, np.nan)
 
     return of
 
@@ -132,7 +132,7 @@ LEVELS = (
 )
 """What a window sends again, against nothing: shares in per cent."""
 
-BY_ID = {one.id: one for one in (*QUANTITIES, *LEVELS)}
+BY_ID = {quantity.id: quantity for quantity in (*QUANTITIES, *LEVELS)}
 
 Name = tuple[str, int]
 """A quantity and a window."""
@@ -194,7 +194,7 @@ class Effects:
         weights = np.array(list(factors.values()))
         value = float(self.values[places] @ weights)
         page, network, pair = self._sums(places, weights)
-        squares = [float(one @ one) for one in (page, network, pair)]
+        squares = [float(sums @ sums) for sums in (page, network, pair)]
         square = max(squares[0] + squares[1] - squares[2], squares[0], squares[1])
         degrees = (
             _degrees(page, most=int((page != 0).sum()) - 1),
@@ -225,8 +225,8 @@ class Effects:
     def saved(self, quantity: str, window: int, tail: float, *, over: int | None = None) -> Interval:
         """The quantity in its unit, a time in per cent saved against the incumbent or the window `over`."""
         names = {(quantity, window): 1.0, **({} if over is None else {(quantity, over): -1.0})}
-        found = self.combine(names).interval(tail)
-        return percent_saved(found) if BY_ID[quantity].is_log else found
+        interval = self.combine(names).interval(tail)
+        return percent_saved(interval) if BY_ID[quantity].is_log else interval
 
     def net_benefit_factors(self, window: int, *, price_pp: float, time: str) -> dict[Name, float]:
         """The combination whose error is that of the net benefit, by the delta method."""
@@ -237,13 +237,13 @@ class Effects:
         """Price times per cent of time saved, less payload sent again, in percentage points."""
         gain = 100 * -math.expm1(float(self.values[self.names[time, window]]))
         value = price_pp * gain - float(self.values[self.names["resent", window]])
-        found = self.combine(self.net_benefit_factors(window, price_pp=price_pp, time=time)).interval(tail)
-        half = found.upper - found.estimate
+        interval = self.combine(self.net_benefit_factors(window, price_pp=price_pp, time=time)).interval(tail)
+        half = interval.upper - interval.estimate
         return Interval(value, value - half, value + half)
 
     def _sums(self, places: Sequence[int], weights: Floats) -> tuple[Floats, Floats, Floats]:
         page, network, pair = (
-            one[:, places] @ weights for one in (self.by_page, self.by_network, self.by_pair)
+            sums[:, places] @ weights for sums in (self.by_page, self.by_network, self.by_pair)
         )
         return page, network, pair
 
@@ -255,8 +255,8 @@ def percent_saved(change: Interval) -> Interval:
     Interval(estimate=-0.0, lower=-inf, upper=-0.0)
     """
 
-    def saved(one: float) -> float:
-        return -100 * math.expm1(one) if one < 700 else -math.inf
+    def saved(logarithm: float) -> float:
+        return -100 * math.expm1(logarithm) if logarithm < 700 else -math.inf
 
     return Interval(saved(change.estimate), saved(change.upper), saved(change.lower))
 
@@ -305,7 +305,7 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
     joined = _joined_strata(own, np.unique(networks))
     values = np.full(len(changes), np.nan)
     counts = np.zeros(len(changes), np.intp)
-    sums = [np.zeros((int(one.max(initial=-1)) + 1, len(changes))) for one in (pages, networks, pairs)]
+    sums = [np.zeros((int(codes.max(initial=-1)) + 1, len(changes))) for codes in (pages, networks, pairs)]
     for place, ((quantity, _), change) in enumerate(changes.items()):
         share = frame["slow_share" if BY_ID[quantity].of_slow else "share"]
         known = np.isfinite(change) & (share * frame["weight"] > 0)[networks]
@@ -344,13 +344,13 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
 
 
 def _restored(counts: Integers) -> Floats:
-    found: Floats = counts / np.maximum(counts - 1, 1)
-    return found
+    factors: Floats = counts / np.maximum(counts - 1, 1)
+    return factors
 
 
-def _joined_strata(strata: Integers, there: Integers) -> Integers:
+def _joined_strata(strata: Integers, sampled: Integers) -> Integers:
     """Number of each network's stratum; one of which a single network is `there` is joined to a neighbour."""
-    counts = np.bincount(strata[there], minlength=int(strata.max(initial=-1)) + 1)
+    counts = np.bincount(strata[sampled], minlength=int(strata.max(initial=-1)) + 1)
     joined, group, held = np.zeros(len(counts), np.intp), 0, 0
     for place, count in enumerate(counts.tolist()):
         if held >= 2:

@@ -113,17 +113,17 @@ class Evidence:
 
     def of_network(self, name: str) -> Floats:
         """A field of each draw's network."""
-        found: Floats = np.array([getattr(network, name) for network in self.networks], float)[self.places]
-        return found
+        values: Floats = np.array([getattr(network, name) for network in self.networks], float)[self.places]
+        return values
 
-    def where(self, kept: Mask) -> "Evidence":
+    def where(self, mask: Mask) -> "Evidence":
         """The draws under a mask."""
         return replace(
             self,
-            visits=self.visits[kept],
-            places=self.places[kept],
-            values={name: array[kept] for name, array in self.values.items()},
-            again={name: array[kept] for name, array in self.again.items()},
+            visits=self.visits[mask],
+            places=self.places[mask],
+            values={name: array[mask] for name, array in self.values.items()},
+            again={name: array[mask] for name, array in self.again.items()},
         )
 
 
@@ -149,15 +149,15 @@ def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int)
     """The evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks are
     left out."""
     frame = tuple(sorted(networks, key=lambda network: network.id))
-    loads = loads.filter(pc.field("profile").isin(pa.array([one.id for one in frame], pa.string())))
-    place_of = {one.id: place for place, one in enumerate(frame)}
+    loads = loads.filter(pc.field("profile").isin(pa.array([network.id for network in frame], pa.string())))
+    place_of = {network.id: place for place, network in enumerate(frame)}
     names = loads["profile"].combine_chunks().dictionary_encode()
     codes = np.array([place_of[name] for name in names.dictionary.to_pylist()], np.intp)
     places = codes[names.indices.to_numpy()] if len(loads) else np.zeros(0, np.intp)
     visits, seeds, segments = (loads[name].to_numpy().astype(np.intp) for name in ("visit_id", "seed", "iw"))
     is_paced, is_again = (
-        np.asarray(one, np.bool_)
-        for one in (loads["pacing"].to_numpy(), pc.equal(loads["route"], "alias").to_numpy())
+        np.asarray(flags, np.bool_)
+        for flags in (loads["pacing"].to_numpy(), pc.equal(loads["route"], "alias").to_numpy())
     )
     keys, draws = np.unique(np.column_stack([visits, places, seeds]), axis=0, return_inverse=True)
     draws = draws.reshape(-1)
@@ -178,7 +178,7 @@ def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int)
         networks=frame,
         visits=keys[:, 0].copy(),
         places=keys[:, 1].copy(),
-        windows=tuple(one // 2 if one % 2 else Paced(one // 2) for one in series.tolist()),
+        windows=tuple(kind // 2 if kind % 2 else Paced(kind // 2) for kind in series.tolist()),
         values={name: array[:, :-1] for name, array in whole.items()},
         again={name: array[:, -1] for name, array in whole.items()},
         states=dict(sorted(collections.Counter(loads["state"].to_pylist()).items())),

@@ -46,16 +46,16 @@ def plan_replay(
     PopulationError or ReplayError.
     """
     profiles, weights, which = networks_of(file, populations)
-    some, windows, arms = (
+    pages, windows, arms = (
         sample(recipes, file.max_pages or len(recipes)),
         file.rule.candidates,
         file.combinations(),
     )
-    cells = plan(some, profiles, windows=windows, seeds=file.seeds, conditions=arms)
+    cells = plan(pages, profiles, windows=windows, seeds=file.seeds, conditions=arms)
     if file.everyone_pages:
-        known = {cell.id for cell in cells}
-        others = everyone_cells(sample(some, file.everyone_pages), profiles, file)
-        cells += [cell for cell in others if cell.id not in known]
+        planned = {cell.id for cell in cells}
+        others = everyone_cells(sample(pages, file.everyone_pages), profiles, file)
+        cells += [cell for cell in others if cell.id not in planned]
     facts = plan_facts(
         cells,
         {**source, "pages_there": len(recipes), "asked": file.asked},
@@ -64,7 +64,7 @@ def plan_replay(
         populations=weights,
     )
     sentence = (
-        f"{len(some):,} of {len(recipes):,} pages, {len(profiles)} networks ({which}), {len(windows)} "
+        f"{len(pages):,} of {len(recipes):,} pages, {len(profiles)} networks ({which}), {len(windows)} "
         f"windows, {file.seeds} seeds: {len(cells):,} loads"
     )
     return FullReplay(cells=cells, facts=facts, sentence=sentence)
@@ -89,9 +89,13 @@ def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tu
         if unknown := [name for name in names if name not in known]:
             raise PopulationError(f"networks: no profile {', '.join(unknown)}; there are {', '.join(known)}")
         return tuple(known[name] for name in names), PAPER_POPULATIONS, "by their ids"
-    found = population_of(file, folder)
-    chosen = representatives(found, file.max_networks)
-    return chosen.profiles, chosen.populations, f"for the {len(found.profiles)} of {chosen.populations[0].id}"
+    population = population_of(file, folder)
+    chosen = representatives(population, file.max_networks)
+    return (
+        chosen.profiles,
+        chosen.populations,
+        f"for the {len(population.profiles)} of {chosen.populations[0].id}",
+    )
 
 
 def population_of(file: ReplayFile, folder: Path) -> CsvPopulation:

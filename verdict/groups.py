@@ -23,8 +23,8 @@ class Group:
     def of(self, evidence: Evidence) -> Mask:
         """The draws over such a line."""
         values = evidence.of_network(self.column)
-        found: Mask = (values > self.above) & (values <= self.up_to)
-        return found
+        mask: Mask = (values > self.above) & (values <= self.up_to)
+        return mask
 
 
 GROUPS = (
@@ -39,21 +39,21 @@ GROUPS = (
 
 def within(evidence: Evidence, group: Group) -> Evidence:
     """The draws of a group; each stratum counts by the part of its draws that are in it."""
-    kept = group.of(evidence)
+    mask = group.of(evidence)
     stratum = evidence.of_network("stratum").astype(np.intp)
     most = int(stratum.max(initial=0)) + 1
-    part = np.bincount(stratum[kept], minlength=most) / np.maximum(np.bincount(stratum, minlength=most), 1)
+    part = np.bincount(stratum[mask], minlength=most) / np.maximum(np.bincount(stratum, minlength=most), 1)
     networks = tuple(
         replace(
             network, share=network.share * float(part[network.stratum]) if network.stratum < most else 0.0
         )
         for network in evidence.networks
     )
-    return replace(evidence, networks=networks).where(kept)
+    return replace(evidence, networks=networks).where(mask)
 
 
 def share_of(evidence: Evidence, group: Group) -> float:
     """Share of the population's lines that are in the group."""
     inside = within(evidence, group)
-    there = {network.stratum: network.share for network in inside.networks}
-    return float(sum(there.values()))
+    shares = {network.stratum: network.share for network in inside.networks}
+    return float(sum(shares.values()))

@@ -27,10 +27,10 @@ def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list
     `groups` are clauses on groups of lines with another answer.
     """
     if answer.kind == "no answer":
-        found = f" By itself the rule finds this: {told_of(answer.rival, rule)}." if answer.rival else ""
-        return [f"No answer: {' '.join(answer.broken)}{found}"]
-    told = "; ".join(groups)
-    differs = [f"{told[:1].upper()}{told[1:]}."] if groups else []
+        finding = f" By itself the rule finds this: {told_of(answer.rival, rule)}." if answer.rival else ""
+        return [f"No answer: {' '.join(answer.broken)}{finding}"]
+    clause = "; ".join(groups)
+    differs = [f"{clause[:1].upper()}{clause[1:]}."] if groups else []
     return [f"{headline(answer, rule)}: {_why(answer, rule)}.", *differs, _confidence(answer)]
 
 
@@ -38,24 +38,24 @@ def _why(answer: Answer, rule: Rule) -> str:
     rival = answer.rival
     if rival is None:
         return "nothing else was replayed"
-    told = told_of(rival, rule)
+    clause = told_of(rival, rule)
     if answer.kind == "raise":
         still = answer.having("open")
-        return told + (f"; {listed(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
+        return clause + (f"; {listed(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
     if answer.kind == "open":
-        return f"{told}; IW {rule.incumbent} stays meanwhile"
+        return f"{clause}; IW {rule.incumbent} stays meanwhile"
     if rival.verdict == "at the price":
-        return f"{told}, just what 2010 paid for as much"
-    return f"no other window is worth it, and {told}, the nearest"
+        return f"{clause}, just what 2010 paid for as much"
+    return f"no other window is worth it, and {clause}, the nearest"
 
 
-def told_of(one: Judged, rule: Rule) -> str:
+def told_of(candidate: Judged, rule: Rule) -> str:
     """What a window saves and sends again, in a clause."""
     what = "page time" if rule.time == "page" else f"{rule.time} time"
-    milliseconds = quantity(_finite(one.milliseconds.estimate), "ms")
+    milliseconds = quantity(_finite(candidate.milliseconds.estimate), "ms")
     return (
-        f"IW {one.window} saves {known(one.gain, '%')} of {what}, {milliseconds} a page, and sends "
-        f"{known(one.resent, 'pp')} more of the payload again"
+        f"IW {candidate.window} saves {known(candidate.gain, '%')} of {what}, {milliseconds} a page, "
+        f"and sends {known(candidate.resent, 'pp')} more of the payload again"
     )
 
 

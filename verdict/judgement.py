@@ -94,9 +94,9 @@ class Again:
     def is_sound(self) -> bool | None:
         """Whether no difference is shown; None if there are too few loads for any interval."""
         ends = (self.gain, self.resent)
-        if any(not math.isfinite(one.upper - one.lower) for one in ends):
+        if any(not math.isfinite(interval.upper - interval.lower) for interval in ends):
             return None
-        return all(one.lower <= 0 <= one.upper for one in ends)
+        return all(interval.lower <= 0 <= interval.upper for interval in ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,21 +130,21 @@ class Answer:
 
     def having(self, verdict: Verdict) -> tuple[int, ...]:
         """The windows with a verdict."""
-        return tuple(one.window for one in self.judged if one.verdict == verdict)
+        return tuple(candidate.window for candidate in self.judged if candidate.verdict == verdict)
 
     def of(self, window: int) -> Judged:
         """The verdict on a window."""
-        return next(one for one in self.judged if one.window == window)
+        return next(candidate for candidate in self.judged if candidate.window == window)
 
     @property
     def rival(self) -> Judged | None:
         """The candidate that a reader asks about: the recommended one, else the one with the most net benefit
         of those that may save enough."""
-        if any(one.window == self.by_itself for one in self.judged):
+        if any(candidate.window == self.by_itself for candidate in self.judged):
             return self.of(self.by_itself)
-        found = [one for one in self.judged if math.isfinite(one.net_benefit.estimate)]
-        saving = [one for one in found if one.gain.estimate >= 1] or found
-        return max(saving, key=lambda one: one.net_benefit.estimate, default=None)
+        measured = [candidate for candidate in self.judged if math.isfinite(candidate.net_benefit.estimate)]
+        saving = [candidate for candidate in measured if candidate.gain.estimate >= 1] or measured
+        return max(saving, key=lambda candidate: candidate.net_benefit.estimate, default=None)
 
 
 def judge(
@@ -173,9 +173,11 @@ def judge(
     if effects is None:
         raise ValueError("a judgement needs a look")
     tail = (1 - rule.confidence) / 2
-    worth = [one.window for one in judged.values() if one.verdict == "worth it"]
+    worth = [candidate.window for candidate in judged.values() if candidate.verdict == "worth it"]
     surpassed = {window: _surpassing(effects, window, worth, rule) for window in worth}
-    found = tuple(replace(one, surpassed_by=surpassed.get(window, ())) for window, one in judged.items())
+    candidates = tuple(
+        replace(candidate, surpassed_by=surpassed.get(window, ())) for window, candidate in judged.items()
+    )
     guards = tuple(
         _guarded(guard, window, effects, everyone, tail, rule) for window in worth for guard in rule.guards
     )
@@ -183,7 +185,7 @@ def judge(
     broken = [*broken]
     if again.is_sound is False:
         broken.append(f"IW {rule.incumbent} differs from itself over other routes and guests.")
-    return _answer(found, guards, again, rule, broken=broken, reasons=[*reasons])
+    return _answer(candidates, guards, again, rule, broken=broken, reasons=[*reasons])
 
 
 def _judged(effects: Effects, window: int, rule: Rule, share: float, *, before: Judged | None) -> Judged:
@@ -243,12 +245,12 @@ def _surpassing(effects: Effects, window: int, worth: Sequence[int], rule: Rule)
 def _guarded(
     guard: Guard, window: int, effects: Effects, everyone: Evidence | None, tail: float, rule: Rule
 ) -> Guarded:
-    found = effects
+    guarded = effects
     if guard.everyone:
         if everyone is None:
             return Guarded(guard=guard, window=window, longer=None)
-        found = measure(everyone, [window], incumbent=rule.incumbent)
-    saved = found.saved(guard.quantity, window, tail)
+        guarded = measure(everyone, [window], incumbent=rule.incumbent)
+    saved = guarded.saved(guard.quantity, window, tail)
     return Guarded(guard=guard, window=window, longer=-saved if math.isfinite(saved.estimate) else None)
 
 
@@ -272,9 +274,13 @@ def _answer(
     reasons: Sequence[Reason],
 ) -> Answer:
     violated = {guard.window for guard in guards if guard.holds is False}
-    fit = [one for one in judged if one.verdict == "worth it" and one.window not in violated]
+    fit = [
+        candidate
+        for candidate in judged
+        if candidate.verdict == "worth it" and candidate.window not in violated
+    ]
     chosen = chosen_of(fit)
-    is_open = any(one.verdict == "open" for one in judged)
+    is_open = any(candidate.verdict == "open" for candidate in judged)
     kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
     lowering = [*reasons]
     if is_open:
@@ -291,7 +297,7 @@ def _answer(
         for guard in guards
         if guard.holds is None and guard.window == chosen
     ]
-    levels = [one.level for one in lowering]
+    levels = [reason.level for reason in lowering]
     return Answer(
         kind="no answer" if broken else kind,
         window=rule.incumbent if chosen is None or broken else chosen,
@@ -315,10 +321,12 @@ def _answer(
 def chosen_of(fit: Sequence[Judged]) -> int | None:
     """The smallest window that no larger one of these surpasses; of a paced and an unpaced window of one size
     the one with more net benefit."""
-    windows = {one.window for one in fit}
-    least = [one for one in fit if not windows & set(one.surpassed_by)]
+    windows = {candidate.window for candidate in fit}
+    least = [candidate for candidate in fit if not windows & set(candidate.surpassed_by)]
     if not least:
         return None
-    size = min(int(one.window) for one in least)
-    alike = [one for one in least if int(one.window) == size]
-    return max(alike, key=lambda one: (one.net_benefit.estimate, is_paced(one.window))).window
+    size = min(int(candidate.window) for candidate in least)
+    alike = [candidate for candidate in least if int(candidate.window) == size]
+    return max(
+        alike, key=lambda candidate: (candidate.net_benefit.estimate, is_paced(candidate.window))
+    ).window

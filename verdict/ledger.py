@@ -97,41 +97,48 @@ def ledger(
         )
     )
     for arm in arms:
-        there = {*arm.evidence.windows}
-        some = rule.over(
+        loaded = {*arm.evidence.windows}
+        narrowed = rule.over(
             tuple(
                 candidate
                 for candidate in rule.candidates
-                if candidate in there or candidate == rule.incumbent
+                if candidate in loaded or candidate == rule.incumbent
             )
         )
-        if some.rivals():
+        if narrowed.rivals():
             rows.append(
-                (arm.id, arm.title, judge([Look(evidence=arm.evidence)], some, everyone=everyone), some)
+                (
+                    arm.id,
+                    arm.title,
+                    judge([Look(evidence=arm.evidence)], narrowed, everyone=everyone),
+                    narrowed,
+                )
             )
     answers = [_entry(name, title, answer, by) for name, title, answer, by in rows]
     first = _advice(answers[0])
     return tuple(dataclasses.replace(answer, turns=_advice(answer) != first) for answer in answers)
 
 
-def _advice(one: Entry) -> tuple[Kind, int | None]:
+def _advice(entry: Entry) -> tuple[Kind, int | None]:
     """What a reader would do: open answers are alike, whatever else is open."""
-    return one.kind, one.window if one.kind == "raise" else None
+    return entry.kind, entry.window if entry.kind == "raise" else None
 
 
 def by_group(look: Look, rule: Rule) -> tuple[Entry, ...]:
     """The answer for each group of lines, by the loads of one look and without guards."""
     own = dataclasses.replace(rule, guards=())
-    found = []
+    entries = []
     for group in GROUPS:
         inside = within(look.evidence, group)
         if len(inside):
             answer = judge([Look(evidence=inside)], own)
             entry = _entry(group.id, group.title, answer, own)
-            if answer.kind != "raise" and not any(one > rule.incumbent for one in answer.having("open")):
+            if answer.kind != "raise" and not any(
+                window > rule.incumbent for window in answer.having("open")
+            ):
                 entry = dataclasses.replace(entry, kind="stays", answer="No larger window is worth it")
-            found.append(dataclasses.replace(entry, share=share_of(look.evidence, group)))
-    return tuple(found)
+            entries.append(dataclasses.replace(entry, share=share_of(look.evidence, group)))
+    return tuple(entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,57 +157,58 @@ class Level:
 def levels(look: Look, rule: Rule) -> tuple[Level, ...]:
     """What the incumbent sends again by class of rate, each interval by itself."""
     tail = (1 - rule.confidence) / 2
-    found = []
+    levels_of_groups = []
     for group in GROUPS:
         inside = within(look.evidence, group)
         if group.column == "down_bps" and len(inside):
             effects = measure(inside, [rule.incumbent], incumbent=rule.incumbent, quantities=LEVELS)
             resent, responses = (effects.saved(level.id, rule.incumbent, tail) for level in LEVELS)
             share = share_of(look.evidence, group)
-            found.append(
+            levels_of_groups.append(
                 Level(id=group.id, title=group.title, share=share, resent=resent, responses=responses)
             )
-    return tuple(found)
+    return tuple(levels_of_groups)
 
 
 def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
     """A clause on each group of lines for which a window is worth it or none is, and all lines differ."""
-    found = []
+    phrases = []
     for group in groups:
         if group.share is None or group.kind not in ("raise", "stays") or group.kind == answer.kind:
             continue
         who = f"over {group.title} ({quantity(100 * group.share, '%', 2)})"
         if group.kind == "stays" or group.gain is None or group.resent is None:
-            found.append(f"{who} no larger window is worth it")
+            phrases.append(f"{who} no larger window is worth it")
         else:
-            told = f"{known(group.gain, '%')} saved, {known(group.resent, 'pp')} more sent again"
-            found.append(f"{who} IW {group.window} is worth it: {told}")
-    return found
+            cost = f"{known(group.gain, '%')} saved, {known(group.resent, 'pp')} more sent again"
+            phrases.append(f"{who} IW {group.window} is worth it: {cost}")
+    return phrases
 
 
 def _by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
     """The largest saving of the windows at which others' short flows are shown to take no longer than now."""
     limit = next(guard.limit_percent for guard in rule.guards if guard.everyone)
-    there = [rival for rival in rule.rivals() if rival in everyone.windows]
-    effects = measure(everyone, there, incumbent=rule.incumbent)
-    tail = (1 - rule.confidence) / 2 / max(1, len(there))
-    longer = {one: -effects.saved("short flows", one, tail) for one in there}
+    windows = [rival for rival in rule.rivals() if rival in everyone.windows]
+    effects = measure(everyone, windows, incumbent=rule.incumbent)
+    tail = (1 - rule.confidence) / 2 / max(1, len(windows))
+    longer = {window: -effects.saved("short flows", window, tail) for window in windows}
     judged = tuple(
         dataclasses.replace(
-            one,
-            verdict=one.verdict
-            if one.verdict == "not worth it"
+            candidate,
+            verdict=candidate.verdict
+            if candidate.verdict == "not worth it"
             else "open"
-            if one.window not in longer or longer[one.window].lower <= limit < longer[one.window].upper
-            else one.verdict
-            if longer[one.window].upper <= limit
+            if candidate.window not in longer
+            or longer[candidate.window].lower <= limit < longer[candidate.window].upper
+            else candidate.verdict
+            if longer[candidate.window].upper <= limit
             else "not worth it",
         )
-        for one in answer.judged
+        for candidate in answer.judged
     )
-    fit = [one for one in judged if one.verdict == "worth it"]
-    best = max(fit, key=lambda one: one.gain.estimate, default=None)
-    is_open = any(one.verdict == "open" for one in judged)
+    fit = [candidate for candidate in judged if candidate.verdict == "worth it"]
+    best = max(fit, key=lambda candidate: candidate.gain.estimate, default=None)
+    is_open = any(candidate.verdict == "open" for candidate in judged)
     return dataclasses.replace(
         answer,
         judged=judged,

@@ -41,20 +41,20 @@ class Question:
     def networks(self, plans: Sequence[Plan]) -> list[list[DrawnNetwork]]:
         """The networks of each stage; each stratum goes on with its next draws."""
         used: collections.Counter[int] = collections.Counter()
-        found = []
+        stages = []
         for plan in plans:
             first = min(used[network] for network in plan.networks)
-            last = max(used[one] + count for one, count in plan.networks.items())
+            last = max(used[stratum] + count for stratum, count in plan.networks.items())
             drawn = draw_networks(range(first, last), seed=self.run)
-            found.append(
+            stages.append(
                 [
-                    one
-                    for one in drawn
-                    if one.draw - used[one.stratum] in range(plan.networks.get(one.stratum, 0))
+                    network
+                    for network in drawn
+                    if network.draw - used[network.stratum] in range(plan.networks.get(network.stratum, 0))
                 ]
             )
             used.update(plan.networks)
-        return found
+        return stages
 
     def cells(self, plans: Sequence[Plan]) -> list[Cell]:
         """The loads of the last of these stages: every window of a page over a network,
@@ -65,7 +65,7 @@ class Question:
         """
         *before, plan = plans
         networks = self.networks(plans)[-1]
-        earlier = sum(one.pages * sum(one.networks.values()) for one in before)
+        earlier = sum(earlier_plan.pages * sum(earlier_plan.networks.values()) for earlier_plan in before)
         pages = page_order(len(self.recipes), run=self.run, first=earlier)
         loaded = {recipe.visit_id: loaded_recipe(recipe, self.conditions) for recipe in self.recipes}
         draws = len(networks) * plan.pages

@@ -196,7 +196,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def read_file(file: str | None, given: Sequence[str] = ()) -> ReplayFile:
+def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
     """The file or the preset of that name, with NAME=VALUE in place of its values.
 
     ValueError or msgspec.ValidationError, which names the value; OSError.
@@ -210,21 +210,21 @@ def read_file(file: str | None, given: Sequence[str] = ()) -> ReplayFile:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as exc:
             raise ValueError(f"{file}: {exc}") from exc
-    for one in given:
-        name, equals, text = one.partition("=")
+    for setting in settings:
+        name, equals, text = setting.partition("=")
         if not equals:
-            raise ValueError(f"--set {one}: give NAME=VALUE")
+            raise ValueError(f"--set {setting}: give NAME=VALUE")
         top, _, key = name.partition(".")
         value = read_value(text)
         if not isinstance(value, list) and (key or isinstance(DEFAULTS.get(top), tuple)):
             value = [value if key else str(value)]
         table = values.get(top)
         values[top] = {**(table if isinstance(table, dict) else {}), key: value} if key else value
-    found = msgspec.convert(values, ReplayFile)
-    other = OF_ALL if found.until == "decided" else OF_DECISION
+    file_values = msgspec.convert(values, ReplayFile)
+    other = OF_ALL if file_values.until == "decided" else OF_DECISION
     if foreign := [name for name in other if name in values]:
-        raise ValueError(f"until = {found.until} takes no {' and no '.join(foreign)}")
-    return found
+        raise ValueError(f"until = {file_values.until} takes no {' and no '.join(foreign)}")
+    return file_values
 
 
 def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML

@@ -76,7 +76,7 @@ class Replayed:
             ledger=rows,
             groups=by_group(self.looks[-1], self.rule),
             levels=levels(self.looks[-1], self.rule),
-            closing=tuple(closing(effects, answer.of(one), self.rule) for one in answer.having("open")),
+            closing=tuple(closing(effects, answer.of(window), self.rule) for window in answer.having("open")),
             shared=shared,
         )
 
@@ -114,14 +114,14 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
     asked = facts[0]["plan"]["asked"]
     incumbent = window_of(asked["incumbent"])
     question = Question(recipes=(), incumbent=incumbent, run=asked["run"], conditions=conditions_of(asked))
-    names = [one["plan"].get("arm") for one in facts]
-    staged = [(table, one) for table, one, name in zip(tables, facts, names, strict=True) if name is None]
-    plans = [plan_of_facts(one["plan"]["stage"]) for _, one in staged]
+    names = [stage["plan"].get("arm") for stage in facts]
+    staged = [(table, stage) for table, stage, name in zip(tables, facts, names, strict=True) if name is None]
+    plans = [plan_of_facts(stage["plan"]["stage"]) for _, stage in staged]
     drawn = question.networks(plans)
-    seconds = list(itertools.accumulate(one["core_s"] for _, one in staged))
+    seconds = list(itertools.accumulate(stage["core_s"] for _, stage in staged))
     looks = []
     for at in range(len(staged)):
-        networks = [network_of(one) for stage in drawn[: at + 1] for one in stage]
+        networks = [network_of(network) for stage in drawn[: at + 1] for network in stage]
         loads = pa.concat_tables([table for table, _ in staged[: at + 1]])
         evidence = read_evidence(loads, networks, incumbent=incumbent, arm=question.conditions)
         looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * asked["budget_minutes"]), 1.0)))
@@ -129,7 +129,7 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
     for table, name in zip(tables, names, strict=True):
         if name is not None:
             other = ARMS[name].question(question)
-            own = [network_of(one) for one in other.networks([ARMS[name].plan])[0]]
+            own = [network_of(network) for network in other.networks([ARMS[name].plan])[0]]
             of_arms[name] = read_evidence(table, own, incumbent=incumbent, arm=other.conditions)
     everyone = of_arms.get(EVERYONE)
     if any(plan.everyone for plan in plans):
@@ -179,5 +179,5 @@ def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
         pages=facts["pages"],
         windows=tuple(window_of(str(window)) for window in facts["windows"]),
         again=facts["again"],
-        everyone=tuple(window_of(str(one)) for one in facts["everyone"]),
+        everyone=tuple(window_of(str(window)) for window in facts["everyone"]),
     )

@@ -103,10 +103,10 @@ class Rule:
     def spent(self, fraction: float) -> float:
         """Share of the error probability that may be spent when `fraction` of the budget is used.
 
-        >>> [Rule().spent(one) for one in (0.01, 1 / 16, 0.3, 1.0)]
+        >>> [Rule().spent(fraction) for fraction in (0.01, 1 / 16, 0.3, 1.0)]
         [0.0, 0.2, 0.6, 1.0]
         """
-        return sum(NEARLY * one <= fraction for one in self.looks) / len(self.looks)
+        return sum(NEARLY * look <= fraction for look in self.looks) / len(self.looks)
 
     def next_look(self, fraction: float) -> float | None:
         """The part of the budget at which the loads are looked at next; None after the last look.
@@ -114,7 +114,7 @@ class Rule:
         >>> Rule().next_look(0.24), Rule().next_look(0.96)
         (0.5, None)
         """
-        return next((one for one in self.looks if NEARLY * one > fraction), None)
+        return next((look for look in self.looks if NEARLY * look > fraction), None)
 
     def rivals(self) -> tuple[int, ...]:
         """The candidates beside the incumbent."""

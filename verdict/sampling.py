@@ -155,11 +155,11 @@ def allocate(
         )
         squares = np.bincount(of_network[: len(sums)], sums**2, len(strata)) * counts
         need += squares / max(float(squares.sum()), 1e-300)
-    wanted: Floats = np.sqrt(need)
+    spread: Floats = np.sqrt(need)
     even = shares / shares.sum()
-    parts = even if wanted.sum() <= 0 else EVEN_SHARE * even + (1 - EVEN_SHARE) * wanted / wanted.sum()
-    found = rounded(total * parts)
-    return {number: int(count) for number, count in zip(strata, found, strict=True) if count}
+    parts = even if spread.sum() <= 0 else EVEN_SHARE * even + (1 - EVEN_SHARE) * spread / spread.sum()
+    counts_of_strata = rounded(total * parts)
+    return {number: int(count) for number, count in zip(strata, counts_of_strata, strict=True) if count}
 
 
 def rounded(exact: Floats) -> Integers:

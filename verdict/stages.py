@@ -62,7 +62,7 @@ class Stages:
         self._core_s += read_stage(place, plan)["core_s"]
         self._tables.append(read_cells(place))
         loads = pa.concat_tables(self._tables)
-        networks = [network_of(one) for stage in self.question.networks(plans) for one in stage]
+        networks = [network_of(network) for stage in self.question.networks(plans) for network in stage]
         read = functools.partial(read_evidence, loads, networks, incumbent=self.question.incumbent)
         load_s = self._core_s / (len(loads) + NETWORK_LOADS * len(networks))
         return Loaded(
@@ -113,7 +113,7 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def stage_facts(plan: Plan) -> dict[str, Any]:
     """A stage as JSON."""
-    windows = {name: [in_json(one) for one in getattr(plan, name)] for name in ("windows", "everyone")}
+    windows = {name: [in_json(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
     return dataclasses.asdict(plan) | windows
 
 

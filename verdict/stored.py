@@ -50,22 +50,22 @@ def verdict_of(
         "confidence": answer.confidence,
         "reasons": [dataclasses.asdict(reason) for reason in answer.reasons],
         "broken": list(answer.broken),
-        "open": [in_json(one) for one in answer.having("open")],
-        "at_the_price": [in_json(one) for one in answer.having("at the price")],
+        "open": [in_json(window) for window in answer.having("open")],
+        "at_the_price": [in_json(window) for window in answer.having("at the price")],
         "rival": None if rival is None else in_json(rival.window),
         "candidates": [
             {
-                "window": in_json(one.window),
-                "verdict": one.verdict,
-                "gain_percent": interval_facts(one.gain),
-                "milliseconds": interval_facts(one.milliseconds),
-                "resent_pp": interval_facts(one.resent),
-                "net_benefit_pp": interval_facts(one.net_benefit),
-                "pairs": one.pairs,
-                "surpassed_by": [in_json(other) for other in one.surpassed_by],
-                "beside": beside(effects, one.window, rule) if effects else {},
+                "window": in_json(candidate.window),
+                "verdict": candidate.verdict,
+                "gain_percent": interval_facts(candidate.gain),
+                "milliseconds": interval_facts(candidate.milliseconds),
+                "resent_pp": interval_facts(candidate.resent),
+                "net_benefit_pp": interval_facts(candidate.net_benefit),
+                "pairs": candidate.pairs,
+                "surpassed_by": [in_json(other) for other in candidate.surpassed_by],
+                "beside": beside(effects, candidate.window, rule) if effects else {},
             }
-            for one in answer.judged
+            for candidate in answer.judged
         ],
         "guards": [
             {
@@ -83,7 +83,7 @@ def verdict_of(
             "resent_pp": interval_facts(answer.again.resent),
             "is_sound": answer.again.is_sound,
         },
-        "ledger": [entry_facts(one) for one in ledger],
+        "ledger": [entry_facts(entry) for entry in ledger],
         "groups": [entry_facts(group) for group in groups],
         "levels": [
             {
@@ -96,10 +96,12 @@ def verdict_of(
             for level in levels
         ],
         "closing": [
-            {**dataclasses.asdict(one), "window": in_json(one.window), "sentence": one.sentence}
-            for one in closing
+            {**dataclasses.asdict(need), "window": in_json(need.window), "sentence": need.sentence}
+            for need in closing
         ],
-        "half_loaded": {name: shared_facts(one, rule) for name, one in (shared or {}).items()},
+        "half_loaded": {
+            name: shared_facts(effects_of_arm, rule) for name, effects_of_arm in (shared or {}).items()
+        },
     }
 
 
@@ -127,20 +129,20 @@ def rule_facts(rule: Rule) -> dict[str, Any]:
     }
 
 
-def entry_facts(one: Entry) -> dict[str, Any]:
+def entry_facts(entry: Entry) -> dict[str, Any]:
     """A row of the ledger as data."""
     return {
-        "id": one.id,
-        "title": one.title,
-        "window": None if one.window is None else in_json(one.window),
-        "gain_percent": None if one.gain is None else interval_facts(one.gain),
-        "resent_pp": None if one.resent is None else interval_facts(one.resent),
-        "price_pp": one.price_pp,
-        "answer": one.answer,
-        "kind": one.kind,
-        "turns": one.turns,
-        "pairs": one.pairs,
-        "share": one.share,
+        "id": entry.id,
+        "title": entry.title,
+        "window": None if entry.window is None else in_json(entry.window),
+        "gain_percent": None if entry.gain is None else interval_facts(entry.gain),
+        "resent_pp": None if entry.resent is None else interval_facts(entry.resent),
+        "price_pp": entry.price_pp,
+        "answer": entry.answer,
+        "kind": entry.kind,
+        "turns": entry.turns,
+        "pairs": entry.pairs,
+        "share": entry.share,
     }
 
 
@@ -149,8 +151,8 @@ def beside(effects: Effects, window: int, rule: Rule) -> dict[str, Any]:
     tail = (1 - rule.confidence) / 2
     return {
         name: {"unit": BY_ID[name].unit, **interval_facts(effects.saved(name, window, tail))}
-        for name, there in effects.names
-        if there == window
+        for name, measured_window in effects.names
+        if measured_window == window
     }
 
 
@@ -179,7 +181,7 @@ def rounded(value: Any) -> Any:  # noqa: ANN401  # any JSON
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") + 0.0
     if isinstance(value, dict):
-        return {str(name): rounded(one) for name, one in value.items()}
+        return {str(name): rounded(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     return value

@@ -26,8 +26,8 @@ def student_tail(t: Floats, *, degrees: int) -> Floats:
     if degrees % 2:
         inside = 2 / math.pi * (angle + (inside if degrees > 1 else 0))
     tail = (1 - np.minimum(inside, 1)) / 2
-    found: Floats = np.where(t < 0, 1 - tail, tail)
-    return found
+    tails: Floats = np.where(t < 0, 1 - tail, tail)
+    return tails
 
 
 @functools.lru_cache(maxsize=16384)

@@ -84,26 +84,26 @@ def rows_of(pages: str, year: int, evidence: Evidence) -> pa.Table:
     """The pairs of loads of one year, those alone that are complete."""
     load, base = evidence.at(CANDIDATE), evidence.at(INCUMBENT)
     changes = {name: BY_ID[name].of(load, base) for name in QUANTITIES}
-    known = np.isfinite(np.array([*changes.values()])).all(axis=0)
+    is_complete = np.isfinite(np.array([*changes.values()])).all(axis=0)
     at = [evidence.networks[place] for place in evidence.places]
     return pa.table(
         {
             "pages": pa.array([pages] * len(at), pa.string()),
             "year": pa.array([year] * len(at), pa.int16()),
             "page": pa.array(evidence.visits, pa.int32()),
-            "network": pa.array([one.id for one in at], pa.string()),
-            "stratum": pa.array([one.stratum for one in at], pa.int8()),
-            "share": pa.array([one.share for one in at], pa.float64()),
+            "network": pa.array([network.id for network in at], pa.string()),
+            "stratum": pa.array([network.stratum for network in at], pa.int8()),
+            "share": pa.array([network.share for network in at], pa.float64()),
             "log_time": pa.array(changes["page"], pa.float32()),
             "resent_pp": pa.array(changes["resent"], pa.float32()),
         },
         schema=SCHEMA,
-    ).filter(pa.array(known))
+    ).filter(pa.array(is_complete))
 
 
-def write_pairs(found: Mapping[tuple[str, int], Evidence], path: Path = PAIRS) -> None:
+def write_pairs(evidence_by_year: Mapping[tuple[str, int], Evidence], path: Path = PAIRS) -> None:
     """Write the pairs of loads of each kind of pages and year."""
-    table = pa.concat_tables([rows_of(*key, evidence) for key, evidence in found.items()])
+    table = pa.concat_tables([rows_of(*key, evidence) for key, evidence in evidence_by_year.items()])
     table = table.sort_by([(name, "ascending") for name in ("pages", "year", "page", "network")])
     pq.write_table(table, path, compression="zstd", compression_level=19)
 

@@ -90,13 +90,13 @@ class Calibrated:
     tried: tuple[Tried, ...]
 
 
-def distance(found: float, published: float) -> float:
+def distance(ours: float, published: float) -> float:
     """Absolute logarithm of a ratio; large for zero.
 
     >>> distance(2, 1) == distance(1, 2), distance(0, 1) > 5
     (True, True)
     """
-    return abs(math.log(max(found, 1e-3 * published) / published))
+    return abs(math.log(max(ours, 1e-3 * published) / published))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class Calibration:
 
     def loads(self, center: DataCenter, service: Service, shape: Shape, inputs: Inputs) -> Rows:
         """Load the pages of a service at IW 3."""
-        some = pages(service, shape, PAGES[service])
-        return measure(self.lab, center, some, inputs, windows=[BASE], progress=self.progress)
+        recipes = pages(service, shape, PAGES[service])
+        return measure(self.lab, center, recipes, inputs, windows=[BASE], progress=self.progress)
 
     def search(self, center: DataCenter, inputs: Inputs) -> Rows:
         """Load the pages of web search at IW 3."""
@@ -155,8 +155,8 @@ class Calibration:
             service,
             shape,
             inputs,
-            {center: segments_percent(some, center, BASE) for center, some in rows.items()},
-            {center: responses_percent(some, center, BASE) for center, some in rows.items()},
+            {center: segments_percent(loads, center, BASE) for center, loads in rows.items()},
+            {center: responses_percent(loads, center, BASE) for center, loads in rows.items()},
         )
 
 
@@ -179,17 +179,17 @@ def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
     for share in SHALLOW_SHARES:
         # Shallow queues lose packets of search too, so that less of its loss is random.
         trial = by.losses(dataclasses.replace(lossy, shallow_share=share))
-        found = {
+        trials = {
             service: [by.tried(service, shape, trial) for shape in shapes]
             for service, shapes in SHAPES.items()
         }
-        tried += [one for service in SERVICES for one in found[service]]
-        best[share] = [nearest(found[service]) for service in SERVICES]
-    chosen = min(best.values(), key=lambda some: sum(one.error for one in some))
+        tried += [trial for service in SERVICES for trial in trials[service]]
+        best[share] = [nearest(trials[service]) for service in SERVICES]
+    chosen = min(best.values(), key=lambda trials: sum(trial.error for trial in trials))
     inputs = chosen[0].inputs
     return Calibrated(
         inputs=inputs,
-        shapes={one.service: one.shape for one in chosen},
+        shapes={trial.service: trial.shape for trial in chosen},
         backend_ms={
             center: by.latency(center, inputs, by.search(center, inputs))[0] for center in DATA_CENTERS
         },
@@ -199,7 +199,7 @@ def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
 
 def nearest(tried: Sequence[Tried]) -> Tried:
     """The inputs that come nearest to the paper."""
-    return min(tried, key=lambda one: one.error)
+    return min(tried, key=lambda trial: trial.error)
 
 
 def planned_loads() -> int:

@@ -56,7 +56,7 @@ def run_experiment(
     }
 
 
-def production(found: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
+def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
     """The experiment as pages of production, as the rule takes them: one load of each service,
     each counted by its share.
 
@@ -67,12 +67,12 @@ def production(found: Experiment, backend_ms: Mapping[DataCenter, float]) -> lis
     """
     shares = mix()
     scales = {
-        (center, service): shares[service] / _mean_segments(found[center, service])
-        for center, service in found
+        (center, service): shares[service] / _mean_segments(experiment[center, service])
+        for center, service in experiment
     }
     rows: list[dict[str, Any]] = []
     for center in DATA_CENTERS:
-        loads = {service: _by_load(found[center, service], service) for service in SERVICES}
+        loads = {service: _by_load(experiment[center, service], service) for service in SERVICES}
         for load, search in loads["search"].items():
             services = {service: loads[service].get(load) for service in SERVICES}
             rows.append(

@@ -71,8 +71,8 @@ def measure(
 def weights_of(rows: Rows, center: DataCenter) -> Floats:
     """Weight of each row by its network."""
     shares = strata(center).weights
-    found: Floats = np.array([shares[int(row["profile"].rsplit("-", 1)[1]) - 1] for row in rows])
-    return found
+    weights: Floats = np.array([shares[int(row["profile"].rsplit("-", 1)[1]) - 1] for row in rows])
+    return weights
 
 
 def segments_percent(rows: Rows, center: DataCenter, iw: int) -> float:
@@ -86,9 +86,9 @@ def responses_percent(rows: Rows, center: DataCenter, iw: int) -> float:
 
 
 def _percent(rows: Rows, center: DataCenter, iw: int, part: str, whole: str) -> float:
-    some = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
-    weights = weights_of(some, center)
-    again, sent = (float(weights @ np.array([row[name] for row in some], float)) for name in (part, whole))
+    done = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
+    weights = weights_of(done, center)
+    again, sent = (float(weights @ np.array([row[name] for row in done], float)) for name in (part, whole))
     return 100 * again / sent
 
 
@@ -98,16 +98,16 @@ def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tup
     From the request's arrival to the acknowledgement of the last byte:
     a round trip less than from the first SYN.
     """
-    some = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
+    done = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
     rtts = {network.id: network.rtt_us / 1e3 for network in inputs.networks(center)}
-    found: Floats = np.array([row["page_ms"] - rtts[row["profile"]] for row in some])
-    order = np.argsort(found, kind="stable")
-    weights = weights_of(some, center)[order]
-    return found[order], weights / weights.sum()
+    latencies: Floats = np.array([row["page_ms"] - rtts[row["profile"]] for row in done])
+    order = np.argsort(latencies, kind="stable")
+    weights = weights_of(done, center)[order]
+    return latencies[order], weights / weights.sum()
 
 
-def mean_and_quantiles(found: Floats, weights: Floats) -> tuple[float, tuple[float, ...]]:
+def mean_and_quantiles(values: Floats, weights: Floats) -> tuple[float, tuple[float, ...]]:
     """Weighted mean, and quantiles at QUANTILES."""
     ends = np.cumsum(weights)
-    places = [min(int(np.searchsorted(ends, share)), len(found) - 1) for share in QUANTILES]
-    return float(weights @ found), tuple(float(found[place]) for place in places)
+    places = [min(int(np.searchsorted(ends, share)), len(values) - 1) for share in QUANTILES]
+    return float(weights @ values), tuple(float(values[place]) for place in places)

@@ -38,9 +38,12 @@ def strata(center: DataCenter) -> Sample:
     return sampled(
         Cloud(
             bandwidth_mbps=np.array(
-                [max(SLOWEST_MBPS, quantile("bw_kbps", center, normal.cdf(one)) / 1e3) for one in bandwidth]
+                [
+                    max(SLOWEST_MBPS, quantile("bw_kbps", center, normal.cdf(score)) / 1e3)
+                    for score in bandwidth
+                ]
             ),
-            rtt_ms=np.array([max(1.0, quantile("rtt_ms", center, normal.cdf(one))) for one in rtt]),
+            rtt_ms=np.array([max(1.0, quantile("rtt_ms", center, normal.cdf(score))) for score in rtt]),
             loss=np.zeros(NETWORKS),
             place=points[:, 2],
         )
@@ -62,12 +65,12 @@ def networks(
     the others have one of `queue_bytes`.
     """
     sample = strata(center)
-    found = []
+    profiles = []
     for at, mbps in enumerate(sample.bandwidth_mbps):
         down_bps = round(1e6 * rate_factor * float(mbps))
         packet_ms = 8e3 * FRAME_BYTES / down_bps
         rtt_ms = max(min(float(sample.rtt_ms[at]), LONGEST_RTT_MS), packet_ms)
-        found.append(
+        profiles.append(
             Profile(
                 id=f"{center.lower()}-{at + 1}",
                 version=1,
@@ -80,7 +83,7 @@ def networks(
                 loss_burst=burst,
             )
         )
-    return found
+    return profiles
 
 
 def populations() -> tuple[Population, ...]:

@@ -92,8 +92,8 @@ def run_guest(
             path.write_text(page, encoding="utf-8")
             paths.append(str(path))
         settings = [] if lab.is_virtual else [f"pause {REAL_PAUSE_S}"]
-        told = {**work, "player": str(lab.player), "settings": settings, "pages": paths}
-        (scratch / "work.json").write_text(json.dumps(told))
+        job = {**work, "player": str(lab.player), "settings": settings, "pages": paths}
+        (scratch / "work.json").write_text(json.dumps(job))
         process = start(lab, scratch, cpu=cpu)
         listen(process, on_answer, silence_s=silence_s)
 
@@ -192,8 +192,8 @@ def last_words(log: Iterable[str]) -> str:
     ': player: accept: Too many open files'
     """
     lines = list(log)
-    said = [line for line in lines if line.startswith("player: ")] or lines
-    return f": {said[-1]}" if said else ""
+    words = [line for line in lines if line.startswith("player: ")] or lines
+    return f": {words[-1]}" if words else ""
 
 
 def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[dict[str, Any]]:
@@ -222,7 +222,7 @@ def usable_cpus() -> list[int]:
 
 
 @contextlib.contextmanager
-def claimed_cpu(wanted: Sequence[int]) -> Iterator[int]:
+def claimed_cpu(cpus: Sequence[int]) -> Iterator[int]:
     """The first CPU of `wanted` that no other guest holds; it is held until the block ends.
 
     Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock
@@ -230,7 +230,7 @@ def claimed_cpu(wanted: Sequence[int]) -> Iterator[int]:
     """
     folder = claims_folder()
     for guests in range(MOST_CLAIMS):
-        for cpu in wanted:
+        for cpu in cpus:
             handle = _lock(folder / f"{cpu}.{guests}")
             if handle is None:
                 continue
@@ -239,7 +239,7 @@ def claimed_cpu(wanted: Sequence[int]) -> Iterator[int]:
             finally:
                 os.close(handle)
             return
-    yield wanted[0]
+    yield cpus[0]
 
 
 def claims_folder() -> Path:

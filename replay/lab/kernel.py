@@ -56,19 +56,19 @@ TOOLS = {
 
 def congestion_controls() -> tuple[str, ...]:
     """Congestion controls of the guest's kernel. Every kernel has Reno."""
-    found = re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
-    return ("reno", *(name.lower() for name in found if name != "ADVANCED"))
+    names = re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
+    return ("reno", *(name.lower() for name in names if name != "ADVANCED"))
 
 
 def package_version() -> str:
     """Version of the installed source package, or of the package that the image's kernel was built from."""
-    asked = subprocess.run(
+    query = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
         capture_output=True,
         text=True,
         check=False,
     )
-    status, _, version = asked.stdout.partition(" ")
+    status, _, version = query.stdout.partition(" ")
     if status != "installed":
         with contextlib.suppress(FileNotFoundError):
             return VERSION.read_text(encoding="ascii")
@@ -145,8 +145,8 @@ def configure(tree: Path, *, log: Path) -> None:
     for name, source in ADDED.items():
         shutil.copy2(source, tree / name)
     run([*make(tree), f"KCONFIG_ALLCONFIG={CONFIG}", "allnoconfig"], log=log)
-    made = (tree / ".config").read_text(encoding="utf-8").splitlines()
-    if refused := sorted({*options()} - {*made}):
+    configuration = (tree / ".config").read_text(encoding="utf-8").splitlines()
+    if refused := sorted({*options()} - {*configuration}):
         raise BuildFailed(f"the kernel's configuration did not take {', '.join(refused)}")
 
 

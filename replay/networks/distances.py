@@ -29,7 +29,10 @@ def read_distances() -> dict[tuple[str, str], tuple[float, ...]]:
     """Distances in ms at PERCENTS by kind of servers and country; an empty country is the world's."""
     with (PUBLISHED / "distances_ms.csv").open(encoding="utf-8", newline="") as file:
         return {
-            (row["servers"], row["country"]): (0.0, *(float(row[f"p{one:02}_ms"]) for one in PERCENTS[1:]))
+            (row["servers"], row["country"]): (
+                0.0,
+                *(float(row[f"p{percent:02}_ms"]) for percent in PERCENTS[1:]),
+            )
             for row in csv.DictReader(file)
         }
 

@@ -27,7 +27,7 @@ class NetworkInput:
         >>> INPUTS[0].age_months("2026-11")
         13
         """
-        (year, number), (own_year, own_number) = (map(int, _parts(one)) for one in (month, self.measured))
+        (year, number), (own_year, own_number) = (map(int, _parts(text)) for text in (month, self.measured))
         return 12 * (year - own_year) + number - own_number
 
     def is_stale(self, month: str) -> bool:

@@ -41,12 +41,12 @@ class Column:
     def value(self, text: str | None) -> float:
         """The number in `text`; ValueError, which says what would do, if it is none or out of range."""
         try:
-            found = float(text or "")
+            number = float(text or "")
         except ValueError:
-            found = math.nan
-        if not self.least <= found <= self.most:
+            number = math.nan
+        if not self.least <= number <= self.most:
             raise ValueError(f"a number from {self.least:g} to {self.most:g}")
-        return found
+        return number
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     rows = list(_rows(path, content))
     profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))
     shares = shares_of([row["weight"] for row in rows])
-    whole = tuple((one.id, share) for one, share in zip(profiles, shares, strict=True))
+    whole = tuple((profile.id, share) for profile, share in zip(profiles, shares, strict=True))
     checksum = hashlib.sha256(content.encode()).hexdigest()
     population = Population(
         id=name,
@@ -136,22 +136,24 @@ def _slow(
     """What the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
     if "slow_weight" not in rows[0]:
         return "the quarter of its weight with the least bandwidth (ours)", slow_part(profiles, shares)
-    told = [row["slow_weight"] for row in rows]
-    if not any(told):
+    slow_weights = [row["slow_weight"] for row in rows]
+    if not any(slow_weights):
         raise PopulationError(f"{path}: no network has a slow_weight above 0")
-    pairs = zip(profiles, shares_of(told), strict=True)
-    return "its slow part, by slow_weight", tuple((one.id, share) for one, share in pairs if share > 0)
+    pairs = zip(profiles, shares_of(slow_weights), strict=True)
+    return "its slow part, by slow_weight", tuple(
+        (profile.id, share) for profile, share in pairs if share > 0
+    )
 
 
 def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
     """Networks of the slowest quarter with their shares of it; the last network counts in part."""
-    left, found = SLOW_SHARE, []
-    for one, share in sorted(zip(profiles, shares, strict=True), key=lambda pair: pair[0].down_bps):
+    left, slowest = SLOW_SHARE, []
+    for profile, share in sorted(zip(profiles, shares, strict=True), key=lambda pair: pair[0].down_bps):
         if left <= 0:
             break
-        found.append((one.id, min(share, left) / SLOW_SHARE))
+        slowest.append((profile.id, min(share, left) / SLOW_SHARE))
         left -= share
-    return tuple(found)
+    return tuple(slowest)
 
 
 def _profile(name: str, row: dict[str, Any], source: str) -> Profile:
@@ -200,9 +202,11 @@ def _check_header(path: Path, names: Sequence[str]) -> None:
     lacking = [column.name for column in COLUMNS if column.is_needed and column.name not in names]
     unknown = [str(name) for name in names if name not in {column.name for column in COLUMNS}]
     if lacking or unknown or len(set(names)) != len(names):
-        known = ", ".join(f"{column.name}" if column.is_needed else f"[{column.name}]" for column in COLUMNS)
+        allowed = ", ".join(
+            f"{column.name}" if column.is_needed else f"[{column.name}]" for column in COLUMNS
+        )
         raise PopulationError(
-            f"{path}: its first line must name the columns {known}; it has {', '.join(names)}"
+            f"{path}: its first line must name the columns {allowed}; it has {', '.join(names)}"
         )
 
 

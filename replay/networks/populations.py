@@ -22,19 +22,19 @@ LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 
 def published() -> tuple[Profile, ...]:
     """The profiles of networks.toml."""
-    told = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
+    tables = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
     return tuple(
         Profile(
-            id=one["id"],
-            version=one["version"],
-            down_bps=one["down_bps"],
-            up_bps=one["up_bps"],
-            rtt_us=round(1000 * one["rtt_ms"]),
-            queue_bytes=one.get("queue_bytes", QUEUE_BYTES),
-            source=told["source"][one["source"]],
-            loss=one.get("loss", 0.0),
+            id=row["id"],
+            version=row["version"],
+            down_bps=row["down_bps"],
+            up_bps=row["up_bps"],
+            rtt_us=round(1000 * row["rtt_ms"]),
+            queue_bytes=row.get("queue_bytes", QUEUE_BYTES),
+            source=tables["source"][row["source"]],
+            loss=row.get("loss", 0.0),
         )
-        for one in told["profile"]
+        for row in tables["profile"]
     )
 
 
@@ -53,7 +53,7 @@ PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *published(), *EMERGING)
 
 def equal_population(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name
     """A population of all profiles whose ids share its first word. Equal weights are our choice."""
-    names = [one.id for one in PROFILES if one.id.startswith(id.split("-")[0])]
+    names = [profile.id for profile in PROFILES if profile.id.startswith(id.split("-")[0])]
     return Population(
         id=id,
         version=1,
@@ -75,4 +75,4 @@ POPULATIONS: tuple[Population, ...] = (
 
 def profile(id: str) -> Profile:  # noqa: A002  # the field's name
     """The profile with this id; KeyError if there is none."""
-    return {one.id: one for one in PROFILES}[id]
+    return {profile.id: profile for profile in PROFILES}[id]

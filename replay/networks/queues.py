@@ -93,8 +93,8 @@ class PublishedQueues:
 
 
 QUEUES = {
-    one.id: one
-    for one in (
+    reading.id: reading
+    for reading in (
         PublishedQueues(id="default"),
         PublishedQueues(id="low", variant="low"),
         PublishedQueues(id="high", variant="high"),

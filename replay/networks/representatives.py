@@ -29,7 +29,10 @@ def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
     chosen = groups(whole, count)
 
     def thinned(population: Population, weights: dict[str, float]) -> Population:
-        sums = {name: math.fsum(weights.get(one.id, 0.0) for one in group) for name, group in chosen.items()}
+        sums = {
+            name: math.fsum(weights.get(profile.id, 0.0) for profile in group)
+            for name, group in chosen.items()
+        }
         return dataclasses.replace(
             population,
             weights=tuple((name, share) for name, share in sums.items() if share > 0),
@@ -50,22 +53,25 @@ def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
     average, slow = whole.populations
     shares, slow_shares = dict(average.weights), dict(slow.weights)
     ordered = sorted(whole.profiles, key=slowness_ms)
-    parts = [[one for one in ordered if (one.id in slow_shares) == is_slow] for is_slow in (True, False)]
-    of_slow = min(max(1, round(count * len(parts[0]) / len(ordered))), count - 1) if parts[1] else count
-    found = [
-        group
-        for part, some in zip(parts, (of_slow, count - of_slow), strict=True)
-        if part
-        for group in grouped(part, [shares[one.id] for one in part], some)
+    parts = [
+        [profile for profile in ordered if (profile.id in slow_shares) == is_slow]
+        for is_slow in (True, False)
     ]
-    return {middle(group, [shares[one.id] for one in group]): group for group in found}
+    of_slow = min(max(1, round(count * len(parts[0]) / len(ordered))), count - 1) if parts[1] else count
+    chosen = [
+        group
+        for part, number in zip(parts, (of_slow, count - of_slow), strict=True)
+        if part
+        for group in grouped(part, [shares[profile.id] for profile in part], number)
+    ]
+    return {middle(group, [shares[profile.id] for profile in group]): group for group in chosen}
 
 
 def grouped(networks: Sequence[Profile], shares: Sequence[float], count: int) -> Iterator[list[Profile]]:
     """Cut ordered networks into at most `count` groups of about equal weight; none is empty."""
     groups: dict[int, list[Profile]] = {}
-    for one, place in zip(networks, middles(shares), strict=True):
-        groups.setdefault(int(place * count), []).append(one)
+    for network, place in zip(networks, middles(shares), strict=True):
+        groups.setdefault(int(place * count), []).append(network)
     yield from groups.values()
 
 

@@ -73,8 +73,8 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
     PopulationError if its id is stored with other networks.
     """
     facts, path = new.facts, folder / f"{new.id}.csv"
-    known = _named(folder, new.id)
-    if known is not None and known.sha256 != facts.sha256:
+    stored_facts = _named(folder, new.id)
+    if stored_facts is not None and stored_facts.sha256 != facts.sha256:
         where = _place(folder, new.id)
         remedy = "it is bundled" if where == BUNDLED else f"move {path} away first"
         raise PopulationError(f"{new.id} is stored already, with other networks: {remedy}")
@@ -107,13 +107,13 @@ def check_population(folder: Path, name: str) -> CsvPopulation:
     its id.
     """
     facts = _facts(folder / f"{name}.json")
-    found = _read(folder, facts)
+    population = _read(folder, facts)
     if _place(folder, name) == BUNDLED and _facts(BUNDLED / f"{name}.json") != facts:
         raise PopulationError(
             f"{folder / name}.csv is never read, since the bundled population of this id has other content: "
             f"rename it, or remove {name}.csv and {name}.json"
         )
-    return found
+    return population
 
 
 def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
@@ -126,18 +126,18 @@ def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
         raise PopulationError(f"{path} is missing: {again}")
     if hashlib.sha256(path.read_bytes()).hexdigest() != facts.sha256:
         raise PopulationError(f"{path} is damaged, since its SHA-256 is not the one in {name}.json: {again}")
-    found = read_population(path, measured=facts.measured, source=facts.source)
-    whole, slow = (dataclasses.replace(population, is_stored=True) for population in found.populations)
-    return dataclasses.replace(found, populations=(whole, slow))
+    population = read_population(path, measured=facts.measured, source=facts.source)
+    whole, slow = (dataclasses.replace(part, is_stored=True) for part in population.populations)
+    return dataclasses.replace(population, populations=(whole, slow))
 
 
 def facts_of(folder: Path, name: str) -> StoredPopulation:
     """Facts of a stored population by its id; PopulationError if there is none."""
-    if (found := _named(folder, name)) is None:
+    if (facts := _named(folder, name)) is None:
         raise PopulationError(
             f"no file and no stored population {name!r}; stored are {', '.join(stored_ids(folder))}"
         )
-    return found
+    return facts
 
 
 def stored_ids(folder: Path) -> list[str]:

@@ -99,13 +99,13 @@ def summarise(gains: Gains) -> tuple[Summary, Summary, Summary]:
 
 def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[Row]:
     """Yield the summary beside the paper's, then the gain of each upload."""
-    for one in summary:
+    for line in summary:
         yield Row(
-            what=f"{one.what}: time saved by IW 30",
+            what=f"{line.what}: time saved by IW 30",
             unit="%",
-            published=100 * one.published,
-            ours=100 * one.ours,
-            place=Place("What the paper prints: time saved by IW 30", "time saved", one.what),
+            published=100 * line.published,
+            ours=100 * line.ours,
+            place=Place("What the paper prints: time saved by IW 30", "time saved", line.what),
         )
     for case, by_size in gains.items():
         for size, gain in by_size.items():
@@ -125,10 +125,10 @@ def criteria(
     yield at_most("rounds of equation 6 that differ", differing, 0)
     losing = sum(gains[case][size] < 0 for case in STATIC for size in MIDDLE_KB)
     yield at_most("static, 30 to 160 KB: sizes that lose", losing, 0)
-    for one in summary:
-        least, most = one.published / 2, 2 * one.published
-        yield at_least(f"{one.what}: at least half of the gain", one.ours, least)
-        yield at_most(f"{one.what}: at most twice the gain", one.ours, most)
+    for line in summary:
+        least, most = line.published / 2, 2 * line.published
+        yield at_least(f"{line.what}: at least half of the gain", line.ours, least)
+        yield at_most(f"{line.what}: at most twice the gain", line.ours, most)
     static, _, train = summary
     yield at_least("the best gain on the train, less the mean static one", train.ours - static.ours, 0)
 
@@ -137,13 +137,13 @@ def equation_rows() -> list[Row]:
     """Rounds of equation 6 as published and by our arithmetic."""
     return [
         Row(
-            what=f"eq. 6: {one.get('segments') or one['bytes']:,} "
-            f"{'segments' if 'segments' in one else 'B'}, IW {one['iw']}",
+            what=f"eq. 6: {example.get('segments') or example['bytes']:,} "
+            f"{'segments' if 'segments' in example else 'B'}, IW {example['iw']}",
             unit="rounds",
-            published=one["rounds"],
-            ours=flights(one.get("bytes") or one["segments"] * MSS, iw=one["iw"], mss=MSS),
+            published=example["rounds"],
+            ours=flights(example.get("bytes") or example["segments"] * MSS, iw=example["iw"], mss=MSS),
         )
-        for one in ORACLE["rounds"]
+        for example in ORACLE["rounds"]
     ]
 
 
@@ -168,7 +168,7 @@ def gains_of(
         for iw in WINDOWS
         for seed in range(repeats)
     ]
-    found = race(lab, races, shaper="tbf", congestion_control=CONGESTION_CONTROL)
-    times = [one.flows[0].seconds - one.flows[0].handshake_s for one in found]
+    outcomes = race(lab, races, shaper="tbf", congestion_control=CONGESTION_CONTROL)
+    times = [outcome.flows[0].seconds - outcome.flows[0].handshake_s for outcome in outcomes]
     means = [statistics.fmean(times[at : at + repeats]) for at in range(0, len(times), repeats)]
     return {size: 1 - means[2 * at + 1] / means[2 * at] for at, size in enumerate(sizes_kb)}

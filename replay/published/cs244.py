@@ -85,14 +85,14 @@ def run(lab: Lab) -> Reproduction:
         times = transfer(
             lab, [cell.transfer for cell in cells], shaper=shaper, congestion_control=CONGESTION_CONTROL
         )
-        found = [
-            Row(what=f"{one.what}, {name}", unit="s", published=one.seconds, ours=time.seconds)
-            for one, time in zip(cells, times, strict=True)
+        times_rows = [
+            Row(what=f"{cell.what}, {name}", unit="s", published=cell.seconds, ours=time.seconds)
+            for cell, time in zip(cells, times, strict=True)
         ]
-        times_by_shaper[shaper] = [row.ours for row in found]
-        reasons, all_explained = explained([cell.transfer for cell in cells], found, shaper, name)
-        rows += (*found, *reasons, *figure_rows(cells, found, name))
-        criteria += (*error_criteria(found, what=name, median=MEDIAN, p90=P90), all_explained)
+        times_by_shaper[shaper] = [row.ours for row in times_rows]
+        reasons, all_explained = explained([cell.transfer for cell in cells], times_rows, shaper, name)
+        rows += (*times_rows, *reasons, *figure_rows(cells, times_rows, name))
+        criteria += (*error_criteria(times_rows, what=name, median=MEDIAN, p90=P90), all_explained)
     return Reproduction(
         id="cs244-2017",
         title="Figs 5 and 7 of the rerun: response time by bandwidth, RTT, BDP, size and window",
@@ -179,18 +179,18 @@ def gains_explained(
 
 def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tuple[str, str], list[float]]:
     """Total times at each window, the smallest first, by experiment and place on its axis."""
-    found: dict[tuple[str, str], dict[int, float]] = {}
+    by_place: dict[tuple[str, str], dict[int, float]] = {}
     for cell, time in zip(cells, seconds, strict=True):
-        by_window = found.setdefault((cell.experiment, cell.x), {})
+        by_window = by_place.setdefault((cell.experiment, cell.x), {})
         by_window[cell.transfer.iw] = by_window.get(cell.transfer.iw, 0.0) + time
-    return {key: [by_window[iw] for iw in sorted(by_window)] for key, by_window in found.items()}
+    return {key: [by_window[iw] for iw in sorted(by_window)] for key, by_window in by_place.items()}
 
 
-def figure_rows(cells: Sequence[PublishedCell], found: Sequence[Row], shaper: str) -> Iterator[Row]:
+def figure_rows(cells: Sequence[PublishedCell], ours_rows: Sequence[Row], shaper: str) -> Iterator[Row]:
     """Yield the gains of the rerun's figures, total time at IW 3 over total time at IW 10 less 1,
     and the totals by window."""
     theirs = totals(cells, [cell.seconds for cell in cells])
-    for (experiment, x), both in totals(cells, [row.ours for row in found]).items():
+    for (experiment, x), both in totals(cells, [row.ours for row in ours_rows]).items():
         if experiment == "iw":
             what, unit, series = "total time", "s", "total time"
             (published,), (ours,) = theirs[experiment, x], both

@@ -45,27 +45,27 @@ class Explanation:
     None where the effect cannot be."""
 
 
-def without_two_packets(one: Transfer, ours: float) -> float:
+def without_two_packets(transfer: Transfer, ours: float) -> float:
     """Our time less what two full packets take at the bottleneck."""
-    return ours - UNSHAPED_PACKETS * FRAME_BYTES * 8 / one.profile.down_bps
+    return ours - UNSHAPED_PACKETS * FRAME_BYTES * 8 / transfer.profile.down_bps
 
 
-def with_a_real_kernel(one: Transfer, ours: float) -> float:
+def with_a_real_kernel(transfer: Transfer, ours: float) -> float:
     """Our time with 5 ms more for the handshake and for each flight."""
-    return ours + (1 + linux_flights(one.response_bytes, iw=one.iw)) * KERNEL_MS / 1e3
+    return ours + (1 + linux_flights(transfer.response_bytes, iw=transfer.iw)) * KERNEL_MS / 1e3
 
 
-def with_an_early_end_of_slow_start(one: Transfer, _ours: float) -> float | None:
+def with_an_early_end_of_slow_start(transfer: Transfer, _ours: float) -> float | None:
     """Time by arithmetic, if slow start ends at the first window of HyStart's and CUBIC grows from there.
 
     None from IW 10 on, and where a flight fills the round trip: its times show no such end there.
     """
-    rtt_s = one.profile.rtt_us / 1e6
-    packet_s = FRAME_BYTES * 8 / one.profile.down_bps
-    if one.iw >= 10:
+    rtt_s = transfer.profile.rtt_us / 1e6
+    packet_s = FRAME_BYTES * 8 / transfer.profile.down_bps
+    if transfer.iw >= 10:
         return None
-    left = segments(one.response_bytes, mss=MSS_TIMESTAMPS)
-    for rounds, window in enumerate(windows(one.iw, rtt_s)):
+    left = segments(transfer.response_bytes, mss=MSS_TIMESTAMPS)
+    for rounds, window in enumerate(windows(transfer.iw, rtt_s)):
         if left <= window:
             return (2 + rounds) * rtt_s + left * packet_s
         if window * packet_s > rtt_s:
@@ -101,18 +101,18 @@ EXPLANATIONS = {
 
 
 def explained(
-    transfers: Sequence[Transfer], found: Sequence[Row], shaper: str, name: str
+    transfers: Sequence[Transfer], measured: Sequence[Row], shaper: str, name: str
 ) -> tuple[list[Row], Criterion]:
     """A row for each cell beyond LARGEST that an effect explains,
     and the criterion that it is all of them."""
     rows, unexplained = [], 0
-    for one, row in zip(transfers, found, strict=True):
+    for transfer, row in zip(transfers, measured, strict=True):
         if row.difference is None or abs(row.difference) <= LARGEST:
             continue
         trials = (
             Row(what=f"{row.what}, if {effect.what}", unit=row.unit, published=row.published, ours=seconds)
             for effect in EXPLANATIONS[shaper]
-            if (seconds := effect.predict(one, row.ours)) is not None
+            if (seconds := effect.predict(transfer, row.ours)) is not None
         )
         best = min(trials, key=difference, default=row)
         if difference(best) <= LARGEST:
@@ -128,7 +128,9 @@ def possible_times(
     """Yield our times, and those with each effect wherever it can be."""
     yield list(ours)
     for effect in EXPLANATIONS[shaper]:
-        predicted = [effect.predict(one, seconds) for one, seconds in zip(transfers, ours, strict=True)]
+        predicted = [
+            effect.predict(transfer, seconds) for transfer, seconds in zip(transfers, ours, strict=True)
+        ]
         yield [mine if time is None else time for mine, time in zip(ours, predicted, strict=True)]
 
 
@@ -139,8 +141,8 @@ def unexplained_gains(published: Sequence[float], trials: Sequence[Sequence[floa
     1
     """
     count = sum(
-        all(abs(ours - theirs) > max(LARGEST * abs(theirs), LARGEST_POINTS) for ours in some)
-        for theirs, *some in zip(published, *trials, strict=True)
+        all(abs(ours - theirs) > max(LARGEST * abs(theirs), LARGEST_POINTS) for ours in trial)
+        for theirs, *trial in zip(published, *trials, strict=True)
     )
     return at_most(
         f"gains more than {LARGEST:.0%} and {LARGEST_POINTS:g} points off with both "

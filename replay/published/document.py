@@ -22,36 +22,41 @@ values had been seen. [{checks}]({folder}/{checks}) has every check with its bou
 """  # noqa: E501
 
 
-def document(found: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
+def document(reproductions: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
     """The page; `figures` are paths by reproduction id."""
     lines = [
         HEAD.format(commit=commit[:12], folder=FOLDER, checks=CHECKS),
         "| result | what | verdict |",
         "|---|---|---|",
     ]
-    lines += [f"| `{one.id}` | {one.title} | {verdict(one)} |" for one in found]
-    for one in found:
-        lines += ["", *section(one, figures.get(one.id))]
+    lines += [
+        f"| `{reproduction.id}` | {reproduction.title} | {verdict(reproduction)} |"
+        for reproduction in reproductions
+    ]
+    for reproduction in reproductions:
+        lines += ["", *section(reproduction, figures.get(reproduction.id))]
     return "\n".join(lines) + "\n"
 
 
-def tables(found: Sequence[Reproduction]) -> dict[str, str]:
+def tables(reproductions: Sequence[Reproduction]) -> dict[str, str]:
     """The tables as CSV, by their names: the values of each result, and the checks of all."""
     checks = (
         (
-            one.id,
+            reproduction.id,
             criterion.what,
             f"{criterion.measured:.4g}",
             "at most" if criterion.at_most else "at least",
             f"{criterion.bound:g}",
             "passed" if criterion.passed else "failed",
         )
-        for one in found
-        for criterion in one.criteria
+        for reproduction in reproductions
+        for criterion in reproduction.criteria
     )
     values = {
-        f"{one.id}.csv": table(("value", "unit", "published", "ours", "difference"), map(cells, one.rows))
-        for one in found
+        f"{reproduction.id}.csv": table(
+            ("value", "unit", "published", "ours", "difference"), map(cells, reproduction.rows)
+        )
+        for reproduction in reproductions
     }
     return {CHECKS: table(("result", "check", "measured", "is", "bound", "verdict"), checks), **values}
 
@@ -70,23 +75,25 @@ def cells(row: Row) -> tuple[str, ...]:
     return row.what, row.unit, published, f"{row.ours:.5g}", difference
 
 
-def verdict(one: Reproduction) -> str:
+def verdict(reproduction: Reproduction) -> str:
     """The verdict in words, with the number of failed criteria."""
-    failed = sum(not criterion.passed for criterion in one.criteria)
+    failed = sum(not criterion.passed for criterion in reproduction.criteria)
     return (
-        "reproduced" if one.reproduced else f"not reproduced: {failed} of {len(one.criteria)} checks failed"
+        "reproduced"
+        if reproduction.reproduced
+        else f"not reproduced: {failed} of {len(reproduction.criteria)} checks failed"
     )
 
 
-def section(one: Reproduction, figure: str | None) -> Iterator[str]:
+def section(reproduction: Reproduction, figure: str | None) -> Iterator[str]:
     """Yield the lines of one reproduction."""
-    yield f"## `{one.id}`: {one.title}"
+    yield f"## `{reproduction.id}`: {reproduction.title}"
     yield ""
-    yield f"**{verdict(one).capitalize()}.** {one.reading}"
+    yield f"**{verdict(reproduction).capitalize()}.** {reproduction.reading}"
     if figure:
         yield ""
-        yield f"![{one.title}: published values beside ours]({figure})"
-    if failed := [criterion for criterion in one.criteria if not criterion.passed]:
+        yield f"![{reproduction.title}: published values beside ours]({figure})"
+    if failed := [criterion for criterion in reproduction.criteria if not criterion.passed]:
         yield ""
         yield "| failed check | measured | bound |"
         yield "|---|---|---|"
@@ -94,6 +101,6 @@ def section(one: Reproduction, figure: str | None) -> Iterator[str]:
             sign = "≤" if criterion.at_most else "≥"
             yield f"| {criterion.what} | {criterion.measured:.4g} | {sign} {criterion.bound:g} |"
     yield ""
-    yield f"Source: {one.source}."
-    yield f"Method: {one.method}"
-    yield f"Values: [{one.id}.csv]({FOLDER}/{one.id}.csv)."
+    yield f"Source: {reproduction.source}."
+    yield f"Method: {reproduction.method}"
+    yield f"Values: [{reproduction.id}.csv]({FOLDER}/{reproduction.id}.csv)."

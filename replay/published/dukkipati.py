@@ -80,7 +80,7 @@ def run(lab: Lab) -> Reproduction:
         f"({CONGESTION_CONTROL}), to hold the arithmetic to. Gains are means in milliseconds.",
         rows=(*(row for rows, _ in panels for row in rows), *table, *means, *knee_rows, *kernel),
         criteria=(
-            *(one for _, criteria in panels for one in criteria),
+            *(criterion for _, criteria in panels for criterion in criteria),
             at_most(
                 f"Table 3: gains beyond a factor of {FACTOR:g} (mean and {len(table) - 1} quantiles)",
                 beyond_factor((row.ours, row.published) for row in table if row.published is not None),
@@ -119,13 +119,13 @@ def panel_results(
     published = [bucket["abs_ms"] for bucket in panel]
     rows = [
         Row(
-            what=f"{name} {bucket['bucket']}: gain of IW 10 over 3 ({len(some):,} clients)",
+            what=f"{name} {bucket['bucket']}: gain of IW 10 over 3 ({len(values):,} clients)",
             unit="ms",
             published=bucket["abs_ms"],
             ours=gain,
             place=Place(f"{name}: gain of IW 10 over 3", "gain", bucket["bucket"]),
         )
-        for bucket, some, gain in zip(panel, buckets, ours, strict=True)
+        for bucket, values, gain in zip(panel, buckets, ours, strict=True)
     ]
     losing = sum(gain < 0 for gain in ours)
     return rows, (
@@ -206,18 +206,18 @@ def upper_edge(name: str) -> float:
 
 def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
     """Durations of searches by arithmetic and over the kernel, from the first SYN."""
-    wanted = [client.transfer(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
-    times = transfer(lab, wanted, shaper="netem", congestion_control=CONGESTION_CONTROL)
-    asked = [(client, iw) for client in clients for iw in (3, 10)]
+    transfers = [client.transfer(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
+    times = transfer(lab, transfers, shaper="netem", congestion_control=CONGESTION_CONTROL)
+    pairs = [(client, iw) for client in clients for iw in (3, 10)]
     return [
         Row(
             what=f"arithmetic against kernel: {client.kbps:.0f} kbps, {client.rtt_ms:.0f} ms, "
             f"{client.size_bytes:,} B, IW {iw}",
             unit="ms",
-            published=1e3 * one.seconds,
+            published=1e3 * outcome.seconds,
             ours=client.from_syn_ms(iw),
         )
-        for (client, iw), one in zip(asked, times, strict=True)
+        for (client, iw), outcome in zip(pairs, times, strict=True)
     ]
 
 

@@ -97,18 +97,18 @@ def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> lis
     generator = random.Random(SEED)  # noqa: S311  # a sample, not a secret
     normal = NormalDist()
     shares, sizes = size_curve()
-    drawn = []
+    clients = []
     for _ in range(count):
         first, second = generator.gauss(0, 1), generator.gauss(0, 1)
         other = rho * first + (1 - rho**2) ** 0.5 * second
-        drawn.append(
+        clients.append(
             Client(
                 kbps=max(SLOWEST_KBPS, quantile("bw_kbps", data_center, normal.cdf(first))),
                 rtt_ms=max(1.0, quantile("rtt_ms", data_center, normal.cdf(other))),
                 size_bytes=max(1, round(interpolated(shares, sizes, generator.random()))),
             )
         )
-    return drawn
+    return clients
 
 
 @functools.cache

@@ -157,7 +157,7 @@ def drawn_medians(
     ratios = []
     for count, outcomes in raced.items():
         fld, reno = (
-            np.array([[flow.seconds for flow in one.flows[count:]] for one in outcomes[control]])
+            np.array([[flow.seconds for flow in outcome.flows[count:]] for outcome in outcomes[control]])
             for control in CONTROLS
         )
         picks = generator.integers(len(fld), size=(DRAWS, runs))
@@ -179,12 +179,12 @@ def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[Row]:
     for number in range(len(BURSTS)):
         name = f"{label}, burst {number + 1}"
         theirs = published["fld_s"][number], published["reno_s"][number]
-        for control, seconds, found in zip(("FLD_TCP", "Reno"), theirs, (fld, reno), strict=True):
+        for control, seconds, means in zip(("FLD_TCP", "Reno"), theirs, (fld, reno), strict=True):
             yield Row(
                 what=f"{name}, {control}",
                 unit="s",
                 published=seconds,
-                ours=found[count + number],
+                ours=means[count + number],
                 place=Place(
                     f"{where.id}, {count} in the background",
                     control,
@@ -225,4 +225,6 @@ def flow(begins_s: float, size: int, control: str) -> Flow:
 
 def mean_seconds(races: Sequence[RaceOutcome]) -> list[float]:
     """Mean duration of each flow over the runs, in seconds."""
-    return [statistics.fmean(one.flows[at].seconds for one in races) for at in range(len(races[0].flows))]
+    return [
+        statistics.fmean(outcome.flows[at].seconds for outcome in races) for at in range(len(races[0].flows))
+    ]

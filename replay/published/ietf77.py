@@ -82,9 +82,9 @@ Results: TypeAlias = "dict[tuple[str, str, int], Measured]"
 def run(lab: Lab) -> Reproduction:
     """Measure search and Maps over both populations, and flows at IW 3 beside flows at either window."""
     results = {
-        (center, name, iw): one
+        (center, name, iw): outcome
         for center, name in APPLICATIONS
-        for iw, one in both_windows(lab, center, name, CLIENTS).items()
+        for iw, outcome in both_windows(lab, center, name, CLIENTS).items()
     }
     return Reproduction(
         id="ietf77",
@@ -167,14 +167,14 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
         for iw in WINDOWS
     ]
     rows = replay(lab, cells, guests=len(usable_cpus())).rows
-    done = {(row["visit_id"], row["iw"]): row for row in rows if row["state"] == "done"}
-    whole = [number for number in range(len(clients)) if all((number, iw) in done for iw in WINDOWS)]
+    rows_done = {(row["visit_id"], row["iw"]): row for row in rows if row["state"] == "done"}
+    whole = [number for number in range(len(clients)) if all((number, iw) in rows_done for iw in WINDOWS)]
     return {
         iw: Measured(
-            milliseconds=tuple(done[number, iw]["page_ms"] - clients[number].rtt_ms for number in whole),
+            milliseconds=tuple(rows_done[number, iw]["page_ms"] - clients[number].rtt_ms for number in whole),
             retransmitted_pct=100
-            * sum(done[number, iw]["segments_retransmitted"] for number in whole)
-            / sum(done[number, iw]["segments_sent"] for number in whole),
+            * sum(rows_done[number, iw]["segments_retransmitted"] for number in whole)
+            / sum(rows_done[number, iw]["segments_sent"] for number in whole),
             refused=len(clients) - len(whole),
         )
         for iw in WINDOWS
@@ -264,17 +264,17 @@ def competing_rows(lab: Lab) -> Sequence[Row]:
         Race(
             profile=where,
             flows=tuple(
-                one
+                short_flow
                 for at in range(SHORT_FLOWS)
-                for one in (*(flow(iw, 0.5 * at) for _ in range(COMPETING_FLOWS)), flow(3, 0.5 * at))
+                for short_flow in (*(flow(iw, 0.5 * at) for _ in range(COMPETING_FLOWS)), flow(3, 0.5 * at))
             ),
         )
         for iw in WINDOWS
     ]
-    found = race(lab, races, shaper="tbf", congestion_control=CONGESTION_CONTROL)
+    outcomes = race(lab, races, shaper="tbf", congestion_control=CONGESTION_CONTROL)
     means = [
-        float(np.mean([flow.seconds for flow in one.flows[COMPETING_FLOWS :: COMPETING_FLOWS + 1]])) * 1e3
-        for one in found
+        float(np.mean([flow.seconds for flow in outcome.flows[COMPETING_FLOWS :: COMPETING_FLOWS + 1]])) * 1e3
+        for outcome in outcomes
     ]
     return [
         Row(

@@ -104,8 +104,8 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
         for name in (CONTROL, *CANDIDATES)
         for seed in range(seeds)
     ]
-    found = race(lab, races, shaper="tbf", congestion_control=CONTROL)
-    seconds = np.array([one.flows[0].seconds - one.flows[0].handshake_s for one in found])
+    outcomes = race(lab, races, shaper="tbf", congestion_control=CONTROL)
+    seconds = np.array([outcome.flows[0].seconds - outcome.flows[0].handshake_s for outcome in outcomes])
     shaped = seconds.reshape(len(cells), 1 + len(CANDIDATES), seeds)
     return {name: shaped[:, at] for at, name in enumerate((CONTROL, *CANDIDATES))}
 
@@ -143,25 +143,25 @@ def by_level(gains: Floats) -> Iterator[tuple[str, float]]:
             f"{size:,} B",
         ):
             levels.setdefault(level, []).append(float(gain))
-    for level, found in levels.items():
-        yield level, sum(found) / len(found)
+    for level, level_gains in levels.items():
+        yield level, sum(level_gains) / len(level_gains)
 
 
 def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> Iterator[Row]:
     """Yield mean, interval, means by level and losses of each candidate, then the gain of each cell."""
-    for name, found in gains.items():
-        mean = 100 * float(found.mean())
+    for name, cell_gains in gains.items():
+        mean = 100 * float(cell_gains.mean())
         published = 100 * sum(PUBLISHED) / 2 if name == ORACLE["best"] else None
         yield Row(what=f"{name}: mean gain", unit="%", published=published, ours=mean)
         for which, bound in zip(("lower", "upper"), bounds[name], strict=True):
             yield Row(what=f"{name}: {which} bound over seeds", unit="%", ours=100 * bound)
-        for level, gain in by_level(found):
+        for level, gain in by_level(cell_gains):
             yield Row(what=f"{name}: mean gain at {level}", unit="%", ours=100 * gain)
-        lost = int((found < 0).sum())
-        yield Row(what=f"{name}: cells of {len(found)} that lose", unit="", ours=lost)
-        yield Row(what=f"{name}: worst cell", unit="%", ours=100 * float(found.min()))
-    for name, found in gains.items():
-        for (where, size), gain in zip(grid(), found, strict=True):
+        lost = int((cell_gains < 0).sum())
+        yield Row(what=f"{name}: cells of {len(cell_gains)} that lose", unit="", ours=lost)
+        yield Row(what=f"{name}: worst cell", unit="%", ours=100 * float(cell_gains.min()))
+    for name, cell_gains in gains.items():
+        for (where, size), gain in zip(grid(), cell_gains, strict=True):
             yield Row(
                 what=f"{name}: {where.id}, {size:,} B",
                 unit="%",

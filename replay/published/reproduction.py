@@ -128,10 +128,10 @@ def error_criteria(
     rows: Sequence[Row], *, what: str, median: float, p90: float
 ) -> tuple[Criterion, Criterion]:
     """Criteria for the median and the 90th percentile (inclusive, linear) of the relative error."""
-    found = errors(rows)
-    ninetieth = statistics.quantiles(found, n=10, method="inclusive")[8]
+    ascending = errors(rows)
+    ninetieth = statistics.quantiles(ascending, n=10, method="inclusive")[8]
     return (
-        at_most(f"{what}: median relative error", statistics.median(found), median),
+        at_most(f"{what}: median relative error", statistics.median(ascending), median),
         at_most(f"{what}: its 90th percentile", ninetieth, p90),
     )
 

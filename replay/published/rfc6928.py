@@ -87,11 +87,13 @@ def kernel_rows(lab: Lab) -> list[Row]:
     measured = measure_flights(lab, WIDE, flights, congestion_control=CONGESTION_CONTROL)
     return [
         Row(
-            what=f"{one.bytes // MSS_TIMESTAMPS} segments, IW {one.iw}, Linux",
+            what=f"{flight.bytes // MSS_TIMESTAMPS} segments, IW {flight.iw}, Linux",
             unit="rounds",
-            published=linux_flights(one.bytes, iw=one.iw),
-            ours=count_flights(one, rtt_us=WIDE.rtt_us),
-            place=Place("Linux against its own arithmetic", f"IW {one.iw}", str(one.bytes // MSS_TIMESTAMPS)),
+            published=linux_flights(flight.bytes, iw=flight.iw),
+            ours=count_flights(flight, rtt_us=WIDE.rtt_us),
+            place=Place(
+                "Linux against its own arithmetic", f"IW {flight.iw}", str(flight.bytes // MSS_TIMESTAMPS)
+            ),
         )
-        for one in measured
+        for flight in measured
     ]

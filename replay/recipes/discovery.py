@@ -64,18 +64,18 @@ def discoveries(
     for response, parent in sorted(parents.items()):
         if parent is not None:
             by_parent.setdefault(parent, []).append(response)
-    found = dict.fromkeys(parents, Discovery())
+    discovered = dict.fromkeys(parents, Discovery())
     for parent, children in by_parent.items():
         is_read_early = parent == document or is_html(rows[parent])
         for number, child in enumerate(children, start=1):
             is_redirected = rows[child].get("redirected_from_id") == parent
             in_order = 0.0 if is_redirected else number / (len(children) + 1) if is_read_early else 1.0
-            found[child] = discover(rows[parent], in_order, began[child], arrivals)
-    return without_deadlocks(found, parents, began)
+            discovered[child] = discover(rows[parent], in_order, began[child], arrivals)
+    return without_deadlocks(discovered, parents, began)
 
 
 def without_deadlocks(
-    found: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
+    discovered: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
 ) -> dict[int, Discovery]:
     """The discoveries with those waits alone that are for a response that is
     replayed and was asked for earlier.
@@ -83,25 +83,27 @@ def without_deadlocks(
     A response counts as asked for no earlier than its parents.
     So no wait can be for a response that itself waits for this one.
     """
-    asked: dict[int | None, float] = {None: -math.inf}
+    requested: dict[int | None, float] = {None: -math.inf}
     for response in parents:
         chain: list[int] = []
         ahead: int | None = response
-        while ahead not in asked:
+        while ahead not in requested:
             assert ahead is not None
             chain.append(ahead)
             ahead = parents[ahead]
-        time = asked[ahead]
-        for one in reversed(chain):
-            own = began[one]
-            time = asked[one] = time if own is None else max(time, own)
+        time = requested[ahead]
+        for number in reversed(chain):
+            own = began[number]
+            time = requested[number] = time if own is None else max(time, own)
 
     def is_kept(response: int, waits_for: int | None) -> bool:
-        return waits_for in parents and asked[waits_for] < asked[response]
+        return waits_for in parents and requested[waits_for] < requested[response]
 
     return {
-        response: one if is_kept(response, one.waits_for) else dataclasses.replace(one, waits_for=None)
-        for response, one in found.items()
+        response: discovery
+        if is_kept(response, discovery.waits_for)
+        else dataclasses.replace(discovery, waits_for=None)
+        for response, discovery in discovered.items()
     }
 
 
@@ -123,10 +125,10 @@ def discover(
         share = (began - first) / (last - first)
     arrived = first + share * (last - first)
     before = bisect.bisect_right(arrivals, (began, math.inf))
-    explained, what = arrivals[before - 1] if before else (arrived, None)
+    explained, trigger = arrivals[before - 1] if before else (arrived, None)
     return Discovery(
         place=place_of(parent, share),
-        waits_for=what if explained > arrived else None,
+        waits_for=trigger if explained > arrived else None,
         browser_delay_us=max(0, round(began - max(arrived, explained))),
     )
 
@@ -158,8 +160,8 @@ def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[in
             return int(leading["first_byte_us"] + delay)
         connection = connections.get(row["connection_id"])
         is_opener = connection is not None and openers[row["connection_id"]] == row["id"]
-        known = [row["request_sent_us"], connection["opened_us"] if connection and is_opener else None]
-        return min((int(time) for time in known if time is not None), default=None)
+        times = [row["request_sent_us"], connection["opened_us"] if connection and is_opener else None]
+        return min((int(time) for time in times if time is not None), default=None)
 
     return {number: began(row) for number, row in rows.items()}
 

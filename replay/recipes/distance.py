@@ -45,25 +45,25 @@ def own_baseline(connections: Sequence[Row]) -> Baseline | None:
 def recorded_distances(connections: Sequence[Row], baseline: Baseline | None) -> dict[str, int]:
     """Distance of each host of a visit in µs, by its shortest handshake; hosts without one are left out.
 
-    >>> one = {"host": "a", "protocol": "h2", "tls_version": "TLS 1.3"}
-    >>> one |= {"opened_us": 0, "connected_us": 164_000, "secured_us": 373_000}
-    >>> recorded_distances([one], BASELINES["pages-2025-08"]), recorded_distances([one], None)
+    >>> connection = {"host": "a", "protocol": "h2", "tls_version": "TLS 1.3"}
+    >>> connection |= {"opened_us": 0, "connected_us": 164_000, "secured_us": 373_000}
+    >>> recorded_distances([connection], BASELINES["pages-2025-08"]), recorded_distances([connection], None)
     ({'a': 20000}, {})
     """
-    found: Mapping[str, list[int]] = collections.defaultdict(list)
+    by_host: Mapping[str, list[int]] = collections.defaultdict(list)
     if baseline is None:
         return {}
     for connection in connections:
         if (handshake := _handshake_us(connection, is_tls=baseline.is_tls)) is not None:
-            found[connection["host"]].append(max(0, handshake - baseline.us) // baseline.trips)
-    return {host: shortest for host, some in found.items() if (shortest := min(some)) <= MOST_US}
+            by_host[connection["host"]].append(max(0, handshake - baseline.us) // baseline.trips)
+    return {host: shortest for host, distances in by_host.items() if (shortest := min(distances)) <= MOST_US}
 
 
-def _handshake_us(one: Row, *, is_tls: bool) -> int | None:
+def _handshake_us(connection: Row, *, is_tls: bool) -> int | None:
     """Time of a connection's TLS 1.3 or TCP handshake; None if it was not recorded, or is QUIC's."""
     began, ended = ("connected_us", "secured_us") if is_tls else ("opened_us", "connected_us")
-    if one["protocol"] == "h3" or (is_tls and one["tls_version"] != "TLS 1.3"):
+    if connection["protocol"] == "h3" or (is_tls and connection["tls_version"] != "TLS 1.3"):
         return None
-    if one[began] is None or one[ended] is None:
+    if connection[began] is None or connection[ended] is None:
         return None
-    return int(one[ended] - one[began]) or None
+    return int(connection[ended] - connection[began]) or None

@@ -149,12 +149,14 @@ class Recipe:
             while above not in depths:
                 chain.append(above)
                 above = self.objects[above].parent
-            depths |= {one: depths[above] + place for place, one in enumerate(reversed(chain), start=1)}
+            depths |= {index: depths[above] + place for place, index in enumerate(reversed(chain), start=1)}
         return max(depths.values())
 
-    def place_of(self, one: Object) -> int:
+    def place_of(self, object_: Object) -> int:
         """The place of an object in its parent's bytes, from 1; all of them for an object without a place."""
-        return one.place or max(1, self.objects[one.parent].response_bytes if one.parent >= 0 else 1)
+        return object_.place or max(
+            1, self.objects[object_.parent].response_bytes if object_.parent >= 0 else 1
+        )
 
     def to_text(self) -> str:
         """The recipe in the player's format."""
@@ -183,7 +185,7 @@ def read_recipes(release: Release) -> list[Recipe]:
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
-    baseline = baseline_of(release, [one for some in connections.values() for one in some])
+    baseline = baseline_of(release, [row for rows_of_visit in connections.values() for row in rows_of_visit])
     recipes = [
         recipe
         for visit in sorted(visits, key=lambda row: str(row["host"]).encode())
@@ -247,7 +249,7 @@ def make_recipe(
     for row in kept:
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
     parents = find_parents(network, {row["id"] for row in kept}, document)
-    found = discoveries(kept, by_connection, parents, document)
+    discovered = discoveries(kept, by_connection, parents, document)
     indexes = {row["id"]: index for index, row in enumerate(kept)}
     delays = think_times(connections, network)
     names = resolver_delays(connections, network)
@@ -266,9 +268,9 @@ def make_recipe(
                 response_bytes=row["wire_bytes"],
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
-                place=found[row["id"]].place,
-                waits_for=indexes.get(found[row["id"]].waits_for, -1),
-                browser_delay_us=found[row["id"]].browser_delay_us,
+                place=discovered[row["id"]].place,
+                waits_for=indexes.get(discovered[row["id"]].waits_for, -1),
+                browser_delay_us=discovered[row["id"]].browser_delay_us,
                 kind=PAGE if row["id"] == document else kind_of(row),
                 server_delay_us=delays[row["id"]],
                 urgency=USUAL_URGENCY if row.get("urgency") is None else row["urgency"],
@@ -433,7 +435,7 @@ def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict
         (row for row in connections if row["opened_us"] is not None),
         key=lambda row: (row["opened_us"], row["id"]),
     )
-    found: dict[str, int] = {}
+    times: dict[str, int] = {}
     seen: set[str] = set()
     for row in opened:
         host = row["host"]
@@ -443,8 +445,8 @@ def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict
         opener = openers.get(row["id"])
         began = None if opener is None else _began_us(opener, rows)
         if began is not None:
-            found[host] = max(0, row["opened_us"] - began)
-    return found
+            times[host] = max(0, row["opened_us"] - began)
+    return times
 
 
 def _began_us(response: Row, rows: Mapping[int, Row]) -> int | None:

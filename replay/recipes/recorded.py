@@ -93,27 +93,27 @@ def recipe_of(load: PageLoad, number: int) -> Recipe | None:
     visit = {"id": number, "host": load.host, "main_response_id": load.main + 1}
     base_us = first_moment_us(load.exchanges)
     responses = [
-        {**with_estimate(row, one), "began_us": began_us(one, base_us)}
-        for row, one in zip(rows.responses, load.exchanges, strict=True)
+        {**with_estimate(row, exchange), "began_us": began_us(exchange, base_us)}
+        for row, exchange in zip(rows.responses, load.exchanges, strict=True)
     ]
     recipe = make_recipe(visit, [whole("connection", row) for row in rows.connections], responses)
     return recipe and assume_think_times([recipe])[0]
 
 
-def with_estimate(row: Row, one: RecordedExchange) -> Row:
+def with_estimate(row: Row, exchange: RecordedExchange) -> Row:
     """A response's row, with an estimate in the place of an unknown size."""
-    found = whole("response", row)
-    if found["wire_bytes"] is None and (estimate := estimated_bytes(one)) is not None:
-        found |= {"wire_bytes": estimate, "header_bytes": one.header_text_bytes}
-    return found
+    completed = whole("response", row)
+    if completed["wire_bytes"] is None and (estimate := estimated_bytes(exchange)) is not None:
+        completed |= {"wire_bytes": estimate, "header_bytes": exchange.header_text_bytes}
+    return completed
 
 
-def began_us(one: RecordedExchange, base_us: int) -> int | None:
+def began_us(exchange: RecordedExchange, base_us: int) -> int | None:
     """Time at which the browser began a request, in µs since the page's first.
 
     None without times of the request.
     """
-    return None if one.times.sent is None else round(1e6 * one.started_s) - base_us
+    return None if exchange.times.sent is None else round(1e6 * exchange.started_s) - base_us
 
 
 def whole(table: str, row: Row) -> dict[str, Any]:
@@ -121,10 +121,10 @@ def whole(table: str, row: Row) -> dict[str, Any]:
     return dict.fromkeys(released_tables()[table].schema.names) | dict(row)
 
 
-def estimated_bytes(one: RecordedExchange) -> int | None:
+def estimated_bytes(exchange: RecordedExchange) -> int | None:
     """Size of a body with the text of its header, and frames; None if either is unknown."""
-    body, header = one.sizes.body_bytes, one.header_text_bytes
-    if body is None or header is None or one.sizes.wire_bytes_unknown == CONTRADICTORY:
+    body, header = exchange.sizes.body_bytes, exchange.header_text_bytes
+    if body is None or header is None or exchange.sizes.wire_bytes_unknown == CONTRADICTORY:
         return None
-    frames = 0 if one.protocol in TEXTUAL or not one.protocol else 1 + -(-body // H2_FRAME_BYTES)
+    frames = 0 if exchange.protocol in TEXTUAL or not exchange.protocol else 1 + -(-body // H2_FRAME_BYTES)
     return header + body + frames * H2_FRAME_HEADER_BYTES

@@ -13,15 +13,15 @@ Row: TypeAlias = "Mapping[str, Any]"
 
 def rows(release: Release, table: str) -> Iterator[Row]:
     """Yield all rows of a table."""
-    for some in pq.ParquetFile(release.file(table)).iter_batches():
-        yield from some.to_pylist()
+    for batch in pq.ParquetFile(release.file(table)).iter_batches():
+        yield from batch.to_pylist()
 
 
-def by_visit(every: Iterator[Row]) -> Mapping[int, list[Row]]:
+def by_visit(rows: Iterator[Row]) -> Mapping[int, list[Row]]:
     """Rows by visit id, sorted by their own ids."""
-    found: dict[int, list[Row]] = collections.defaultdict(list)
-    for row in every:
-        found[row["visit_id"]].append(row)
-    for some in found.values():
-        some.sort(key=lambda row: int(row["id"]))
-    return found
+    visits: dict[int, list[Row]] = collections.defaultdict(list)
+    for row in rows:
+        visits[row["visit_id"]].append(row)
+    for own in visits.values():
+        own.sort(key=lambda row: int(row["id"]))
+    return visits

@@ -91,7 +91,7 @@ def window_of(connection: Row) -> int:
     return int(segments) if is_exact else max(USUAL_WINDOW, int(segments))
 
 
-def usual_think_times(known: Iterable[tuple[str, int | None]]) -> dict[str, int]:
+def usual_think_times(delays: Iterable[tuple[str, int | None]]) -> dict[str, int]:
     """Median think time of each kind in µs, from kinds and think times;
     kinds of which none is known have that of all.
 
@@ -99,10 +99,10 @@ def usual_think_times(known: Iterable[tuple[str, int | None]]) -> dict[str, int]
     {'page': 90000, 'call': 4000, 'file': 3000}
     """
     times: dict[str, list[int]] = collections.defaultdict(list)
-    for kind, think_us in known:
+    for kind, think_us in delays:
         if think_us is not None:
             times[kind].append(think_us)
-    every = [time for some in times.values() for time in some]
+    every = [time for kind_times in times.values() for time in kind_times]
     if not every:
         return dict.fromkeys((PAGE, CALL, FILE), 0)
     return {kind: round(statistics.median(times[kind] or every)) for kind in (PAGE, CALL, FILE)}

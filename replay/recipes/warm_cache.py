@@ -38,8 +38,12 @@ def has_freshness(recipe: Recipe) -> bool:
     return any(object_.fresh_s is not None for object_ in recipe.objects)
 
 
-def revisit_bytes(one: Object) -> int:
+def revisit_bytes(object_: Object) -> int:
     """Size of a response on the second visit, inside TLS; 0 if it is fresh in the cache."""
-    if not one.is_document and one.fresh_s is not None and one.fresh_s > REVISIT_S:
+    if not object_.is_document and object_.fresh_s is not None and object_.fresh_s > REVISIT_S:
         return 0
-    return min(one.response_bytes, NOT_MODIFIED_BYTES) if one.can_be_confirmed else one.response_bytes
+    return (
+        min(object_.response_bytes, NOT_MODIFIED_BYTES)
+        if object_.can_be_confirmed
+        else object_.response_bytes
+    )

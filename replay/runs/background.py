@@ -59,8 +59,8 @@ class Background:
 def background(load: float, down_bps: int) -> Background:
     """The background that asks for the share `load` of a bottleneck.
 
-    >>> one = background(0.05, 1_000_000_000)
-    >>> round(one.short_per_s, 1), round(one.large_per_s, 1), round(8 * one.bytes_per_s)
+    >>> flows = background(0.05, 1_000_000_000)
+    >>> round(flows.short_per_s, 1), round(flows.large_per_s, 1), round(8 * flows.bytes_per_s)
     (2.9, 13.8, 50000000)
     """
     least = max(SHORT_SIZES[-1], round(LEAST_S * down_bps / 8))

@@ -59,11 +59,13 @@ def read_competition(word: str) -> Competition | None:
     match = COMPETITION.fullmatch(word)
     if not match:
         raise ValueError(word)
-    found = Competition(flows=int(match[1]), congestion_control=match[2], iw=int(match[3]))
-    is_known = found.congestion_control in CONGESTION_CONTROLS
-    if not (is_known and 1 <= found.flows <= MOST_COMPETING_FLOWS and 1 <= found.iw <= MOST_SEGMENTS):
+    competition = Competition(flows=int(match[1]), congestion_control=match[2], iw=int(match[3]))
+    is_known = competition.congestion_control in CONGESTION_CONTROLS
+    if not (
+        is_known and 1 <= competition.flows <= MOST_COMPETING_FLOWS and 1 <= competition.iw <= MOST_SEGMENTS
+    ):
         raise ValueError(word)
-    return found
+    return competition
 
 
 def read_queue(word: str) -> Queue | PublishedQueues | None:
@@ -133,9 +135,9 @@ def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of 
             return value
         raise ValueError(f"conditions.{field} is one of {', '.join(WORDS[field])}, not {value!r}")
     if field in READERS:
-        read, allowed = READERS[field]
+        reader, allowed = READERS[field]
         try:
-            return read(str(value))
+            return reader(str(value))
         except ValueError as exc:
             raise ValueError(f"conditions.{field} is {allowed}, not {value!r}") from exc
     raise ValueError(f"conditions has no {field}; there are {', '.join((*WORDS, *FLAGS, *READERS))}")
@@ -143,12 +145,12 @@ def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of 
 
 def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> list[Conditions]:
     """The conditions of every combination, with the other fields of `base`; raises ValueError."""
-    read = {
+    values_by_field = {
         field: dict.fromkeys(read_value(field, value) for value in values) for field, values in lists.items()
     }
     return [
-        dataclasses.replace(base, **dict(zip(read, chosen, strict=True)))
-        for chosen in itertools.product(*read.values())
+        dataclasses.replace(base, **dict(zip(values_by_field, chosen, strict=True)))
+        for chosen in itertools.product(*values_by_field.values())
     ]
 
 

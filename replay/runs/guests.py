@@ -158,11 +158,11 @@ class Guest:
         if not self.failure or self.offloads_on < 0:
             return []
         left: list[Cell] = []
-        found = False
+        is_begun = False
         for job in self.jobs:
             waiting = [cell for cell in job.cells if cell.id not in job.answers]
-            if not found and waiting:
-                found = True
+            if not is_begun and waiting:
+                is_begun = True
                 calibrated = all(flight.facts for flight in job.flights)
                 waiting = waiting[1:] if calibrated else []
             left += waiting

@@ -93,7 +93,7 @@ def with_names(data: Any) -> Any:  # noqa: ANN401  # any JSON
     if isinstance(data, dict):
         return {with_names(key): with_names(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
-        return [with_names(one) for one in data]
+        return [with_names(item) for item in data]
     return in_json(data) if isinstance(data, Paced) else data
 
 

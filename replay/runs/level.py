@@ -78,11 +78,13 @@ def level_of(rows: Sequence[Mapping[str, Any]], networks: Sequence[DrawnNetwork]
 
     packets = shares("segments_retransmitted", "segments_sent")
     responses = shares("responses_retransmitted", "responses")
-    weights = [one.weight for one in by_id.values()]
+    weights = [network.weight for network in by_id.values()]
     return Level(
         networks=len({row["profile"] for row in done}),
         loads=len(done),
-        mean_mbps=float(np.average([one.profile.down_bps / 1e6 for one in by_id.values()], weights=weights)),
+        mean_mbps=float(
+            np.average([network.profile.down_bps / 1e6 for network in by_id.values()], weights=weights)
+        ),
         packets_percent=fmean(packets),
         packets_error=standard_error(packets),
         responses_percent=fmean(responses),

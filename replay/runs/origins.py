@@ -66,7 +66,7 @@ def origin_settings(
 
     `random_state` seeds the draws, and `country` is the network's.
     """
-    found = []
+    settings = []
     for origin in origins:
         kind, other, place, sending = _uniform(f"{random_state}|{origin.host}")
         if distance == NO_DISTANCE:
@@ -82,8 +82,8 @@ def origin_settings(
         else:
             at_once, cubic = read_shares()[senders]
             sender = AT_ONCE if sending < at_once else PACED if sending < cubic else BBR
-        found.append(OriginSetting(distance_us, sender))
-    return found
+        settings.append(OriginSetting(distance_us, sender))
+    return settings
 
 
 def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
@@ -92,8 +92,8 @@ def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
         yield PLAIN
         return
     for first in range(0, len(settings), AT_A_TIME):
-        some = settings[first : first + AT_A_TIME]
-        yield f"origins {first} {' '.join(f'{one.distance_us}:{one.sender}' for one in some)}"
+        group = settings[first : first + AT_A_TIME]
+        yield f"origins {first} {' '.join(f'{setting.distance_us}:{setting.sender}' for setting in group)}"
 
 
 def _uniform(text: str) -> list[float]:

@@ -78,8 +78,8 @@ def parts_of(total: int) -> list[Part]:
 def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
     """Number of parts: enough for all guests, and about PART_S each; a page is never cut."""
     pages = len({cell.recipe.visit_id for cell in cells})
-    wanted = max(guests, math.ceil(core_seconds(cells) / PART_S))
-    return max(1, min(wanted, pages, MOST))
+    parts = max(guests, math.ceil(core_seconds(cells) / PART_S))
+    return max(1, min(parts, pages, MOST))
 
 
 def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
 
 def whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
     """The parts of this plan that are stored and undamaged."""
-    return [one for one in parts_of(total) if is_done(one.folder(replay), plan)]
+    return [part for part in parts_of(total) if is_done(part.folder(replay), plan)]
 
 
 def write_part(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
@@ -124,20 +124,20 @@ def replay_parts(
 
     On KeyboardInterrupt, parts in progress are still finished and stored, and no other is begun.
     """
-    done = whole_parts(replay, plan, total)
+    stored = whole_parts(replay, plan, total)
     shares = {Part(number, total): share for number, share in enumerate(share_out(cells, total), start=1)}
 
     def work(part: Part) -> None:
         write_part(part.folder(replay), replayer(shares[part], part.number - 1), plan)
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
-        running = [pool.submit(work, part) for part in shares if part not in done]
+        running = [pool.submit(work, part) for part in shares if part not in stored]
         try:
-            for one in as_completed(running):
-                one.result()
+            for future in as_completed(running):
+                future.result()
         finally:
-            for one in running:
-                one.cancel()  # those that have ended are left as they are
+            for future in running:
+                future.cancel()  # those that have ended are left as they are
 
 
 def replay_part(
@@ -159,9 +159,9 @@ def join_parts(
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Write the replay from its parts, and remove them; `facts` are those of the whole, from `plan_facts`."""
-    cells, found = read_parts(replay, plan, total)
-    loads = _responses([one.folder(replay) for one in parts_of(total)]) if plan["responses"] else None
-    whole = write_replay(replay, cells, facts, found, loads, signer=signer)
+    cells, guests = read_parts(replay, plan, total)
+    loads = _responses([part.folder(replay) for part in parts_of(total)]) if plan["responses"] else None
+    whole = write_replay(replay, cells, facts, guests, loads, signer=signer)
     remove_parts(replay)
     return whole
 
@@ -172,9 +172,9 @@ def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Ta
     PartError if one is missing or damaged.
     """
     parts = parts_of(total)
-    found = [_checked(part.folder(replay), plan, part) for part in parts]
+    facts = [_checked(part.folder(replay), plan, part) for part in parts]
     tables = [pq.ParquetFile(part.folder(replay) / "cells.parquet").read().cast(CELL) for part in parts]
-    return _sorted(pa.concat_tables(tables)), _together(found)
+    return _sorted(pa.concat_tables(tables)), _together(facts)
 
 
 def remove_parts(replay: Path) -> None:
@@ -204,7 +204,7 @@ def _checked(folder: Path, plan: Mapping[str, Any], part: Part) -> dict[str, Any
 
 
 def _sorted(table: pa.Table) -> pa.Table:
-    keys = [sort_key(one) for one in table.select(list(CELL_KEY)).to_pylist()]
+    keys = [sort_key(row) for row in table.select(list(CELL_KEY)).to_pylist()]
     return table.take(sorted(range(len(keys)), key=keys.__getitem__)).combine_chunks()
 
 
@@ -215,25 +215,25 @@ def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
     )
 
 
-def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _together(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The facts of all parts' guests, numbered consecutively; durations are summed."""
-    before = [sum(len(one["guests"]) for one in found[:place]) for place in range(len(found))]
+    before = [sum(len(part["guests"]) for part in facts[:place]) for place in range(len(facts))]
     return {
         "gates": [
             {**check, "guest": check["guest"] + guests}
-            for one, guests in zip(found, before, strict=True)
-            for check in one["gates"]
+            for part, guests in zip(facts, before, strict=True)
+            for check in part["gates"]
         ],
-        "failures": [failure for one in found for failure in one["failures"]],
-        "guests": [guest for one in found for guest in one["guests"]],
-        "wall_s": round(sum(one["wall_s"] for one in found), 3),
+        "failures": [failure for part in facts for failure in part["failures"]],
+        "guests": [guest for part in facts for guest in part["guests"]],
+        "wall_s": round(sum(part["wall_s"] for part in facts), 3),
         "programs": [
             dict(pairs)
-            for pairs in dict.fromkeys(tuple(ran.items()) for one in found for ran in one["programs"])
+            for pairs in dict.fromkeys(tuple(ran.items()) for part in facts for ran in part["programs"])
         ],
         **(
-            {"core_s": math.fsum(one["core_s"] for one in found)}
-            if all("core_s" in one for one in found)
+            {"core_s": math.fsum(part["core_s"] for part in facts)}
+            if all("core_s" in part for part in facts)
             else {}
         ),
     }

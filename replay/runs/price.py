@@ -58,7 +58,7 @@ def core_seconds(cells: Sequence[Cell]) -> float:
 
 def connections(recipe: Recipe) -> int:
     """Connections of a page: one to an origin over HTTP/2, else one for each object, up to six."""
-    objects = collections.Counter(one.origin for one in recipe.requested)
+    objects = collections.Counter(object_.origin for object_ in recipe.requested)
     return sum(1 if recipe.origins[origin].h2 else min(6, count) for origin, count in objects.items())
 
 
@@ -78,34 +78,34 @@ def longest_chain_seconds(cell: Cell) -> float:
     """Longest chain of objects that wait for one another: delays, a round trip each,
     handshakes at an origin's first object."""
     recipe, conditions = cell.recipe, cell.conditions
-    asked = [(index, one) for index, one in enumerate(recipe.objects) if not one.is_cached]
-    first = {one.origin: index for index, one in reversed(asked)}
+    requested = [(index, object_) for index, object_ in enumerate(recipe.objects) if not object_.is_cached]
+    first = {object_.origin: index for index, object_ in reversed(requested)}
     distances_us = [origin.distance_us for origin in cell.origins]
     has_delays = conditions.discovery == RECORDED_DISCOVERY
 
-    def before(one: Object) -> list[int]:
-        return [one.parent, one.waits_for] if has_delays else [one.parent]
+    def before(object_: Object) -> list[int]:
+        return [object_.parent, object_.waits_for] if has_delays else [object_.parent]
 
-    def own_us(index: int, one: Object) -> int:
-        delay_us = one.browser_delay_us if has_delays else 0
-        if one.is_cached:
+    def own_us(index: int, object_: Object) -> int:
+        delay_us = object_.browser_delay_us if has_delays else 0
+        if object_.is_cached:
             return delay_us
-        origin = recipe.origins[one.origin]
+        origin = recipe.origins[object_.origin]
         handshakes = conditions.resolves_names + 1 + (origin.tls_trips if origin.tls_flight_bytes else 0)
-        trips = 1 + (handshakes if first[one.origin] == index else 0)
-        think_us = one.think_us if conditions.server_delay else 0
-        return trips * (cell.profile.rtt_us + distances_us[one.origin]) + delay_us + think_us
+        trips = 1 + (handshakes if first[object_.origin] == index else 0)
+        think_us = object_.think_us if conditions.server_delay else 0
+        return trips * (cell.profile.rtt_us + distances_us[object_.origin]) + delay_us + think_us
 
     ends = {-1: 0}
-    for wanted in range(len(recipe.objects)):
-        ahead = [wanted]
+    for start in range(len(recipe.objects)):
+        ahead = [start]
         while ahead:
             index = ahead[-1]
-            one = recipe.objects[index]
-            if missing := [other for other in before(one) if other not in ends]:
+            object_ = recipe.objects[index]
+            if missing := [other for other in before(object_) if other not in ends]:
                 ahead += missing
                 continue
-            ends[ahead.pop()] = max(ends[other] for other in before(one)) + own_us(index, one)
+            ends[ahead.pop()] = max(ends[other] for other in before(object_)) + own_us(index, object_)
     return max(ends.values()) / 1e6
 
 

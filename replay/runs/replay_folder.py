@@ -34,13 +34,13 @@ def write_replay(
     folder: Path,
     table: pa.Table,
     planned: Mapping[str, Any],
-    found: Mapping[str, Any],
+    measured: Mapping[str, Any],
     loads: Iterable[pa.Table] | None,
     *,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Write the sorted cells of a replay, and the responses of each load if `loads` is given."""
-    facts = {**planned, **found, **sums(table)}
+    facts = {**planned, **measured, **sums(table)}
     with put_in_place(folder) as stage:
         write_cells(stage, table)
         if loads is not None:
@@ -82,7 +82,7 @@ def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
 def sums(table: pa.Table) -> dict[str, Any]:
     """Number of cells by state, and the total virtual duration of the page loads, in seconds."""
     states = collections.Counter(table["state"].to_pylist())
-    milliseconds = [one for one in table["page_ms"].to_pylist() if one is not None]
+    milliseconds = [time for time in table["page_ms"].to_pylist() if time is not None]
     return {
         "cells": {state: states[state] for state in ("done", "refused", "failed")},
         "virtual_s": round(sum(milliseconds) / 1e3, 3),
@@ -149,7 +149,9 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
     return {
         "windows": sorted({cell.iw for cell in cells}),
         "seeds": sorted({cell.seed for cell in cells}),
-        "conditions": [one.columns() for one in dict.fromkeys(cell.conditions for cell in cells)],
+        "conditions": [
+            conditions.columns() for conditions in dict.fromkeys(cell.conditions for cell in cells)
+        ],
         "background_load": background.LOAD,
         "background_sizes": list(background.SHORT_SIZES),
         "background_short_flows_bps": background.SHORT_FLOWS_BPS,
@@ -188,11 +190,11 @@ def population_facts(population: Population) -> dict[str, Any]:
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
     """A recipe of each page in the cells with a cold or a warm cache:
     over any version of HTTP it has the same responses."""
-    found: dict[int, Recipe] = {}
+    by_visit: dict[int, Recipe] = {}
     for cell in cells:
         if cell.conditions.warm_cache == warm:
-            found.setdefault(cell.recipe.visit_id, cell.recipe)
-    return list(found.values())
+            by_visit.setdefault(cell.recipe.visit_id, cell.recipe)
+    return list(by_visit.values())
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
@@ -204,23 +206,27 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
         "response_bytes": sum(recipe.response_bytes for recipe in recipes),
         "left_out_responses": sum(recipe.left_out for recipe in recipes),
         "think_ms": server_delay_facts(recipes),
-        "unknown_freshness": sum(one.fresh_s is None for recipe in recipes for one in recipe.requested),
+        "unknown_freshness": sum(
+            object_.fresh_s is None for recipe in recipes for object_ in recipe.requested
+        ),
         "left_out_by_page": {recipe.page: recipe.left_out for recipe in recipes if recipe.left_out},
     }
 
 
 def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
     """Known server delays, whether or not they are replayed."""
-    known = [
-        one.server_delay_us / 1e3
+    delays = [
+        object_.server_delay_us / 1e3
         for recipe in recipes
-        for one in recipe.requested
-        if one.server_delay_us is not None
+        for object_ in recipe.requested
+        if object_.server_delay_us is not None
     ]
     return {
-        "known": len(known),
-        "unknown": sum(len(recipe.requested) for recipe in recipes) - len(known),
-        "median": statistics.median(known) if known else None,
-        "mean": statistics.fmean(known) if known else None,
-        "usual": {one.kind: one.usual_delay_us / 1e3 for recipe in recipes for one in recipe.requested},
+        "known": len(delays),
+        "unknown": sum(len(recipe.requested) for recipe in recipes) - len(delays),
+        "median": statistics.median(delays) if delays else None,
+        "mean": statistics.fmean(delays) if delays else None,
+        "usual": {
+            object_.kind: object_.usual_delay_us / 1e3 for recipe in recipes for object_ in recipe.requested
+        },
     }

@@ -39,12 +39,12 @@ def response_tables(result: Result) -> Iterator[pa.Table]:
 
 def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:
     """Yield a row for each response of a load from the player's answer; what came from the cache has none."""
-    for one, said in zip(cell.recipe.requested, each, strict=True):
-        wanted, sent, first, last, flights, retransmitted = said
+    for object_, measured in zip(cell.recipe.requested, each, strict=True):
+        wanted, sent, first, last, flights, retransmitted = measured
         yield {
-            "response_id": one.response_id,
-            "is_document": one.is_document,
-            "response_bytes": one.response_bytes,
+            "response_id": object_.response_id,
+            "is_document": object_.is_document,
+            "response_bytes": object_.response_bytes,
             "wanted_ms": milliseconds(wanted),
             "sent_ms": milliseconds(sent),
             "first_byte_ms": milliseconds(first),

@@ -73,29 +73,29 @@ def replay(
     aliases = share_out([cell for cell in reversed(cells) if cell.conditions.alias], most)
 
     def work(number: int) -> list[Guest]:
-        done: list[Guest] = []
-        for left in (some[number] for some in (shares, aliases) if number < len(some)):
-            done += work_off(left, [*cpus[number:], *cpus[:number]])
-        return done
+        ended: list[Guest] = []
+        for left in (kind[number] for kind in (shares, aliases) if number < len(kind)):
+            ended += work_off(left, [*cpus[number:], *cpus[:number]])
+        return ended
 
-    def work_off(left: list[Cell], wanted: Sequence[int]) -> list[Guest]:
-        done: list[Guest] = []
+    def work_off(left: list[Cell], cpus: Sequence[int]) -> list[Guest]:
+        ended: list[Guest] = []
         while left:
             guest = guest_for(left)
             guest.run(
                 lab,
-                cpus=wanted,
+                cpus=cpus,
                 progress=progress,
                 shaper=shaper,
                 silence_s=silence_s,
                 responses=responses,
             )
-            done.append(guest)
+            ended.append(guest)
             left = guest.leave_to_another()
-        return done
+        return ended
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
-        crew = [guest for some in pool.map(work, range(most)) for guest in some]
+        crew = [guest for ended in pool.map(work, range(most)) for guest in ended]
     return result_of(crew, wall_s=time.monotonic() - began, programs=lab.sums())
 
 
@@ -104,8 +104,8 @@ def result_of(crew: list[Guest], *, wall_s: float, programs: dict[str, str]) -> 
     check_calibrations(crew)
     rows = (row for row, _, _ in judged(crew))
     batches = [
-        pa.RecordBatch.from_pylist(some, schema=CELL)
-        for some in iter(lambda: list(itertools.islice(rows, ROWS_AT_ONCE)), [])
+        pa.RecordBatch.from_pylist(batch, schema=CELL)
+        for batch in iter(lambda: list(itertools.islice(rows, ROWS_AT_ONCE)), [])
     ]
     table = pa.Table.from_batches(batches, schema=CELL).combine_chunks()
     return Result(table=table, guests=crew, wall_s=wall_s, programs=programs)
@@ -128,14 +128,14 @@ def judged(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[s
         yield judge_cell(cell, answer, guest.failure, broken), cell, answer
 
 
-def sort_key(one: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
+def sort_key(row: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
     """Sort key of a row by its cell's key columns; text is compared bytewise."""
     return (
-        one["page"].encode(),
-        one["profile"].encode(),
-        one["iw"],
-        tuple(str(one[name]).encode() for name in Conditions().columns()),
-        one["seed"],
+        row["page"].encode(),
+        row["profile"].encode(),
+        row["iw"],
+        tuple(str(row[name]).encode() for name in Conditions().columns()),
+        row["seed"],
     )
 
 

@@ -86,32 +86,32 @@ def race(
 
     work = {
         "origins": 1,
-        "windows": sorted({10, *(flow.iw for one in races for flow in one.flows)}),
+        "windows": sorted({10, *(flow.iw for run in races for flow in run.flows)}),
         "jobs": [
             network_job(
                 profile,
                 shaper=shaper,
                 congestion_control=congestion_control,
                 pacing=pacing,
-                loads=[line for number, one in numbered for line in commands(number, one)],
+                loads=[line for number, run in numbered for line in commands(number, run)],
             )
             for profile, numbered in itertools.groupby(enumerate(races), key=lambda item: item[1].profile)
         ],
     }
     run_guest(lab, work, [], take, cpus=None if cpu is None else [cpu])
-    return [outcome(one, answers[str(number)]) for number, one in enumerate(races)]
+    return [outcome(run, answers[str(number)]) for number, run in enumerate(races)]
 
 
-def commands(number: int, one: Race) -> Iterator[str]:
+def commands(number: int, run: Race) -> Iterator[str]:
     """The player's commands for one race."""
-    yield from (flow.command() for flow in one.flows)
-    yield f"race {number} {VIRTUAL_S:.0f} {one.seed}"
+    yield from (flow.command() for flow in run.flows)
+    yield f"race {number} {VIRTUAL_S:.0f} {run.seed}"
 
 
-def outcome(one: Race, answer: dict[str, Any]) -> RaceOutcome:
+def outcome(run: Race, answer: dict[str, Any]) -> RaceOutcome:
     """The outcome of a race from the player's answer."""
     if late := sum(not flow["done"] for flow in answer["flows"]):
-        raise GuestFailed(f"{late} transfers over {one.profile.id} did not end", "")
+        raise GuestFailed(f"{late} transfers over {run.profile.id} did not end", "")
     return RaceOutcome(
         flows=tuple(
             FlowOutcome(
@@ -138,7 +138,7 @@ class Transfer:
 
 def transfer(
     lab: Lab,
-    wanted: Sequence[Transfer],
+    transfers: Sequence[Transfer],
     *,
     shaper: str,
     congestion_control: str,
@@ -147,10 +147,16 @@ def transfer(
     """Run all transfers in one guest, one after another; GuestFailed if a transfer did not end."""
     races = [
         Race(
-            profile=one.profile,
-            flows=(Flow(iw=one.iw, request_bytes=one.request_bytes, response_bytes=one.response_bytes),),
+            profile=transfer_.profile,
+            flows=(
+                Flow(
+                    iw=transfer_.iw,
+                    request_bytes=transfer_.request_bytes,
+                    response_bytes=transfer_.response_bytes,
+                ),
+            ),
         )
-        for one in wanted
+        for transfer_ in transfers
     ]
-    found = race(lab, races, shaper=shaper, congestion_control=congestion_control, cpu=cpu)
-    return [flow for one in found for flow in one.flows]
+    outcomes = race(lab, races, shaper=shaper, congestion_control=congestion_control, cpu=cpu)
+    return [flow for outcome in outcomes for flow in outcome.flows]

@@ -33,10 +33,10 @@ def main(folder: Path) -> None:
     write_table(HERE / "scores.csv", ("rule", "requests", "right_percent"), scores(pages))
     both = {
         number: (inferred, recorded)
-        for number, one in enumerate(pages)
-        if (inferred := recipe_of(one, one.inferred)) and (recorded := recipe_of(one, one.recorded))
+        for number, page in enumerate(pages)
+        if (inferred := recipe_of(page, page.inferred)) and (recorded := recipe_of(page, page.recorded))
     }
-    chosen = {one.visit_id for one in sample([pair[0] for pair in both.values()], PAGES)}
+    chosen = {recipe.visit_id for recipe in sample([pair[0] for pair in both.values()], PAGES)}
     pairs = [pair for pair in both.values() if pair[0].visit_id in chosen]
     depths = [median(pair[place].depth for pair in pairs) for place in (0, 1)]
     rows: list[Sequence[object]] = [("depth, median", *depths, depths[0] - depths[1])]
@@ -64,22 +64,22 @@ def gains(pairs: Sequence[tuple[Recipe, Recipe]]) -> list[tuple[object, ...]]:
     """Page time saved by each window, by both kinds of dependencies over the same networks."""
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
-    drawn = draw_networks(range(NETWORKS_A_PAGE), seed=SEED)
+    lines = draw_networks(range(NETWORKS_A_PAGE), seed=SEED)
     random = np.random.default_rng(SEED)
     logs: dict[str, np.ndarray[Any, Any]] = {}
-    shares = np.array([one.weight for one in drawn]) / NETWORKS_A_PAGE
+    shares = np.array([line.weight for line in lines]) / NETWORKS_A_PAGE
     networks = [
-        [drawn[place] for place in random.choice(len(drawn), NETWORKS_A_PAGE, replace=False, p=shares)]
+        [lines[place] for place in random.choice(len(lines), NETWORKS_A_PAGE, replace=False, p=shares)]
         for _ in pairs
     ]
     for place, name in enumerate(("inferred", "recorded")):
         logs[name] = page_logs([pair[place] for pair in pairs], networks, lab)
-    found: list[tuple[object, ...]] = []
+    gains: list[tuple[object, ...]] = []
     for at, window in enumerate(WINDOWS[1:], start=1):
-        effects = {name: some[:, at] - some[:, 0] for name, some in logs.items()}
+        effects = {name: page_effects[:, at] - page_effects[:, 0] for name, page_effects in logs.items()}
         texts = [gain_text(effects[name]) for name in ("inferred", "recorded")]
-        found.append((f"G of {window!r}, %", *texts, gain_text(effects["inferred"] - effects["recorded"])))
-    return found
+        gains.append((f"G of {window!r}, %", *texts, gain_text(effects["inferred"] - effects["recorded"])))
+    return gains
 
 
 def gain_text(effects: np.ndarray[Any, Any]) -> str:
@@ -94,8 +94,8 @@ def page_logs(
     """Mean logarithm of page time [page, window]; networks were drawn by their weights."""
     cells = [
         cell
-        for recipe, some in zip(recipes, networks, strict=True)
-        for cell in plan([recipe], [one.profile for one in some], windows=WINDOWS, seeds=1)
+        for recipe, page_networks in zip(recipes, networks, strict=True)
+        for cell in plan([recipe], [network.profile for network in page_networks], windows=WINDOWS, seeds=1)
     ]
     rows = replay(lab, cells, guests=2).rows
     times: dict[tuple[str, str], dict[int, float]] = {}
@@ -103,13 +103,13 @@ def page_logs(
         if row["state"] == "done":
             window = Paced(row["iw"]) if row["pacing"] else row["iw"]
             times.setdefault((row["page"], row["profile"]), {})[window] = np.log(row["page_ms"])
-    whole = {key: some for key, some in times.items() if len(some) == len(WINDOWS)}
+    whole = {key: by_window for key, by_window in times.items() if len(by_window) == len(WINDOWS)}
     return np.array(
         [
             np.mean(
                 [
-                    [some[window] for window in WINDOWS]
-                    for (page, _), some in whole.items()
+                    [by_window[window] for window in WINDOWS]
+                    for (page, _), by_window in whole.items()
                     if page == recipe.page
                 ],
                 axis=0,

@@ -37,18 +37,18 @@ class Page:
 
 def read_pages(folder: Path) -> Iterator[Page]:
     """Yield the first, plain loads of the folder's pages."""
-    wanted = {
+    first_loads = {
         row["page"]
         for row in pq.read_table(folder / "pages.parquet").to_pylist()
         if (row["variant"], row["view"]) == ("plain", "first")
     }
     rows: dict[int, list[dict[str, Any]]] = collections.defaultdict(list)
     for row in pq.read_table(folder / "requests.parquet").to_pylist():
-        if row["page"] in wanted:
+        if row["page"] in first_loads:
             rows[row["page"]].append(row)
-    for number, some in sorted(rows.items()):
-        some.sort(key=lambda row: int(row["entry"]))
-        yield _page(number, some)
+    for number, requests in sorted(rows.items()):
+        requests.sort(key=lambda row: int(row["entry"]))
+        yield _page(number, requests)
 
 
 def _page(number: int, rows: list[dict[str, Any]]) -> Page:
@@ -60,9 +60,9 @@ def _page(number: int, rows: list[dict[str, Any]]) -> Page:
     inferred = find_initiators(requests, times)
     recorded = [
         Initiator(row["initiator_entry"], RECORDED)
-        if names_initiator(row) and found.rule != REDIRECT
-        else found
-        for row, found in zip(rows, inferred, strict=True)
+        if names_initiator(row) and initiator.rule != REDIRECT
+        else initiator
+        for row, initiator in zip(rows, inferred, strict=True)
     ]
     return Page(
         page=RecordedPage(number=number, load_us=None, browser="Chrome 78", requests=requests),

@@ -59,7 +59,7 @@ def go(crawl: KilledCrawl, crawlers: int, kills: int, *, until: float) -> float:
     points = [point for point in points if point > done]
     crawl.running = [crawl.run() for _ in range(crawlers)]
     sampled = 0.0
-    while time.monotonic() < until and any(one.poll() != 0 for one in crawl.running):
+    while time.monotonic() < until and any(crawler.poll() != 0 for crawler in crawl.running):
         done = max(done, crawl.done())
         if points and done >= points[0]:
             points.pop(0)
@@ -106,14 +106,14 @@ def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
         sample for sample in samples if all(sample[role] for role in ROLES)
     ]  # not while they start or end
     last = max(sample["pages"] for sample in samples)
-    found = {}
+    means = {}
     for role in ROLES:
         parts: list[list[float]] = [[], [], [], []]
         for sample in samples:
             parts[min(3, int(4 * sample["pages"] / max(last, 1)))].append(sample[role] / 1e6)
         third, fourth = (sum(part) / len(part) if part else 0.0 for part in parts[2:])
-        found[role] = {"third_quarter_mb": round(third, 1), "last_quarter_mb": round(fourth, 1)}
-    return found
+        means[role] = {"third_quarter_mb": round(third, 1), "last_quarter_mb": round(fourth, 1)}
+    return means
 
 
 def figure(facts: dict[str, Any]) -> alt.Chart:
@@ -147,44 +147,44 @@ def figure(facts: dict[str, Any]) -> alt.Chart:
 
 def arguments() -> argparse.Namespace:
     """The command line."""
-    asked = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m studies.endurance", description=__doc__.splitlines()[0] if __doc__ else None
     )
-    asked.add_argument("--pages", type=int, default=3000)
-    asked.add_argument("--crawlers", type=int, default=3)
-    asked.add_argument("--browsers", type=int, default=1, help="browsers of each crawler")
-    asked.add_argument("--kills", type=int, default=20)
-    asked.add_argument(
+    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--crawlers", type=int, default=3)
+    parser.add_argument("--browsers", type=int, default=1, help="browsers of each crawler")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument(
         "--minutes", type=float, default=120.0, help="time after which it stops, to be gone on with"
     )
-    asked.add_argument("--folder", type=Path, help="where the crawl is kept until it is done")
-    return asked.parse_args()
+    parser.add_argument("--folder", type=Path, help="where the crawl is kept until it is done")
+    return parser.parse_args()
 
 
 def main() -> int:
     """Crawl, and report if it is done; returns 1 if a site did not end well or something is left,
     75 if sites are left."""
-    asked = arguments()
-    until = time.monotonic() + 60 * asked.minutes
+    options = arguments()
+    until = time.monotonic() + 60 * options.minutes
     facts = results.provenance()
-    folder = (asked.folder or from_environment().data_dir / f"endurance-{asked.pages}").absolute()
-    crawl = KilledCrawl(folder=folder, pages=asked.pages, browsers=asked.browsers)
+    folder = (options.folder or from_environment().data_dir / f"endurance-{options.pages}").absolute()
+    crawl = KilledCrawl(folder=folder, pages=options.pages, browsers=options.browsers)
     try:
         (folder / "served.json").unlink(missing_ok=True)
         with serving(folder / "served.json") as web:
             crawl.plan(web)
-            elapsed_s = go(crawl, asked.crawlers, asked.kills, until=until)
-            if (done := crawl.done()) < asked.pages:
-                print(f"{done} of {asked.pages} sites are done: the same command goes on", file=sys.stderr)
+            elapsed_s = go(crawl, options.crawlers, options.kills, until=until)
+            if (done := crawl.done()) < options.pages:
+                print(f"{done} of {options.pages} sites are done: the same command goes on", file=sys.stderr)
                 return UNFINISHED
-            facts |= report(crawl, asked.crawlers, asked.kills, elapsed_s)
+            facts |= report(crawl, options.crawlers, options.kills, elapsed_s)
     finally:
         crawl.stop()
     results.write("endurance", facts)
     FIGURE.write_text(svg(figure(facts)), encoding="utf-8")
     print(json.dumps({key: value for key, value in facts.items() if key != "samples"}, indent=2))
     shutil.rmtree(folder)
-    return 0 if facts["outcomes"] == {"ok": asked.pages} and not any(facts["left"].values()) else 1
+    return 0 if facts["outcomes"] == {"ok": options.pages} and not any(facts["left"].values()) else 1
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class KilledCrawl:
     def restart(self) -> None:
         """Start again what did not end by itself."""
         embedded.start(self.database)
-        self.running = [one if one.poll() in (None, 0) else self.run() for one in self.running]
+        self.running = [crawler if crawler.poll() in (None, 0) else self.run() for crawler in self.running]
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
         """Rows of a query."""
@@ -102,7 +102,7 @@ class KilledCrawl:
     def processes(self) -> dict[str, list[int]]:
         """Process ids by role."""
         tree = processes.list_parents()
-        crawlers = [one.pid for one in self.running if one.poll() is None]
+        crawlers = [crawler.pid for crawler in self.running if crawler.poll() is None]
         below = [pid for crawler in crawlers for pid in processes.list_descendants(crawler, tree)]
         drivers = [pid for pid in below if ARGUMENT in processes.read_arguments(pid)]
         browsers = [pid for driver in drivers for pid in processes.list_descendants(driver, tree)]
@@ -110,17 +110,17 @@ class KilledCrawl:
 
     def kill(self, kind: str) -> None:
         """Kill one process of a kind, if there is one."""
-        found, tree = self.processes(), processes.list_parents()
+        running, tree = self.processes(), processes.list_parents()
         postmaster = embedded.postmaster(self.database)
-        there = {
-            "crawler": found["crawlers"],
-            "driver": found["drivers"],
-            "browser": [pid for pid in found["browsers"] if tree.get(pid) in found["drivers"]],
+        victims = {
+            "crawler": running["crawlers"],
+            "driver": running["drivers"],
+            "browser": [pid for pid in running["browsers"] if tree.get(pid) in running["drivers"]],
             "database": [postmaster] if postmaster else [],
         }[kind]
-        if there:
+        if victims:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(secrets.choice(there), signal.SIGKILL)
+                os.kill(secrets.choice(victims), signal.SIGKILL)
 
     def sample(self, elapsed_s: float, done: int) -> None:
         """Note the memory of each role: proportional set size, in bytes."""
@@ -132,13 +132,13 @@ class KilledCrawl:
 
     def stop(self) -> None:
         """Tell the crawlers to give back their visits, and end."""
-        for one in self.running:
-            one.terminate()
-        for one in self.running:
+        for crawler in self.running:
+            crawler.terminate()
+        for crawler in self.running:
             try:
-                one.wait(STOPS_WITHIN_S)
+                crawler.wait(STOPS_WITHIN_S)
             except subprocess.TimeoutExpired:
-                one.kill()
+                crawler.kill()
         embedded.stop(self.database)
 
     def leftovers(self) -> dict[str, int]:

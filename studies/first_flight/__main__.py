@@ -46,15 +46,15 @@ def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ..
         kinds.setdefault((outcome.exchange.id, outcome.network, outcome.control), Counter())[
             verdict(outcome)
         ] += 1
-    for kind, found in kinds.items():
-        counts = (found[name] for name in ("exact", "bounded", "lower", "wrong"))
-        yield (servers, *kind, found.total(), *counts)
+    for kind, verdicts in kinds.items():
+        counts = (verdicts[name] for name in ("exact", "bounded", "lower", "wrong"))
+        yield (servers, *kind, verdicts.total(), *counts)
 
 
 def reasons(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
     """Rows of the table of reasons, the most frequent first."""
-    found = Counter(_reason(outcome) for outcome in outcomes if verdict(outcome) == "lower")
-    for reason, count in found.most_common():
+    frequencies = Counter(_reason(outcome) for outcome in outcomes if verdict(outcome) == "lower")
+    for reason, count in frequencies.most_common():
         yield servers, reason, count
 
 

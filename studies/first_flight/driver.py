@@ -204,9 +204,9 @@ def ask(cell: dict[str, Any]) -> dict[str, Any]:
         sock.bind((client_address(cell["window"], cell["control"]), 0))
         sock.connect((SERVER, PORT))
         client = sock.getsockname()
-        told = json.dumps(cell).encode()
+        order = json.dumps(cell).encode()
         began = time.time_ns()
-        sock.sendall(b"%04d" % len(told) + told)
+        sock.sendall(b"%04d" % len(order) + order)
         if cell["handshake"]:
             read(sock, cell["handshake"])
             began = time.time_ns()
@@ -267,11 +267,11 @@ def main() -> None:
         shape(path["path"])
         for cell in path["cells"]:
             if cell["server"] == "plain":
-                asked = ask(cell)
+                exchange = ask(cell)
             else:
-                asked = ask_secured(client, cell | {"bodies": work["bodies"]}, sock)
+                exchange = ask_secured(client, cell | {"bodies": work["bodies"]}, sock)
             time.sleep(SETTLE_S)
-            say({"cell": cell, "network": path["path"]["id"], "packets": captured(sock), **asked})
+            say({"cell": cell, "network": path["path"]["id"], "packets": captured(sock), **exchange})
     say({"finished": True})
     sys.stdout.flush()
     os._exit(0)

@@ -140,10 +140,10 @@ def thinking_exchanges(servers: Sequence[tuple[str, str]] = SERVERS) -> tuple[Ex
         for is_resumed in (False, True)
     ]
     return tuple(
-        dataclasses.replace(one, think_us=think_us, flushed=flushed)
-        for one in (*plain, *secured)
-        for think_us in (THINKS_US if one.server != "s_server" else (0,))
-        for flushed in ((0, FLUSHED) if think_us and one.server != "nginx" else (0,))
+        dataclasses.replace(exchange, think_us=think_us, flushed=flushed)
+        for exchange in (*plain, *secured)
+        for think_us in (THINKS_US if exchange.server != "s_server" else (0,))
+        for flushed in ((0, FLUSHED) if think_us and exchange.server != "nginx" else (0,))
     )
 
 
@@ -186,16 +186,16 @@ def work(
 
 
 def measure(
-    lab: Lab, asked: dict[str, Any], *, silence_s: float = SILENCE_S, cpu: int | None = None
+    lab: Lab, job: dict[str, Any], *, silence_s: float = SILENCE_S, cpu: int | None = None
 ) -> list[Outcome]:
     """Run the connections in a guest, and estimate the window of each from its packets."""
     answers: list[dict[str, Any]] = []
     with guest_scratch() as scratch:
-        cells = [cell for path in asked["paths"] for cell in path["cells"]]
+        cells = [cell for path in job["paths"] for cell in path["cells"]]
         bodies = sorted({cell["body"] for cell in cells})
         servers = {cell["server"] for cell in cells} - {"plain"}
         programs = str(build_programs(scratch, servers)) if servers else ""
-        (scratch / "work.json").write_text(json.dumps({**asked, "programs": programs, "bodies": bodies}))
+        (scratch / "work.json").write_text(json.dumps({**job, "programs": programs, "bodies": bodies}))
         process = start(lab, scratch, cpu=usable_cpus()[-1] if cpu is None else cpu, guest=DRIVER)
         listen(process, answers.append, silence_s=silence_s)
     return list(outcomes(answers))
@@ -204,19 +204,19 @@ def measure(
 def build_programs(folder: Path, servers: Collection[str]) -> Path:
     """Make the certificate, and the server of Go's net/http if it is one of the servers;
     returns their folder."""
-    made = folder / "programs"
-    made.mkdir()
+    programs = folder / "programs"
+    programs.mkdir()
     key = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     ends = ["-keyout", "key.pem", "-out", "cert.pem", "-days", "36500", "-subj", "/CN=lab.test"]
-    subprocess.run([*key, *ends], check=True, cwd=made, stderr=subprocess.DEVNULL)
+    subprocess.run([*key, *ends], check=True, cwd=programs, stderr=subprocess.DEVNULL)
     if "go" not in servers:
-        return made
+        return programs
     subprocess.run(
-        ["go", "build", "-o", str(made / "server"), str(DRIVER / "servers" / "server.go")],
+        ["go", "build", "-o", str(programs / "server"), str(DRIVER / "servers" / "server.go")],
         check=True,
         env={**os.environ, "CGO_ENABLED": "0"},
     )
-    return made
+    return programs
 
 
 def outcomes(answers: Iterable[dict[str, Any]]) -> Iterator[Outcome]:

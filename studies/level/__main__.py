@@ -40,20 +40,20 @@ def main() -> None:
     ]
     for name in READINGS:
         networks = draw_networks(range(DRAWS), seed=SEED, queues=QUEUES[name])
-        found = level_of(replay(lab, level_cells(networks, seeds=SEEDS), guests=2).rows, networks)
+        level = level_of(replay(lab, level_cells(networks, seeds=SEEDS), guests=2).rows, networks)
         rows.append(
             (
                 name,
-                found.networks,
-                found.loads,
+                level.networks,
+                level.loads,
                 *(
                     f"{value:.2f}"
                     for value in (
-                        found.mean_mbps,
-                        found.packets_percent,
-                        found.packets_error,
-                        found.responses_percent,
-                        found.responses_error,
+                        level.mean_mbps,
+                        level.packets_percent,
+                        level.packets_error,
+                        level.responses_percent,
+                        level.responses_error,
                     )
                 ),
             )

@@ -48,9 +48,9 @@ def arguments() -> argparse.Namespace:
 def load_inside(name: str, loads: int) -> None:
     """Make the loads of a set of pages, in a network namespace of this process."""
     folder = FOLDER / name
-    with world(SETS[name](), folder) as made:
-        crawl(made, folder)
-        asyncio.run(make_loads(made, NETWORKS, loads, folder))
+    with world(SETS[name](), folder) as served:
+        crawl(served, folder)
+        asyncio.run(make_loads(served, NETWORKS, loads, folder))
 
 
 def take_precedence() -> None:
@@ -68,10 +68,10 @@ def load_all(loads: int) -> None:
     command = [*IN_A_NAMESPACE, sys.executable, "-m", "studies.page_loads", "--loads", str(loads)]
     running = [subprocess.Popen([*command, "--inside", name], preexec_fn=take_precedence) for name in SETS]
     try:
-        failed = [one.args for one in running if one.wait()]
+        failed = [process.args for process in running if process.wait()]
     finally:
-        for one in running:
-            one.terminate()
+        for process in running:
+            process.terminate()
     if failed:
         sys.exit("loads are missing, see above; the same command goes on with them")
 
@@ -86,16 +86,16 @@ def kept() -> list[RealLoad]:
     ]
 
 
-def as_load(one: RealLoad) -> Load:
+def as_load(load: RealLoad) -> Load:
     """A load by Chromium in the form in which it is compared."""
     return Load(
-        network=one.network,
-        page=one.page,
-        iw=one.iw,
-        page_ms=one.page_ms,
-        document_ms=one.document_ms,
-        first_byte_ms=one.first_byte_ms,
-        responses={url: last_ms - sent_ms for url, sent_ms, _, last_ms in one.responses},
+        network=load.network,
+        page=load.page,
+        iw=load.iw,
+        page_ms=load.page_ms,
+        document_ms=load.document_ms,
+        first_byte_ms=load.first_byte_ms,
+        responses={url: last_ms - sent_ms for url, sent_ms, _, last_ms in load.responses},
     )
 
 
@@ -109,20 +109,20 @@ def replayed_loads(guests: int) -> list[Load]:
 
 def main() -> None:
     """Make the loads, replay the same pages, compare, and write the tables."""
-    asked = arguments()
-    if asked.inside:
-        load_inside(asked.inside, asked.loads)
+    options = arguments()
+    if options.inside:
+        load_inside(options.inside, options.loads)
         return
-    if not asked.table:
-        load_all(asked.loads)
+    if not options.table:
+        load_all(options.loads)
     theirs = kept()
-    real = [as_load(one) for one in theirs if one.refused is None]
+    real = [as_load(load) for load in theirs if load.refused is None]
     networks = [network.id for network in NETWORKS]
-    page_times.write(page_times.KEPT, measured(real, replayed_loads(asked.guests), networks))
-    found = compare(page_times.read(page_times.KEPT))
-    table.write(found)
+    page_times.write(page_times.KEPT, measured(real, replayed_loads(options.guests), networks))
+    comparisons = compare(page_times.read(page_times.KEPT))
+    table.write(comparisons)
     print(f"{len(real)} loads by Chromium; {len(theirs) - len(real)} more did not count.")
-    print(table.findings(found))
+    print(table.findings(comparisons))
 
 
 if __name__ == "__main__":

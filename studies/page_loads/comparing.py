@@ -90,18 +90,18 @@ def measured(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[
     }
 
 
-def compare(found: Measured) -> list[Comparison]:
+def compare(measured_times: Measured) -> list[Comparison]:
     """Compare all measures over each network, on pages that have all windows in both."""
-    return [compare_measure(network, name, *both) for (network, name), both in found.items()]
+    return [compare_measure(network, name, *both) for (network, name), both in measured_times.items()]
 
 
 def times(loads: Iterable[Load], network: str, measure: Callable[[Load], float]) -> Times:
     """A measure of all loads over a network, to a microsecond."""
-    found: dict[tuple[str, int], list[float]] = {}
+    times_of_loads: dict[tuple[str, int], list[float]] = {}
     for load in loads:
         if load.network == network:
-            found.setdefault((load.page, load.iw), []).append(round(measure(load), 3))
-    return found
+            times_of_loads.setdefault((load.page, load.iw), []).append(round(measure(load), 3))
+    return times_of_loads
 
 
 def compare_measure(network: str, name: str, real: Times, replayed: Times) -> Comparison:
@@ -134,7 +134,7 @@ def gain(real: Times, replayed: Times, page: str, pair: tuple[int, int]) -> Gain
     Gain(real=0.2, replayed=0.0222, has_same_sign=False, is_sure=True)
     """
     small, large = (real[page, iw] for iw in pair)
-    theirs, ours = ([statistics.median(kept[page, iw]) for iw in pair] for kept in (real, replayed))
+    theirs, ours = ([statistics.median(times_of[page, iw]) for iw in pair] for times_of in (real, replayed))
     return Gain(
         real=round(1 - theirs[1] / theirs[0], 4),
         replayed=round(1 - ours[1] / ours[0], 4),

@@ -78,30 +78,32 @@ def _tuples(row: dict[str, Any]) -> tuple[tuple[Any, ...], ...]:
     return tuple(map(tuple, row["responses"]))
 
 
-def left(wanted: Iterator[Step], kept: Sequence[RealLoad]) -> list[Step]:
+def left(steps_wanted: Iterator[Step], loads: Sequence[RealLoad]) -> list[Step]:
     """Return the loads that are wanted and neither done nor given up."""
     tried: dict[Step, list[bool]] = {}
-    for one in kept:
-        step = Step(network=one.network, page=one.page, number=one.number, iw=one.iw)
-        tried.setdefault(step, []).append(one.refused is None)
-    return [step for step in wanted if not any(said := tried.get(step, [])) and len(said) < ATTEMPTS]
+    for load_ in loads:
+        step = Step(network=load_.network, page=load_.page, number=load_.number, iw=load_.iw)
+        tried.setdefault(step, []).append(load_.refused is None)
+    return [
+        step for step in steps_wanted if not any(attempts := tried.get(step, [])) and len(attempts) < ATTEMPTS
+    ]
 
 
 async def load_all(
-    path: ShapedPath, network: Profile, wanted: Sequence[Step], browser: Browser, kept: Path
+    path: ShapedPath, network: Profile, steps_left: Sequence[Step], browser: Browser, file_path: Path
 ) -> None:
     """Make the loads and append each to the file `kept`;
     the first load warms the browser up and is not kept."""
     path.be(network)
-    with kept.open("a", encoding="utf-8") as file:
-        for step in tqdm(wanted, unit="load", disable=None, desc=network.id):
-            if step == wanted[0]:
+    with file_path.open("a", encoding="utf-8") as file:
+        for step in tqdm(steps_left, unit="load", disable=None, desc=network.id):
+            if step == steps_left[0]:
                 await load(path, step, browser)
             for _ in range(ATTEMPTS):
-                done = await load(path, step, browser)
-                file.write(json.dumps(dataclasses.asdict(done)) + "\n")
+                real_load = await load(path, step, browser)
+                file.write(json.dumps(dataclasses.asdict(real_load)) + "\n")
                 file.flush()
-                if done.refused is None:
+                if real_load.refused is None:
                     break
 
 
@@ -109,45 +111,47 @@ async def load(path: ShapedPath, step: Step, browser: Browser) -> RealLoad:
     """Load a page once at a window."""
     await asyncio.to_thread(path.use, step.iw)
     path.passed()
-    seen = await visit_page(browser, step.page, budget_s=BUDGET_S)
+    observation = await visit_page(browser, step.page, budget_s=BUDGET_S)
     passed = path.passed()
-    done = RealLoad(
-        **dataclasses.asdict(step), refused=fault(seen), late_us=passed.late_us, dropped=passed.dropped
+    real_load = RealLoad(
+        **dataclasses.asdict(step), refused=fault(observation), late_us=passed.late_us, dropped=passed.dropped
     )
-    if done.refused is None and passed.late_us > LATE_US:
-        done = dataclasses.replace(done, refused="the path was late")
-    return done if done.refused else dataclasses.replace(done, **times(seen))
+    if real_load.refused is None and passed.late_us > LATE_US:
+        real_load = dataclasses.replace(real_load, refused="the path was late")
+    return real_load if real_load.refused else dataclasses.replace(real_load, **times(observation))
 
 
-def fault(seen: Observation) -> str | None:
+def fault(observation: Observation) -> str | None:
     """Return why a visit is no whole load of its page; None if it is."""
-    if seen.visit["outcome"] != "ok" or seen.visit["stop_reason"] != "quiet":
-        return f"{seen.visit['outcome']}, {seen.visit['stop_reason']}"
-    if not all(response["is_complete"] for response in seen.responses if not response["from_cache"]):
+    if observation.visit["outcome"] != "ok" or observation.visit["stop_reason"] != "quiet":
+        return f"{observation.visit['outcome']}, {observation.visit['stop_reason']}"
+    if not all(response["is_complete"] for response in observation.responses if not response["from_cache"]):
         return "a response is incomplete"
     return None
 
 
-def times(seen: Observation) -> dict[str, Any]:
+def times(observation: Observation) -> dict[str, Any]:
     """Return the times of a load, as fields of RealLoad."""
-    began_us: int = min(connection["opened_us"] for connection in seen.connections)
-    crossed = [response for response in seen.responses if not response["from_cache"]]
-    document = next(one for one in crossed if one["id"] == seen.visit["main_response_id"])
+    began_us: int = min(connection["opened_us"] for connection in observation.connections)
+    crossed = [response for response in observation.responses if not response["from_cache"]]
+    document = next(
+        response for response in crossed if response["id"] == observation.visit["main_response_id"]
+    )
 
     def since(us: int) -> float:
         return (us - began_us) / 1e3
 
     return {
-        "page_ms": since(max(one["last_byte_us"] for one in crossed)),
+        "page_ms": since(max(response["last_byte_us"] for response in crossed)),
         "document_ms": since(document["last_byte_us"]),
         "first_byte_ms": since(document["first_byte_us"]),
         "responses": tuple(
             (
-                one["host"] + one["path"],
-                since(one["request_sent_us"]),
-                since(one["first_byte_us"]),
-                since(one["last_byte_us"]),
+                response["host"] + response["path"],
+                since(response["request_sent_us"]),
+                since(response["first_byte_us"]),
+                since(response["last_byte_us"]),
             )
-            for one in crossed
+            for response in crossed
         ),
     }

@@ -13,15 +13,15 @@ FIELDS = ("network", "measure", "page", "iw", "loads", "least_ms", "median_ms", 
 """Least, median and most of Chromium's loads in milliseconds, and the replay's median load."""
 
 
-def write(path: Path, found: Measured) -> None:
+def write(path: Path, measured: Measured) -> None:
     """Write a row for each network, measure, page and window that was loaded and replayed,
     rounded to microseconds."""
-    write_table(path, FIELDS, rows(found))
+    write_table(path, FIELDS, rows(measured))
 
 
-def rows(found: Measured) -> Iterator[tuple[str | int, ...]]:
+def rows(measured: Measured) -> Iterator[tuple[str | int, ...]]:
     """Yield the rows, in the order of the tables."""
-    for (network, measure), (real, replayed) in found.items():
+    for (network, measure), (real, replayed) in measured.items():
         for page, iw in sorted(real.keys() & replayed.keys()):
             theirs = real[page, iw]
             times = (
@@ -36,11 +36,11 @@ def rows(found: Measured) -> Iterator[tuple[str | int, ...]]:
 def read(path: Path) -> Measured:
     """Read what was written: of Chromium's loads the least, the median and the most,
     whose median is that of all."""
-    found: dict[tuple[str, str], tuple[dict[tuple[str, int], list[float]], ...]] = {}
+    measured: dict[tuple[str, str], tuple[dict[tuple[str, int], list[float]], ...]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            real, replayed = found.setdefault((row["network"], row["measure"]), ({}, {}))
+            real, replayed = measured.setdefault((row["network"], row["measure"]), ({}, {}))
             key = (row["page"], int(row["iw"]))
             real[key] = [float(row[name]) for name in ("least_ms", "median_ms", "most_ms")]
             replayed[key] = [float(row["replayed_ms"])]
-    return {key: (real, replayed) for key, (real, replayed) in found.items()}
+    return {key: (real, replayed) for key, (real, replayed) in measured.items()}

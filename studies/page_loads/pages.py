@@ -37,13 +37,13 @@ def recorded(release: Release) -> list[Page]:
         tool=release.manifest.browser,
         date=release.crawl.month,
     )
-    found = {}
+    pages = {}
     for recipe in read_recipes(release):
         if recipe.visit_id in RECORDED:
-            found[recipe.visit_id] = page_of(
+            pages[recipe.visit_id] = page_of(
                 recipe, {row["id"]: row for row in responses[recipe.visit_id]}, source
             )
-    return [page for number in RECORDED if (page := found.get(number))]
+    return [page for number in RECORDED if (page := pages.get(number))]
 
 
 def page_of(recipe: Recipe, responses: Mapping[int, Row], source: Source) -> Page | None:
@@ -52,7 +52,8 @@ def page_of(recipe: Recipe, responses: Mapping[int, Row], source: Source) -> Pag
     None if more than redirects comes before its document.
     """
     things = tuple(
-        thing_of(index, one, recipe, responses[one.response_id]) for index, one in enumerate(recipe.objects)
+        thing_of(index, object_, recipe, responses[object_.response_id])
+        for index, object_ in enumerate(recipe.objects)
     )
     before = list(itertools.takewhile(lambda thing: thing.is_redirect, things))
     if len(before) == len(things) or not recipe.objects[len(before)].is_document:
@@ -60,16 +61,16 @@ def page_of(recipe: Recipe, responses: Mapping[int, Row], source: Source) -> Pag
     return Page(number=FIRST_NUMBER + recipe.visit_id, objects=things, source=source, repairs={})
 
 
-def thing_of(index: int, one: Object, recipe: Recipe, row: Row) -> WebObject:
+def thing_of(index: int, object_: Object, recipe: Recipe, row: Row) -> WebObject:
     """Return an object of a recipe as the local web serves it, over HTTP/2."""
     kind = KIND.get(row["resource_type"], row["resource_type"])
     body_bytes = row["wire_bytes"] if row["body_bytes"] is None else row["body_bytes"]
-    parent = min(max(one.parent, 0), index - 1) if index else None
+    parent = min(max(object_.parent, 0), index - 1) if index else None
     asked_by_redirect = parent is not None and recipe.objects[parent].response_id == row["redirected_from_id"]
     return WebObject(
         scheme="https",
         host=row["host"],
-        kind="document" if one.is_document else kind if kind in KINDS else "other",
+        kind="document" if object_.is_document else kind if kind in KINDS else "other",
         mime_type=row["mime_type"] or "",
         status=row["status"] or 200,
         body_bytes=body_bytes,

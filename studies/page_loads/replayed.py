@@ -32,9 +32,9 @@ def replayed(lab: Lab, release: Release, networks: Sequence[Profile], guests: in
         raise RuntimeError(f"{len(bad)} cells are not done, the first because: {bad[0]['reason']}")
     urls = _urls(release)
     visits = {recipe.page: recipe.visit_id for recipe in recipes}
-    found = []
+    loads = []
     for row, table in zip(result.rows, response_tables(result), strict=True):
-        found.append(
+        loads.append(
             Load(
                 network=row["profile"],
                 page=row["page"],
@@ -43,12 +43,13 @@ def replayed(lab: Lab, release: Release, networks: Sequence[Profile], guests: in
                 document_ms=row["document_ms"],
                 first_byte_ms=row["first_byte_ms"],
                 responses={
-                    urls[visits[row["page"]], one["response_id"]]: one["last_byte_ms"] - one["sent_ms"]
-                    for one in table.to_pylist()
+                    urls[visits[row["page"]], response["response_id"]]: response["last_byte_ms"]
+                    - response["sent_ms"]
+                    for response in table.to_pylist()
                 },
             )
         )
-    return found
+    return loads
 
 
 def _urls(release: Release) -> Mapping[tuple[int, int], str]:

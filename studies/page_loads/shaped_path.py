@@ -75,10 +75,10 @@ class ShapedPath:
 
     def passed(self) -> Passage:
         """Return what has happened since the last call."""
-        said = self._tell("report")
+        totals = self._tell("report")
         return Passage(
-            dropped=said["down"]["dropped"],
-            late_us=max(said["down"]["latest_us"], said["up"]["latest_us"]),
+            dropped=totals["down"]["dropped"],
+            late_us=max(totals["down"]["latest_us"], totals["up"]["latest_us"]),
         )
 
     def _tell(self, line: str) -> dict[str, Any]:
@@ -121,5 +121,5 @@ def _answer(shaper: subprocess.Popen[str]) -> dict[str, Any]:
     line = stdout.readline()
     if not line:
         raise ChildProcessError("the shaper ended: is there a /dev/net/tun, and may this process use it?")
-    said: dict[str, Any] = json.loads(line)
-    return said
+    answer: dict[str, Any] = json.loads(line)
+    return answer

@@ -19,22 +19,24 @@ GAIN_FIELDS = (
 )
 
 
-def write(found: Sequence[Comparison]) -> None:
+def write(comparisons: Sequence[Comparison]) -> None:
     """Write both tables."""
-    write_table(ERRORS, ERROR_FIELDS, map(time_row, found))
-    write_table(GAINS, GAIN_FIELDS, (gain_row(one, pair) for one in found for pair in PAIRS))
+    write_table(ERRORS, ERROR_FIELDS, map(time_row, comparisons))
+    write_table(
+        GAINS, GAIN_FIELDS, (gain_row(comparison, pair) for comparison in comparisons for pair in PAIRS)
+    )
 
 
-def findings(found: Sequence[Comparison]) -> str:
+def findings(comparisons: Sequence[Comparison]) -> str:
     """Which bounds are missed and how often, and on which pages signs disagree."""
-    gains = [one.gains[pair] for one in found for pair in PAIRS]
-    missing = [some for some in gains if misses_sign(some)]
-    apart = [gain for some in missing for gain in some if not gain.has_same_sign]
-    alike = [gain for some in missing for gain in some if gain.has_same_sign]
+    gains = [comparison.gains[pair] for comparison in comparisons for pair in PAIRS]
+    missing = [row for row in gains if misses_sign(row)]
+    apart = [gain for row in missing for gain in row if not gain.has_same_sign]
+    alike = [gain for row in missing for gain in row if gain.has_same_sign]
     sentences = [
-        f"Of {len(found)} rows of times the median error is under 10 % in "
-        f"{all_but(map(misses_error, found))}, and the rank correlation above 0.9 in "
-        f"{all_but(map(misses_correlation, found))}.",
+        f"Of {len(comparisons)} rows of times the median error is under 10 % in "
+        f"{all_but(map(misses_error, comparisons))}, and the rank correlation above 0.9 in "
+        f"{all_but(map(misses_correlation, comparisons))}.",
         f"Of {len(gains)} rows of gains the signs agree on 90 % of the pages in "
         f"{all_but(map(misses_sign, gains))}, and the mean gains within 3 percentage points in "
         f"{all_but(map(misses_size, gains))}.",
@@ -46,7 +48,7 @@ def findings(found: Sequence[Comparison]) -> str:
             "agree which window is quicker."
         )
     if apart and alike:
-        ours, others = (statistics.median(abs(gain.real) for gain in some) for some in (apart, alike))
+        ours, others = (statistics.median(abs(gain.real) for gain in group) for group in (apart, alike))
         sentences.append(
             f"There the gain is {ours:.1%} in the median, up or down, against {others:.1%} where signs agree."
         )
@@ -63,14 +65,14 @@ def all_but(missed: Iterable[bool]) -> str:
     return f"all but {count}" if count else "all"
 
 
-def misses_error(one: Comparison) -> bool:
+def misses_error(comparison: Comparison) -> bool:
     """Return whether the median error is too large."""
-    return one.median_error >= MOST_ERROR
+    return comparison.median_error >= MOST_ERROR
 
 
-def misses_correlation(one: Comparison) -> bool:
+def misses_correlation(comparison: Comparison) -> bool:
     """Return whether the rank correlation is too small."""
-    return one.rank_correlation <= LEAST_CORRELATION
+    return comparison.rank_correlation <= LEAST_CORRELATION
 
 
 def misses_sign(gains: Sequence[Gain]) -> bool:
@@ -88,21 +90,24 @@ def mean(gains: Sequence[Gain], side: Literal["real", "replayed"]) -> float:
     return statistics.fmean(getattr(gain, side) for gain in gains)
 
 
-def time_row(one: Comparison) -> tuple[object, ...]:
+def time_row(comparison: Comparison) -> tuple[object, ...]:
     """Errors of one time over one network."""
-    missed = {"error": misses_error(one), "correlation": misses_correlation(one)}
-    errors = (f"{value:.4f}" for value in (one.median_error, one.median_bias, one.rank_correlation))
-    return (one.network, one.measure, one.pages, *errors, named(missed))
+    missed = {"error": misses_error(comparison), "correlation": misses_correlation(comparison)}
+    errors = (
+        f"{value:.4f}"
+        for value in (comparison.median_error, comparison.median_bias, comparison.rank_correlation)
+    )
+    return (comparison.network, comparison.measure, comparison.pages, *errors, named(missed))
 
 
-def gain_row(one: Comparison, pair: tuple[int, int]) -> tuple[object, ...]:
+def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...]:
     """Gains of one time over one network, from one window to another."""
-    gains = one.gains[pair]
+    gains = comparison.gains[pair]
     missed = {"sign": misses_sign(gains), "size": misses_size(gains)}
     sure = [gain for gain in gains if gain.is_sure]
     means = (f"{mean(gains, 'real'):.4f}", f"{mean(gains, 'replayed'):.4f}")
     agreements = (len(gains), agreeing(gains), len(sure), agreeing(sure))
-    return (one.network, one.measure, *pair, *means, *agreements, named(missed))
+    return (comparison.network, comparison.measure, *pair, *means, *agreements, named(missed))
 
 
 def agreeing(gains: Sequence[Gain]) -> int:

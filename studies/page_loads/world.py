@@ -43,15 +43,15 @@ def world(pages: Sequence[Page], folder: Path) -> Iterator[World]:
     """Serve the pages behind a path while the block runs;
     `folder` holds their recipes and the server's state."""
     folder.mkdir(parents=True, exist_ok=True)
-    given, state = folder / f"recipes-{os.getpid()}.json", folder / f"web-{os.getpid()}.json"
-    given.write_text(recipes.dump(pages), encoding="ascii")
+    recipe_file, state = folder / f"recipes-{os.getpid()}.json", folder / f"web-{os.getpid()}.json"
+    recipe_file.write_text(recipes.dump(pages), encoding="ascii")
     command = [
         "unshare",
         "--net",
         sys.executable,
         "-m",
         "studies.page_loads.serving",
-        str(given),
+        str(recipe_file),
         str(state),
     ]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -65,7 +65,7 @@ def world(pages: Sequence[Page], folder: Path) -> Iterator[World]:
                 yield World(path=path, sites=facts["sites"], flags=facts["browser_flags"])
         finally:
             server.stdin.close()
-            for file in (given, state):
+            for file in (recipe_file, state):
                 file.unlink(missing_ok=True)
     if server.returncode:
         sys.exit(f"the server ended with exit code {server.returncode}")
@@ -81,14 +81,14 @@ def _state(server: subprocess.Popen[str], state: Path) -> dict[str, Any]:
     return facts
 
 
-async def make_loads(made: World, networks: Sequence[Profile], loads: int, folder: Path) -> None:
+async def make_loads(server: World, networks: Sequence[Profile], loads: int, folder: Path) -> None:
     """Make the loads that are left over each network, and keep them in a file of the network."""
     for network in networks:
-        kept = loads_file(folder, network)
-        wanted = left(steps(network, made.sites, loads), read_loads(kept))
-        if wanted:
-            async with Browser.launch(from_environment().chromium, flags=made.flags) as browser:
-                await load_all(made.path, network, wanted, browser, kept)
+        file = loads_file(folder, network)
+        missing = left(steps(network, server.sites, loads), read_loads(file))
+        if missing:
+            async with Browser.launch(from_environment().chromium, flags=server.flags) as browser:
+                await load_all(server.path, network, missing, browser, file)
 
 
 def loads_file(folder: Path, network: Profile) -> Path:
@@ -96,15 +96,15 @@ def loads_file(folder: Path, network: Profile) -> Path:
     return folder / f"loads at {network.id}.jsonl"
 
 
-def crawl(made: World, folder: Path) -> None:
+def crawl(server: World, folder: Path) -> None:
     """Crawl the pages over the crawler's path by firstflight's own commands, and make a release of them."""
     if (folder / DATABASE / "releases").exists():
         return
-    made.path.be(CRAWLERS)
-    made.path.use(10)
+    server.path.be(CRAWLERS)
+    server.path.use(10)
     sites, state = folder / "sites.txt", folder / "crawled.json"
-    sites.write_text("\n".join(made.sites) + "\n", encoding="utf-8")
-    state.write_text(json.dumps({"browser_flags": made.flags}), encoding="utf-8")
+    sites.write_text("\n".join(server.sites) + "\n", encoding="utf-8")
+    state.write_text(json.dumps({"browser_flags": server.flags}), encoding="utf-8")
     for arguments in (
         ("list", "fetch", str(sites)),
         ("crawl", "plan", "--crawl", MONTH, "--list", str(sites), "--kind", "localweb"),

@@ -46,19 +46,19 @@ TABLE = Path(__file__).with_name("loads.csv")
 
 def network(mbps: float) -> Profile:
     """The network of a rate."""
-    made = symmetric(
+    profile = symmetric(
         f"{mbps:g}mbps".replace(".", "-"),
         bps=round(mbps * 1e6),
         rtt_us=ROUND_TRIPS_MS[mbps] * 1000,
         source="studies",
     )
-    return dataclasses.replace(made, queue_bytes=max(65_536, made.bdp_bytes))
+    return dataclasses.replace(profile, queue_bytes=max(65_536, profile.bdp_bytes))
 
 
 def pages() -> list[Recipe]:
     """The pages: bundled ones of ordinary size, and a sample of the recorded ones."""
     every = read_recipes(bundled_release(from_environment()))
-    ordinary = [one for one in every if 20 <= len(one.objects) <= 150 and one.response_bytes <= 6_000_000]
+    ordinary = [page for page in every if 20 <= len(page.objects) <= 150 and page.response_bytes <= 6_000_000]
     return [*map(real_page, PAGES), *sample(ordinary, RECORDED_PAGES)]
 
 
@@ -81,28 +81,28 @@ def held(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[st
 
 def medians(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The runs of each rate and condition as one: the median of the time taken."""
-    found = []
+    prices = []
     for mbps in ROUND_TRIPS_MS:
         for name in CONDITIONS:
             alike = [run for run in runs if (run["mbps"], run["condition"]) == (mbps, name)]
             taken = statistics.median(run["taken_ms"] for run in alike)
-            found.append({**alike[0], "taken_ms": taken, "ratio": alike[0]["planned_ms"] / taken})
-    return found
+            prices.append({**alike[0], "taken_ms": taken, "ratio": alike[0]["planned_ms"] / taken})
+    return prices
 
 
-def misses(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def misses(prices: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The missed bounds in words.
 
-    >>> one = {"mbps": 12, "condition": "ordinary", "planned_ms": 90.0, "taken_ms": 70.0, "ratio": 1.29}
-    >>> list(misses([one]))
+    >>> price = {"mbps": 12, "condition": "ordinary", "planned_ms": 90.0, "taken_ms": 70.0, "ratio": 1.29}
+    >>> list(misses([price]))
     ['12 Mbps, ordinary: the plan is 1.29 times the run', '12 Mbps, ordinary: a load takes 70 ms']
     """
-    for one in found:
-        what = f"{one['mbps']:g} Mbps, {one['condition']}"
-        if abs(one["ratio"] - 1) > TOLERANCE:
-            yield f"{what}: the plan is {one['ratio']:.2f} times the run"
-        if one["taken_ms"] > (ORDINARY_MS if one["condition"] == "ordinary" else SHARED_MS):
-            yield f"{what}: a load takes {one['taken_ms']:.0f} ms"
+    for price in prices:
+        cell = f"{price['mbps']:g} Mbps, {price['condition']}"
+        if abs(price["ratio"] - 1) > TOLERANCE:
+            yield f"{cell}: the plan is {price['ratio']:.2f} times the run"
+        if price["taken_ms"] > (ORDINARY_MS if price["condition"] == "ordinary" else SHARED_MS):
+            yield f"{cell}: a load takes {price['taken_ms']:.0f} ms"
 
 
 def main() -> int:
@@ -118,18 +118,19 @@ def main() -> int:
     every = [
         held(lab, recipes, mbps, name) for _ in range(runs) for mbps in ROUND_TRIPS_MS for name in CONDITIONS
     ]
-    found = medians(every)
-    for one in found:
+    prices = medians(every)
+    for price in prices:
         print(
-            f"{one['mbps']:>6g} Mbps  {one['condition']:<38} {one['planned_ms']:6.1f} / "
-            f"{one['taken_ms']:6.1f} ms  {one['ratio']:.2f}"
+            f"{price['mbps']:>6g} Mbps  {price['condition']:<38} {price['planned_ms']:6.1f} / "
+            f"{price['taken_ms']:6.1f} ms  {price['ratio']:.2f}"
         )
     columns = ("planned_ms", "taken_ms", "ratio")
     rows = (
-        (f"{one['mbps']:g}", one["condition"], *(f"{one[name]:.2f}" for name in columns)) for one in found
+        (f"{price['mbps']:g}", price["condition"], *(f"{price[name]:.2f}" for name in columns))
+        for price in prices
     )
     write_table(TABLE, ("mbps", "condition", *columns), rows)
-    missed = [*misses(found), *(f"{one['not_done']} loads not done" for one in every if one["not_done"])]
+    missed = [*misses(prices), *(f"{run['not_done']} loads not done" for run in every if run["not_done"])]
     for line in missed:
         print(f"missed: {line}", file=sys.stderr)
     return 1 if missed else 0

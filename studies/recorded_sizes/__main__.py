@@ -62,9 +62,9 @@ def pairs(data: Path) -> Iterator[tuple[str, Sizes, Row]]:
             log: dict[str, Any] = parsed(unpacked(path.read_bytes(), name), name)["log"]
             for number, entry in enumerate(log["entries"]):
                 entry["request"]["url"] = f"{entry['request']['url'].partition('#')[0]}#{number}"
-            found = har.read(log, now=datetime.datetime.now(datetime.UTC))
-            for exchange in found.exchanges:
-                yield found.tool, exchange.sizes, theirs[int(exchange.url.rpartition("#")[2])]
+            recording = har.read(log, now=datetime.datetime.now(datetime.UTC))
+            for exchange in recording.exchanges:
+                yield recording.tool, exchange.sizes, theirs[int(exchange.url.rpartition("#")[2])]
 
 
 def agreement_of(sizes: Sizes, theirs: Row) -> str | None:

@@ -42,13 +42,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m studies.simulations")
     parser.add_argument("--repetitions", type=int, default=1000, help="replays of each world (default 1000)")
     parser.add_argument("--minutes", type=int, default=30, help="budget in minutes of a core (default 30)")
-    told = parser.parse_args()
-    path = Path(__file__).with_name(f"verdicts-{told.minutes}.csv")
+    options = parser.parse_args()
+    path = Path(__file__).with_name(f"verdicts-{options.minutes}.csv")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for world in WORLDS:
-            writer.writerow(row(world, repetitions=told.repetitions, minutes=told.minutes))
+            writer.writerow(row(world, repetitions=options.repetitions, minutes=options.minutes))
             file.flush()
 
 
@@ -102,20 +102,20 @@ def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answe
 
 def mistakes(world: World, answer: Answer) -> list[str]:
     """What is wrong or open about an answer, by the world's truth."""
-    found = []
+    faults = []
     worth = [rival for rival in RULE_OF_WORLDS.rivals() if world.worth(rival)]
     if answer.kind == "no answer" or (answer.kind == "raise" and answer.window not in worth):
-        found.append("wrong")
+        faults.append("wrong")
     # At the price, the window in force stays by the rule itself.
-    if answer.kind == "stays" and any(answer.of(one).verdict == "not worth it" for one in worth):
-        found.append("wrong")
+    if answer.kind == "stays" and any(answer.of(window).verdict == "not worth it" for window in worth):
+        faults.append("wrong")
     if answer.kind == "open":
-        found.append("open")
-    if any(is_wrong(world, one.window, one.verdict) for one in answer.judged):
-        found.append("verdict")
+        faults.append("open")
+    if any(is_wrong(world, candidate.window, candidate.verdict) for candidate in answer.judged):
+        faults.append("verdict")
     if answer.is_settled:
-        found.append("settled")
-    return found
+        faults.append("settled")
+    return faults
 
 
 def is_wrong(world: World, window: int, verdict: str) -> bool:

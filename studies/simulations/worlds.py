@@ -45,8 +45,8 @@ PROFILE: dict[int, tuple[float, float]] = {
 def residuals() -> Floats:
     """Residuals of pairs: [pair, 2], logarithm of time and percentage points."""
     with RESIDUALS.open(encoding="utf-8", newline="") as file:
-        found = np.array([[float(row["log_time"]), float(row["resent_pp"])] for row in csv.DictReader(file)])
-    centred: Floats = found - found.mean(axis=0)
+        rows = np.array([[float(row["log_time"]), float(row["resent_pp"])] for row in csv.DictReader(file)])
+    centred: Floats = rows - rows.mean(axis=0)
     return centred
 
 

@@ -37,11 +37,11 @@ def main(rounds: int) -> None:
     stages = dict(questions(settings))
     loaded = {}
     for number in range(1, rounds + 1):
-        for (pages, year), some in stages.items():
+        for (pages, year), stages_of_year in stages.items():
             if pages == ALIKE and number > 1:
                 continue
             began = time.monotonic()
-            loaded[pages, year] = some([ALIKE_ROUND if pages == ALIKE else ROUND] * number)
+            loaded[pages, year] = stages_of_year([ALIKE_ROUND if pages == ALIKE else ROUND] * number)
             seconds = loaded[pages, year].seconds
             print(
                 number,
@@ -50,7 +50,7 @@ def main(rounds: int) -> None:
                 f"{seconds:.0f} s of a core, {time.monotonic() - began:.0f} s",
                 flush=True,
             )
-    write_pairs({key: one.evidence for key, one in loaded.items()})
+    write_pairs({key: loads.evidence for key, loads in loaded.items()})
 
 
 def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:

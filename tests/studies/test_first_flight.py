@@ -33,13 +33,15 @@ def lab() -> Lab:
 
 
 def test_the_bounds_hold_the_truth_and_clear_text_is_exact(lab: Lab) -> None:
-    found = measure(lab, work(NETWORKS[:2], EXCHANGES, ("cubic", "bbr"), (2, 10, 32)), silence_s=WALL_S)
-    verdicts = Counter(map(verdict, found))
+    outcomes = measure(lab, work(NETWORKS[:2], EXCHANGES, ("cubic", "bbr"), (2, 10, 32)), silence_s=WALL_S)
+    verdicts = Counter(map(verdict, outcomes))
     assert not verdicts["wrong"]
-    clear = [verdict(one) for one in found if one.exchange.id == "cleartext" and one.is_longer]
+    clear = [
+        verdict(outcome) for outcome in outcomes if outcome.exchange.id == "cleartext" and outcome.is_longer
+    ]
     assert Counter(clear) == {"exact": len(clear)}
     assert len(clear) > 40
-    assert all(len(row) == len(HEAD) for row in rows("at once", found))
+    assert all(len(row) == len(HEAD) for row in rows("at once", outcomes))
 
 
 @pytest.mark.parametrize("network", [THINKING_NETWORKS[0], THINKING_NETWORKS[3], THINKING_NETWORKS[-1]])
@@ -52,8 +54,8 @@ def test_the_bounds_hold_the_truth_of_real_servers_that_think(lab: Lab, network:
     asked = work(
         networks, thinking_exchanges(servers), ("cubic", "bbr"), (4, 10, 32), shares=(1.3, 6.0), cells=60
     )
-    found = measure(lab, asked, silence_s=WALL_S)
-    verdicts = Counter(map(verdict, found))
+    outcomes = measure(lab, asked, silence_s=WALL_S)
+    verdicts = Counter(map(verdict, outcomes))
     assert not verdicts["wrong"]
-    assert verdicts["exact"] + verdicts["bounded"] > len(found) / 3
-    assert all(len(row) == len(REASONS_HEAD) for row in reasons("thinking", found))
+    assert verdicts["exact"] + verdicts["bounded"] > len(outcomes) / 3
+    assert all(len(row) == len(REASONS_HEAD) for row in reasons("thinking", outcomes))

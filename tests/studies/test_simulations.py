@@ -9,7 +9,7 @@ from studies.simulations.worlds import WORLDS, World
 
 
 def world(name: str) -> World:
-    return next(one for one in WORLDS if one.id == name)
+    return next(candidate for candidate in WORLDS if candidate.id == name)
 
 
 def test_a_clear_gain_at_half_the_price_is_found() -> None:

@@ -51,14 +51,14 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Loads of six pages, of which a step sends `resent` percentage points more again."""
     rng = np.random.default_rng(1)
-    found = []
+    rows = []
     for at in range(len(strata(center).weights)):
         for page in range(6):
             factor = float(np.exp(0.02 * rng.standard_normal()))
             for place, iw in enumerate(CANDIDATES):
                 sent = 1000
                 again = sent * (0.02 + place * resent / 100 * float(np.exp(0.1 * rng.standard_normal())))
-                found.append(
+                rows.append(
                     dict.fromkeys(CELL.names)
                     | Conditions().columns()
                     | {"page": f"{service}-{page}", "visit_id": FIRST[service] + page, "iw": iw, "seed": 1}
@@ -72,7 +72,7 @@ def rows(
                     }
                     | {"connections": 1, "connections_initial_loss": 0, "bottleneck_drops": 0}
                 )
-    return found
+    return rows
 
 
 def experiment(
@@ -92,13 +92,13 @@ def replayed(rule: Rule, *, month: str | None = None) -> Replayed:
 
 
 def test_the_rule_chooses_ten_over_the_networks_of_2010() -> None:
-    found = choices(experiment(SEARCH_MS), CALIBRATED)
-    assert [(answer.kind, answer.window) for answer in found.values()] == [("raise", 10)] * 2
+    answers = choices(experiment(SEARCH_MS), CALIBRATED)
+    assert [(answer.kind, answer.window) for answer in answers.values()] == [("raise", 10)] * 2
 
 
 def test_the_rule_keeps_three_where_every_page_fits_into_three_segments() -> None:
-    found = choices(experiment(FITTING_MS, 0.0), CALIBRATED)
-    assert {answer.window for answer in found.values()} == {3}
+    answers = choices(experiment(FITTING_MS, 0.0), CALIBRATED)
+    assert {answer.window for answer in answers.values()} == {3}
 
 
 def test_no_constant_of_the_rule_is_changed_for_2010() -> None:
@@ -108,11 +108,11 @@ def test_no_constant_of_the_rule_is_changed_for_2010() -> None:
 
 @pytest.fixture(scope="module")
 def content() -> dict[str, Any]:
-    found = experiment(SEARCH_MS)
-    made = content_of(
-        CALIBRATED, tuple(figures_of(found, CALIBRATED)), choices(found, CALIBRATED), seeds=1, commit="c"
+    rows = experiment(SEARCH_MS)
+    backcast = content_of(
+        CALIBRATED, tuple(figures_of(rows, CALIBRATED)), choices(rows, CALIBRATED), seeds=1, commit="c"
     )
-    whole: dict[str, Any] = json.loads(json.dumps(made))
+    whole: dict[str, Any] = json.loads(json.dumps(backcast))
     return whole
 
 
@@ -141,17 +141,17 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
 ) -> None:
     met = [figure | {"is_met": True} for figure in content["figures"]]
     known = Standing(content=content | {"figures": met}, sentence="")
-    told = {
-        month: (found["confidence"], [reason["sentence"] for reason in found["reasons"]])
+    outcomes = {
+        month: (verdict["confidence"], [reason["sentence"] for reason in verdict["reasons"]])
         for month in ("2027-10", "2027-11", None)
-        for found in [replayed(RULE, month=month).verdict(known)]
+        for verdict in [replayed(RULE, month=month).verdict(known)]
     }
-    assert told["2027-11"][0] == "low"
-    assert told["2027-11"][1][0] == (
+    assert outcomes["2027-11"][0] == "low"
+    assert outcomes["2027-11"][1][0] == (
         "The rates, round trips and losses of access lines by country are of 2025-10, more than 24 months "
         "older than the pages."
     )
-    assert told["2027-10"] == told[None] == ("high", [])
+    assert outcomes["2027-10"] == outcomes[None] == ("high", [])
 
 
 def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
@@ -161,9 +161,9 @@ def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
         figure | {"is_met": figure["what"] != "SlowDC: mean gain of search"} for figure in content["figures"]
     ]
     write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
-    found = standing(tmp_path / "backcast")
-    assert found.broken == ()
-    (reason,) = found.reasons
+    stored = standing(tmp_path / "backcast")
+    assert stored.broken == ()
+    (reason,) = stored.reasons
     assert reason.level == "low"
     assert "page time in the slow data centre of 2010" in reason.sentence
     assert "the rule chooses IW 10 (AvgDC) and IW 10 (SlowDC)" in sentence(content)

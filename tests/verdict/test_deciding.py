@@ -33,18 +33,22 @@ def decided(world: World) -> Decision:
 
 
 def test_a_gain_of_five_per_cent_at_half_the_price_is_recommended_before_the_budget_is_used() -> None:
-    found = decided(saving(5, 0.19))
-    assert (found.answer.kind, found.answer.window, found.answer.is_settled) == ("raise", PACED, True)
-    assert found.looks[-1].fraction < 1
+    decision = decided(saving(5, 0.19))
+    assert (decision.answer.kind, decision.answer.window, decision.answer.is_settled) == (
+        "raise",
+        PACED,
+        True,
+    )
+    assert decision.looks[-1].fraction < 1
 
 
 def test_what_saves_nothing_ends_with_the_window_in_force() -> None:
-    found = decided(saving(0, 0.5))
-    assert (found.answer.kind, found.answer.window) == ("stays", 10)
+    decision = decided(saving(0, 0.5))
+    assert (decision.answer.kind, decision.answer.window) == ("stays", 10)
 
 
 def test_a_decision_ends_with_its_budget_and_says_what_is_open() -> None:
-    found = decided(saving(2, 0.154))
-    assert (found.answer.kind, found.answer.is_settled) == ("open", False)
-    assert found.looks[-1].fraction >= NEARLY
-    assert len(found.plans) == len(found.looks)
+    decision = decided(saving(2, 0.154))
+    assert (decision.answer.kind, decision.answer.is_settled) == ("open", False)
+    assert decision.looks[-1].fraction >= NEARLY
+    assert len(decision.plans) == len(decision.looks)

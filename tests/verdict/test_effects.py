@@ -42,7 +42,7 @@ def test_the_share_of_connections_with_a_loss_is_the_mean_of_the_loads_own_share
     """By hand: 1 of 2 and 1 of 18 connections. The mean of shares is (50 + 5.56) / 2 = 27.8 %, the pooled
     share 2 of 20 = 10 %. A page with many connections is one page, as in payload sent again: the mean counts.
     """
-    found = measure(
+    effects = measure(
         evidence(
             {"connections": [[2, 2], [18, 18]], "connections_initial_loss": [[0, 1], [0, 1]]},
             visits=[1, 2],
@@ -52,24 +52,24 @@ def test_the_share_of_connections_with_a_loss_is_the_mean_of_the_loads_own_share
         [16],
         incumbent=10,
     )
-    assert found.of("connections", 16).value == pytest.approx((50 + 100 / 18) / 2)
+    assert effects.of("connections", 16).value == pytest.approx((50 + 100 / 18) / 2)
     pooled = 100 * (1 + 1) / (2 + 18)
     assert pooled == 10.0
-    assert found.of("connections", 16).value != pytest.approx(pooled)
+    assert effects.of("connections", 16).value != pytest.approx(pooled)
 
 
 def test_page_time_saved_is_of_the_geometric_mean_and_milliseconds_of_the_arithmetic_one() -> None:
-    found = measure(
+    effects = measure(
         evidence({"page_ms": [[100, 90], [1000, 900]]}, visits=[1, 2], places=[0, 0], networks=ONE),
         [16],
         incumbent=10,
     )
-    assert found.saved("page", 16, 0.025).estimate == pytest.approx(10)
-    assert found.saved("milliseconds", 16, 0.025).estimate == pytest.approx(55)
+    assert effects.saved("page", 16, 0.025).estimate == pytest.approx(10)
+    assert effects.saved("milliseconds", 16, 0.025).estimate == pytest.approx(55)
 
 
 def test_payload_sent_again_is_the_mean_of_the_loads_own_shares() -> None:
-    found = measure(
+    effects = measure(
         evidence(
             {"payload_bytes": [[100, 100], [1000, 1000]], "bytes_retransmitted": [[1, 3], [0, 10]]},
             visits=[1, 2],
@@ -79,21 +79,21 @@ def test_payload_sent_again_is_the_mean_of_the_loads_own_shares() -> None:
         [16],
         incumbent=10,
     )
-    assert found.of("resent", 16).value == pytest.approx((2 + 1) / 2)
+    assert effects.of("resent", 16).value == pytest.approx((2 + 1) / 2)
 
 
 def test_networks_count_by_weight_and_strata_by_share() -> None:
     times = {"page_ms": [[100, 90], [100, 90], [100, 100]]}
     weighted = (Network(id="a", weight=0.2), Network(id="b", weight=0.6))
-    one = evidence(times, visits=[1, 2, 1], places=[0, 0, 1], networks=weighted)
-    assert measure(one, [16], incumbent=10).of("page", 16).value == pytest.approx(0.25 * math.log(0.9))
+    shared = evidence(times, visits=[1, 2, 1], places=[0, 0, 1], networks=weighted)
+    assert measure(shared, [16], incumbent=10).of("page", 16).value == pytest.approx(0.25 * math.log(0.9))
     drawn = (Network(id="a", stratum=1, share=0.1), Network(id="b", stratum=2, share=0.9))
     other = evidence(times, visits=[1, 2, 1], places=[0, 0, 1], networks=drawn)
     assert measure(other, [16], incumbent=10).of("page", 16).value == pytest.approx(0.1 * math.log(0.9))
 
 
 def test_a_missing_load_leaves_its_pair_out_of_its_window_alone() -> None:
-    found = measure(
+    effects = measure(
         evidence(
             {"page_ms": [[100, 90], [100, math.nan], [math.nan, 90]]},
             visits=[1, 2, 3],
@@ -103,26 +103,26 @@ def test_a_missing_load_leaves_its_pair_out_of_its_window_alone() -> None:
         [16],
         incumbent=10,
     )
-    assert found.draws[found.names["page", 16]] == 1
-    assert found.saved("page", 16, 0.025).estimate == pytest.approx(10)
-    assert found.of("page", 16).degrees == 0
+    assert effects.draws[effects.names["page", 16]] == 1
+    assert effects.saved("page", 16, 0.025).estimate == pytest.approx(10)
+    assert effects.of("page", 16).degrees == 0
 
 
 def test_the_slow_tenth_is_of_its_networks_alone() -> None:
     networks = (Network(id="a"), Network(id="b", slow_share=1.0))
-    found = measure(
+    effects = measure(
         evidence({"page_ms": [[100, 90], [100, 120]]}, visits=[1, 2], places=[0, 1], networks=networks),
         [16],
         incumbent=10,
     )
-    assert found.of("slow tenth", 16).value == pytest.approx(math.log(1.2))
+    assert effects.of("slow tenth", 16).value == pytest.approx(math.log(1.2))
 
 
 def test_the_error_of_two_crossed_clusters_by_hand() -> None:
     """Two pages over three networks, and residuals that are a page's part and a network's part alone:
     squares of page sums and of network sums, less those of pairs."""
     y = np.array([0.3, 0.1, -0.1, 0.1, -0.1, -0.3])
-    one = evidence(
+    crossed = evidence(
         {"page_ms": [[1, math.exp(value)] for value in y]},
         visits=[1, 1, 1, 2, 2, 2],
         places=[0, 1, 2, 0, 1, 2],
@@ -132,34 +132,34 @@ def test_the_error_of_two_crossed_clusters_by_hand() -> None:
     pages = 2 * (part[:3].sum() ** 2 + part[3:].sum() ** 2) * 6 / 5
     networks = 1.5 * sum((part[at] + part[at + 3]) ** 2 for at in range(3))
     pairs = float(part @ part) * 6 / 5
-    assert measure(one, [16], incumbent=10).of("page", 16).error ** 2 == pytest.approx(
+    assert measure(crossed, [16], incumbent=10).of("page", 16).error ** 2 == pytest.approx(
         pages + networks - pairs
     )
 
 
 def test_a_net_benefit_is_a_combination_with_the_error_of_both() -> None:
-    one = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
-    found = measure(one, [PACED], incumbent=10)
-    gain, resent = found.saved("page", PACED, 0.025), found.saved("resent", PACED, 0.025)
-    benefit = found.net_benefit(PACED, 0.025, price_pp=0.077)
+    loads = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
+    effects = measure(loads, [PACED], incumbent=10)
+    gain, resent = effects.saved("page", PACED, 0.025), effects.saved("resent", PACED, 0.025)
+    benefit = effects.net_benefit(PACED, 0.025, price_pp=0.077)
     assert benefit.estimate == pytest.approx(0.077 * gain.estimate - resent.estimate)
-    free = found.net_benefit(PACED, 0.025, price_pp=1e-9)
+    free = effects.net_benefit(PACED, 0.025, price_pp=1e-9)
     assert free.upper - free.lower == pytest.approx(resent.upper - resent.lower, rel=1e-3)
 
 
 def test_one_window_over_another_is_their_difference() -> None:
     world = World(log_time={16: math.log(0.97), PACED: math.log(0.95)}, resent={16: 0.2, PACED: 0.1})
-    one = world.evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
-    found = measure(one, [16, PACED], incumbent=10)
-    between = found.saved("page", PACED, 0.025, over=16)
-    alone = [found.of("page", window) for window in (16, PACED)]
+    loads = world.evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
+    effects = measure(loads, [16, PACED], incumbent=10)
+    between = effects.saved("page", PACED, 0.025, over=16)
+    alone = [effects.of("page", window) for window in (16, PACED)]
     assert between.estimate == pytest.approx(100 * (1 - math.exp(alone[1].value - alone[0].value)))
     assert between.upper - between.lower < 100 * 2 * 1.96 * math.hypot(alone[0].error, alone[1].error)
 
 
 def test_the_incumbent_differs_from_itself_by_nothing() -> None:
-    one = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
-    again = measure_again(one, incumbent=10).saved("page", 10, 0.005)
+    loads = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
+    again = measure_again(loads, incumbent=10).saved("page", 10, 0.005)
     assert again.lower < 0 < again.upper
 
 
@@ -169,21 +169,21 @@ def test_the_incumbent_differs_from_itself_by_nothing() -> None:
 def test_a_load_equals_itself_within_a_hundredth_of_what_counts(
     column: str, equal: float, different: float
 ) -> None:
-    one = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
-    base = {name: np.array(one.at(10)[name]) for name in COLUMNS}
-    base["payload_bytes"] = np.full(len(one), 1_000_000.0)
-    values = {name: np.repeat(array[:, None], len(one.windows), axis=1) for name, array in base.items()}
+    loads = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
+    base = {name: np.array(loads.at(10)[name]) for name in COLUMNS}
+    base["payload_bytes"] = np.full(len(loads), 1_000_000.0)
+    values = {name: np.repeat(array[:, None], len(loads.windows), axis=1) for name, array in base.items()}
     for change, is_equal in ((equal, True), (different, False)):
         again = {name: array.copy() for name, array in base.items()}
         again[column][7] += change if column == "bytes_retransmitted" else change * again[column][7]
-        repeated = dataclasses.replace(one, values=values, again=again)
+        repeated = dataclasses.replace(loads, values=values, again=again)
         assert measure_again(repeated, incumbent=10).is_equal(least=30) is is_equal
 
 
 def test_a_lone_network_of_a_stratum_is_held_against_its_neighbours() -> None:
     whole = saving(3, 0.2).evidence(np.random.default_rng(2), pages=50, networks=17, each=2, strata=8)
-    found = measure(whole.where(whole.places < 9), [PACED], incumbent=10)
-    assert found.of("page", PACED).error > 0
+    effects = measure(whole.where(whole.places < 9), [PACED], incumbent=10)
+    assert effects.of("page", PACED).error > 0
 
 
 def test_an_estimate_without_clusters_has_no_interval() -> None:
@@ -202,9 +202,9 @@ def test_intervals_cover_the_truth(of_pages: float, of_networks: float) -> None:
     covered = {"page": 0, "net benefit": 0}
     tries = 300
     for _ in range(tries):
-        found = measure(world.evidence(rng, pages=60, networks=64, each=2), [PACED], incumbent=10)
-        gain = found.saved("page", PACED, 0.025)
-        benefit = found.net_benefit(PACED, 0.025, price_pp=0.077)
+        effects = measure(world.evidence(rng, pages=60, networks=64, each=2), [PACED], incumbent=10)
+        gain = effects.saved("page", PACED, 0.025)
+        benefit = effects.net_benefit(PACED, 0.025, price_pp=0.077)
         covered["page"] += gain.lower <= 3 <= gain.upper
         covered["net benefit"] += benefit.lower <= 0.077 * 3 - 0.2 <= benefit.upper
     assert min(covered.values()) >= 0.92 * tries

@@ -38,39 +38,43 @@ def table(*rows: dict[str, object]) -> pa.Table:
 
 def test_a_draw_has_its_loads_at_every_window() -> None:
     paced = dataclasses.replace(Conditions(), pacing=True)
-    found = read_evidence(
+    evidence = read_evidence(
         table(load(10), load(16, page_ms=90.0), load(16, arm=paced, page_ms=80.0)),
         [Network(id="a")],
         incumbent=10,
     )
-    assert found.windows == (10, Paced(16), 16)
-    assert [found.at(window)["page_ms"].tolist() for window in found.windows] == [[100.0], [80.0], [90.0]]
-    assert found.states == {"done": 3}
+    assert evidence.windows == (10, Paced(16), 16)
+    assert [evidence.at(window)["page_ms"].tolist() for window in evidence.windows] == [
+        [100.0],
+        [80.0],
+        [90.0],
+    ]
+    assert evidence.states == {"done": 3}
 
 
 def test_a_failed_load_is_unknown_and_counted() -> None:
-    found = read_evidence(
+    evidence = read_evidence(
         table(load(10), load(16, state="failed", page_ms=None)), [Network(id="a")], incumbent=10
     )
-    assert np.isnan(found.at(16)["page_ms"]).all()
-    assert found.states == {"done": 1, "failed": 1}
+    assert np.isnan(evidence.at(16)["page_ms"]).all()
+    assert evidence.states == {"done": 1, "failed": 1}
 
 
 def test_an_alias_is_the_incumbent_again_and_no_window() -> None:
     alias = dataclasses.replace(Conditions(), alias=True)
-    found = read_evidence(
+    evidence = read_evidence(
         table(load(10), load(10, arm=alias, page_ms=101.0)), [Network(id="a")], incumbent=10
     )
-    assert found.windows == (10,)
-    assert found.again["page_ms"].tolist() == [101.0]
+    assert evidence.windows == (10,)
+    assert evidence.again["page_ms"].tolist() == [101.0]
 
 
 def test_loads_of_other_arms_and_networks_are_left_out() -> None:
     warm = dataclasses.replace(Conditions(), warm_cache=True)
-    found = read_evidence(
+    evidence = read_evidence(
         table(load(10), load(10, arm=warm), load(10, network="b")), [Network(id="a")], incumbent=10
     )
-    assert len(found) == 1
+    assert len(evidence) == 1
 
 
 def test_a_load_that_occurs_twice_is_an_error() -> None:

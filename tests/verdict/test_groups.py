@@ -22,8 +22,10 @@ RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 def with_lines(evidence: Evidence, *, slow_resent_pp: float) -> Evidence:
     """Every second stratum has slow lines, over which the larger window sends more again."""
     networks = tuple(
-        dataclasses.replace(one, down_bps=1e6 if one.stratum % 2 else 50e6, rtt_ms=10.0 + 30 * (at % 3))
-        for at, one in enumerate(evidence.networks)
+        dataclasses.replace(
+            network, down_bps=1e6 if network.stratum % 2 else 50e6, rtt_ms=10.0 + 30 * (at % 3)
+        )
+        for at, network in enumerate(evidence.networks)
     )
     slow = np.array([network.stratum % 2 for network in networks])[evidence.places]
     values = dict(evidence.values)
@@ -41,12 +43,12 @@ def a_world(resent: float) -> Evidence:
 def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is_are_told_apart() -> None:
     evidence = with_lines(a_world(0.1), slow_resent_pp=2.0)
     look = Look(evidence=evidence)
-    rows = {one.id: one for one in by_group(look, RULE_OF_ONE)}
+    rows = {entry.id: entry for entry in by_group(look, RULE_OF_ONE)}
     assert (rows["slow"].kind, rows["quick"].kind, rows["quick"].window) == ("stays", "raise", PACED)
     assert "middle" not in rows
-    told = clauses(tuple(rows.values()), judge([look], RULE_OF_ONE))
-    assert len(told) == 1
-    assert told[0].startswith("over lines above 25 Mbps (50")
+    phrases = clauses(tuple(rows.values()), judge([look], RULE_OF_ONE))
+    assert len(phrases) == 1
+    assert phrases[0].startswith("over lines above 25 Mbps (50")
 
 
 def test_groups_by_one_bound_share_out_all_lines() -> None:
@@ -71,10 +73,10 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
         answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
         assert answer.of(PACED).verdict == "open"
         effects = measure(evidence, [PACED], incumbent=10)
-        found = closing(effects, answer.of(PACED), RULE_OF_ONE)
-        assert (found.loads is None) is (of_pages > of_pairs)
-        assert found.pages is not None
-        assert found.pages > 1
+        needed = closing(effects, answer.of(PACED), RULE_OF_ONE)
+        assert (needed.loads is None) is (of_pages > of_pairs)
+        assert needed.pages is not None
+        assert needed.pages > 1
 
 
 def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
@@ -83,19 +85,19 @@ def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
     sent = evidence.values["bytes_retransmitted"].copy()
     sent[:, 0] = np.where(slow, 40.0, 10.0)
     looked = dataclasses.replace(evidence, values={**evidence.values, "bytes_retransmitted": sent})
-    found = {level.id: level for level in levels(Look(evidence=looked), RULE_OF_ONE)}
-    assert {*found} == {"slow", "quick"}
-    assert found["slow"].resent.estimate == pytest.approx(4.0)
-    assert found["quick"].resent.estimate == pytest.approx(1.0)
-    assert found["slow"].share == pytest.approx(0.5)
+    by_group_id = {level.id: level for level in levels(Look(evidence=looked), RULE_OF_ONE)}
+    assert {*by_group_id} == {"slow", "quick"}
+    assert by_group_id["slow"].resent.estimate == pytest.approx(4.0)
+    assert by_group_id["quick"].resent.estimate == pytest.approx(1.0)
+    assert by_group_id["slow"].share == pytest.approx(0.5)
 
 
 def test_where_too_few_draws_give_no_interval_nothing_is_said_of_what_closes_it() -> None:
     evidence = a_world(0.1).where(np.arange(512) < 2)
     answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
     assert answer.of(PACED).verdict == "open"
-    found = closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)
-    assert (found.loads, found.pages) == (None, None)
-    assert found.sentence.endswith("would not tell of IW 16 paced.")
-    made = verdict_of(answer, RULE_OF_ONE, closing=(found,))
-    assert json.loads(in_bytes(made))["closing"][0]["pages"] is None
+    needed = closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)
+    assert (needed.loads, needed.pages) == (None, None)
+    assert needed.sentence.endswith("would not tell of IW 16 paced.")
+    verdict = verdict_of(answer, RULE_OF_ONE, closing=(needed,))
+    assert json.loads(in_bytes(verdict))["closing"][0]["pages"] is None

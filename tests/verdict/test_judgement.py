@@ -44,15 +44,20 @@ def quiet(percent: float, resent: float) -> World:
     ],
 )
 def test_the_price_decides(percent: float, resent: float, verdict: str, kind: str) -> None:
-    found = answer(quiet(percent, resent))
-    assert (found.of(PACED).verdict, found.kind, found.is_settled) == (verdict, kind, True)
-    assert found.window == (PACED if kind == "raise" else 10)
+    outcome = answer(quiet(percent, resent))
+    assert (outcome.of(PACED).verdict, outcome.kind, outcome.is_settled) == (verdict, kind, True)
+    assert outcome.window == (PACED if kind == "raise" else 10)
 
 
 def test_too_few_loads_leave_a_candidate_open_and_the_window_in_force_stays_meanwhile() -> None:
-    found = answer(saving(2, 0.1), networks=16, seed=2)
-    assert (found.kind, found.window, found.is_settled, found.confidence) == ("open", 10, False, "medium")
-    assert headline(found, BARE) == "Open between IW 10 and IW 16 paced"
+    outcome = answer(saving(2, 0.1), networks=16, seed=2)
+    assert (outcome.kind, outcome.window, outcome.is_settled, outcome.confidence) == (
+        "open",
+        10,
+        False,
+        "medium",
+    )
+    assert headline(outcome, BARE) == "Open between IW 10 and IW 16 paced"
 
 
 def test_what_was_shown_at_a_look_stays_shown() -> None:
@@ -81,16 +86,16 @@ def test_a_violated_guard_keeps_the_window_in_force() -> None:
     values = dict(evidence.values)
     values["short_flow_ms"] = np.column_stack([np.full(len(evidence), 100.0), np.full(len(evidence), 110.0)])
     slower = dataclasses.replace(evidence, values=values)
-    found = judge([Look(evidence=evidence)], guard, everyone=slower)
-    assert (found.kind, found.window) == ("stays", 10)
+    outcome = judge([Look(evidence=evidence)], guard, everyone=slower)
+    assert (outcome.kind, outcome.window) == ("stays", 10)
     unknown = judge([Look(evidence=evidence)], guard)
     assert (unknown.kind, unknown.window, unknown.confidence) == ("raise", PACED, "medium")
 
 
 def test_a_broken_chain_has_no_answer() -> None:
-    found = answer(quiet(5, 0.1), broken=["There is no back-cast."])
-    assert (found.kind, found.window, found.confidence) == ("no answer", 10, None)
-    assert sentences(found, BARE)[0].startswith(
+    outcome = answer(quiet(5, 0.1), broken=["There is no back-cast."])
+    assert (outcome.kind, outcome.window, outcome.confidence) == ("no answer", 10, None)
+    assert sentences(outcome, BARE)[0].startswith(
         "No answer: There is no back-cast. By itself the rule finds this"
     )
 
@@ -98,29 +103,29 @@ def test_a_broken_chain_has_no_answer() -> None:
 def test_a_window_that_differs_from_itself_breaks_the_chain() -> None:
     evidence = quiet(5, 0.1).evidence(np.random.default_rng(1), pages=100, networks=512, each=2)
     again = {**evidence.again, "page_ms": 1.05 * evidence.again["page_ms"]}
-    found = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
-    assert found.kind == "no answer"
-    assert found.again.is_sound is False
+    outcome = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
+    assert outcome.kind == "no answer"
+    assert outcome.again.is_sound is False
 
 
 def test_a_window_whose_every_second_load_equals_the_first_is_sound() -> None:
     evidence = saving(2, 0.1).evidence(np.random.default_rng(4), pages=100, networks=64, each=1)
     again = {name: array[:, evidence.windows.index(10)] for name, array in evidence.values.items()}
-    found = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
-    assert found.again.is_sound is True
+    outcome = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
+    assert outcome.again.is_sound is True
 
 
 def test_a_reason_lowers_the_confidence_and_never_silences() -> None:
-    found = answer(quiet(5, 0.1), reasons=[Reason(level="low", sentence="The back-cast misses the gain.")])
-    assert (found.kind, found.confidence) == ("raise", "low")
+    outcome = answer(quiet(5, 0.1), reasons=[Reason(level="low", sentence="The back-cast misses the gain.")])
+    assert (outcome.kind, outcome.confidence) == ("raise", "low")
     assert answer(quiet(5, 0.1)).confidence == "high"
 
 
 def make_judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judged:
-    one = Interval(benefit, benefit, benefit)
+    interval = Interval(benefit, benefit, benefit)
     return Judged(
-        window=window, verdict="worth it", gain=one, resent=one, net_benefit=one, milliseconds=one, pairs=1,
-        surpassed_by=surpassed_by,
+        window=window, verdict="worth it", gain=interval, resent=interval, net_benefit=interval,
+        milliseconds=interval, pairs=1, surpassed_by=surpassed_by,
     )  # fmt: skip
 
 
@@ -141,14 +146,14 @@ def test_a_larger_window_surpasses_by_another_percent() -> None:
         resent={PACED: 0.05, Paced(20): 0.1, Paced(32): 0.15},
         of_pages=0.002, of_networks=0.002, of_pairs=0.002,
     )  # fmt: skip
-    found = answer(world, rule=BARE.over((10, PACED, Paced(20), Paced(32))))
-    assert found.window == Paced(20)
-    assert found.of(PACED).surpassed_by == (Paced(20), Paced(32))
+    outcome = answer(world, rule=BARE.over((10, PACED, Paced(20), Paced(32))))
+    assert outcome.window == Paced(20)
+    assert outcome.of(PACED).surpassed_by == (Paced(20), Paced(32))
 
 
 def test_the_answer_is_said_in_both_units_and_at_most_three_sentences() -> None:
-    found = answer(quiet(5, 0.1))
-    said = sentences(found, BARE)
-    assert len(said) <= 3
-    assert said[0].startswith("Raise the initial window to 16 segments, paced: IW 16 paced saves 5.0")
-    assert " ms a page, and sends 0.0986 pp" in said[0].replace("\u202f", " ")
+    outcome = answer(quiet(5, 0.1))
+    text = sentences(outcome, BARE)
+    assert len(text) <= 3
+    assert text[0].startswith("Raise the initial window to 16 segments, paced: IW 16 paced saves 5.0")
+    assert " ms a page, and sends 0.0986 pp" in text[0].replace("\u202f", " ")

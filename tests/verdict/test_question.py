@@ -3,16 +3,15 @@
 import collections
 import dataclasses
 
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.initial_window import Paced
+from tests.factories.lab_networks import single_response
 from verdict.question import STRATA, Question, network_of
 from verdict.sampling import Plan
 
 
 def page(number: int) -> Recipe:
-    origin = Origin(host=f"{number}.test", port=443, h2=True, tls_flight_bytes=4000, tls_after_bytes=500)
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=20_000, is_document=True)
-    return Recipe(page=f"{number}.test", visit_id=number, origins=(origin,), objects=(one,), left_out=0)
+    return single_response(20_000, number=number, page=f"{number}.test", host=f"{number}.test")
 
 
 QUESTION = Question(recipes=[page(number) for number in range(50)], incumbent=10)
@@ -38,8 +37,8 @@ def test_a_share_of_the_draws_loads_the_incumbent_by_another_route() -> None:
 
 def test_later_stages_go_on_with_other_networks_and_the_pages_whose_turn_it_is() -> None:
     first, second = QUESTION.networks([FIRST, SECOND])
-    assert {one.profile.id for one in first}.isdisjoint(one.profile.id for one in second)
-    assert collections.Counter(one.stratum for one in second) == {0: 3, 20: 1}
+    assert {network.profile.id for network in first}.isdisjoint(network.profile.id for network in second)
+    assert collections.Counter(network.stratum for network in second) == {0: 3, 20: 1}
     pages = [cell.recipe.visit_id for stages in ([FIRST], [FIRST, SECOND]) for cell in QUESTION.cells(stages)]
     counts = collections.Counter(dict.fromkeys(range(50), 0))
     counts.update(pages[::3])
@@ -60,7 +59,7 @@ def test_windows_of_everyone_are_loaded_on_a_half_loaded_line_beside_the_incumbe
 
 
 def test_a_drawn_network_counts_by_its_stratum() -> None:
-    networks = [network_of(one) for one in QUESTION.networks([FIRST])[0]]
+    networks = [network_of(network) for network in QUESTION.networks([FIRST])[0]]
     shares = {network.stratum: network.share for network in networks}
     assert abs(sum(shares.values()) - 1) < 1e-9
     assert abs(sum({network.stratum: network.slow_share for network in networks}.values()) - 1) < 1e-9

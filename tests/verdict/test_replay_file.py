@@ -47,18 +47,18 @@ def test_stored_stages_are_those_of_the_same_file() -> None:
 def test_values_are_set_over_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('until = "all"\nseeds = 5\n[conditions]\nhttp = ["h1", "h2"]\n', encoding="utf-8")
-    given = ("seeds=2", "candidates=16p", "pages=2026-11", "conditions.loss=own,0.01", "networks=a.csv")
-    found = read_file(str(path), given)
-    assert (found.seeds, found.candidates, found.pages, found.networks) == (2, ("16p",), "2026-11", "a.csv")
-    assert found.rule.candidates == (10, Paced(16))
-    assert found.combinations() == [
+    settings = ("seeds=2", "candidates=16p", "pages=2026-11", "conditions.loss=own,0.01", "networks=a.csv")
+    file = read_file(str(path), settings)
+    assert (file.seeds, file.candidates, file.pages, file.networks) == (2, ("16p",), "2026-11", "a.csv")
+    assert file.rule.candidates == (10, Paced(16))
+    assert file.combinations() == [
         Conditions(http=version, loss=loss) for version in ("h1", "h2") for loss in (None, Loss(share=0.01))
     ]
     assert read_file(None, ("pages=one.har,two.json",)).pages == ("one.har", "two.json")
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("setting", "message"),
     [
         ("windows=10", "windows"),
         ("budget_minutes", "give NAME=VALUE"),
@@ -76,9 +76,9 @@ def test_values_are_set_over_those_of_the_file(tmp_path: Path) -> None:
         ("conditions.http=h9", "conditions.http is one of recorded, h1, h2, not 'h9'"),
     ],
 )
-def test_a_name_or_a_value_that_is_none_is_refused_by_name_in_one_line(given: str, told: str) -> None:
-    with pytest.raises((ValueError, msgspec.ValidationError), match=told) as refused:
-        read_file(None, (given,))
+def test_a_name_or_a_value_that_is_none_is_refused_by_name_in_one_line(setting: str, message: str) -> None:
+    with pytest.raises((ValueError, msgspec.ValidationError), match=message) as refused:
+        read_file(None, (setting,))
     assert "\n" not in str(refused.value)
 
 
@@ -97,15 +97,15 @@ def test_a_file_that_is_none_is_refused_with_the_presets(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "setting"),
     [
         ("edition", ("pages=2026-11", "run=2", "arms=[]", "candidates=10,16p", "budget_minutes=0.5")),
         ("demo", ("pages=2026-11", "networks=wpt-cable,wpt-3g", "conditions.loss=own,0.01x4")),
         ("har", ("pages=a page.har", "population_source=M-Lab's NDT", "conditions.pacing=[false, true]")),
     ],
 )
-def test_the_command_of_what_was_asked_asks_the_same(name: str, given: tuple[str, ...]) -> None:
-    file = read_file(name, given)
+def test_the_command_of_what_was_asked_asks_the_same(name: str, setting: tuple[str, ...]) -> None:
+    file = read_file(name, setting)
     _, _, _, *words = shlex.split(command_of(file.asked))
     preset = words.pop(0) if words[0] != "--set" else None
     assert read_file(preset, words[1::2]) == file

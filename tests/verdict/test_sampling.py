@@ -63,9 +63,9 @@ def test_dear_networks_have_more_pages() -> None:
     answer = judge([Look(evidence=evidence, fraction=1 / 16)], rule)
     cheap, dear = (
         next_plan(
-            answer, evidence, rule, fraction=1 / 16, budget_s=1800, prices=Prices(network=one, load=0.02)
+            answer, evidence, rule, fraction=1 / 16, budget_s=1800, prices=Prices(network=price, load=0.02)
         )
-        for one in (0.001, 1.0)
+        for price in (0.001, 1.0)
     )
     assert cheap is not None
     assert dear is not None

@@ -51,8 +51,8 @@ def test_a_verdict_is_written_as_it_is(tmp_path: Path) -> None:
 
 def test_what_is_unknown_is_null() -> None:
     evidence = saving(3, 0.1).evidence(np.random.default_rng(1), pages=100, networks=64, each=2)
-    some = dataclasses.replace(RULE, candidates=(10, PACED, 30))
-    content = verdict_of(judge([Look(evidence=evidence)], some), some)
+    rule = dataclasses.replace(RULE, candidates=(10, PACED, 30))
+    content = verdict_of(judge([Look(evidence=evidence)], rule), rule)
     lacking = content["candidates"][-1]
     assert lacking["window"] == 30
     assert lacking["gain_percent"] == {"estimate": None, "lower": None, "upper": 100.0}

@@ -19,10 +19,10 @@ def rows(pages: str, year: int) -> list[dict[str, float]]:
     return [row for row in table.to_pylist() if (row["pages"], row["year"]) == (pages, year)]
 
 
-def mean(found: list[dict[str, float]], column: str) -> float:
+def mean(rows: list[dict[str, float]], column: str) -> float:
     """The mean over networks, and over strata by their shares, in plain Python."""
     of_network = collections.defaultdict(list)
-    for row in found:
+    for row in rows:
         of_network[row["stratum"], row["share"], row["network"]].append(row[column])
     of_stratum = collections.defaultdict(list)
     for (stratum, share, _), values in of_network.items():
@@ -33,9 +33,9 @@ def mean(found: list[dict[str, float]], column: str) -> float:
 
 @pytest.mark.parametrize("pages", [SAME, ALL, ALIKE])
 def test_every_number_can_be_recomputed_from_the_stored_pairs(pages: str) -> None:
-    found = comparison(pages)
+    years = comparison(pages)
     assert RULE.price_pp is not None
-    for year, worth in found.of.items():
+    for year, worth in years.of.items():
         stored = rows(pages, year)
         gain = -100 * math.expm1(mean(stored, "log_time"))
         resent = mean(stored, "resent_pp")
@@ -43,8 +43,8 @@ def test_every_number_can_be_recomputed_from_the_stored_pairs(pages: str) -> Non
         assert worth.resent_pp.estimate == pytest.approx(resent, abs=1e-6)
         assert worth.net_benefit_pp.estimate == pytest.approx(RULE.price_pp * gain - resent, abs=1e-6)
     for name in ("gain_percent", "resent_pp", "net_benefit_pp"):
-        before, after = (getattr(found.of[year], name).estimate for year in YEARS)
-        change = getattr(found.change, name)
+        before, after = (getattr(years.of[year], name).estimate for year in YEARS)
+        change = getattr(years.change, name)
         assert change.estimate == pytest.approx(after - before, abs=1e-9)
         assert change.lower < change.estimate < change.upper
 

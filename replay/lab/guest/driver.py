@@ -30,14 +30,14 @@ class Player:
         servers = [f"{name}:{net[name].pid}:{topology.server_address(n)}" for n, name in enumerate(names)]
         windows = ",".join(str(window) for window in work["windows"])
         client = f"client:{net['client'].pid}:none"
-        done, said = os.pipe()
+        done, done_pipe = os.pipe()
         self.process = subprocess.Popen(
-            [work["player"], windows, str(said), client, *servers],
+            [work["player"], windows, str(done_pipe), client, *servers],
             stdin=subprocess.PIPE,
             text=True,
-            pass_fds=[said],
+            pass_fds=[done_pipe],
         )
-        os.close(said)
+        os.close(done_pipe)
         self.done = done
 
     def tell(self, lines: list[str]) -> None:

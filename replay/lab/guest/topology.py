@@ -64,8 +64,8 @@ class BatchedLink(Link):  # type: ignore[misc]
         cls, intfname1: str, intfname2: str, _mac1: None, _mac2: None, node1: Any, node2: Any, **_params: Any
     ) -> None:
         """Add the pair to LINKS."""
-        one, other = (f"netns {node.pid if node.inNamespace else 1}" for node in (node1, node2))
-        LINKS.append(f"link add name {intfname1} {one} type veth peer name {intfname2} {other}")
+        near_end, far_end = (f"netns {node.pid if node.inNamespace else 1}" for node in (node1, node2))
+        LINKS.append(f"link add name {intfname1} {near_end} type veth peer name {intfname2} {far_end}")
 
 
 class BareHost(Host):  # type: ignore[misc]
@@ -142,15 +142,15 @@ def batch(command: str, lines: list[str]) -> None:
     """Run `lines` in one call of ip or tc; any output is an error."""
     path = Path("/run/batch")
     path.write_text("".join(f"{line}\n" for line in lines))
-    done = subprocess.run(
+    process = subprocess.run(
         [command, "-batch", str(path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    if said := done.stdout.strip():
-        raise RuntimeError(f"{command}: {said}")
+    if output := process.stdout.strip():
+        raise RuntimeError(f"{command}: {output}")
 
 
 def start(*, origins: int, player: str) -> Any:

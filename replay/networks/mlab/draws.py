@@ -64,7 +64,9 @@ def draw_networks(
     Raises PopulationError without the month's file.
     """
     cloud, members = _strata(month, rho)
-    return tuple(one for number in draws for one in _draw(number, cloud, members, seed, month, queues))
+    return tuple(
+        network for number in draws for network in _draw(number, cloud, members, seed, month, queues)
+    )
 
 
 @functools.cache
@@ -86,7 +88,7 @@ def _draw(
     """One draw: a low-discrepancy set of places, shifted at random and dealt to the strata at random."""
     random = np.random.default_rng([seed, number])
     places = random.permutation((low_discrepancy(len(members), 3) + random.random(3)) % 1)
-    found = []
+    networks = []
     for stratum, (blocks, (across, along, queue)) in enumerate(zip(members, places, strict=True)):
         block = blocks[int(across * BLOCKS)]
         at = int(block[int(along * len(block))])
@@ -106,7 +108,7 @@ def _draw(
             queue_place=float(queue),
             country=str(cloud.country[at]),
         )
-        found.append(
+        networks.append(
             DrawnNetwork(
                 profile=queues.over(profile),
                 draw=number,
@@ -115,4 +117,4 @@ def _draw(
                 slow_weight=1 / SLOW if is_slow else 0.0,
             )
         )
-    return found
+    return networks

@@ -83,11 +83,12 @@ def read_countries(content: bytes) -> Month:
     """
     try:
         rows = pq.read_table(pa.BufferReader(content)).to_pylist()
-        found = [_country(row) for row in rows]
+        countries = [_country(row) for row in rows]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OverflowError, OSError) as exc:
         raise PopulationError("this is no IQB file of downloads by country") from exc
     month = Month(
-        [one for one in found if one.is_possible], sorted(one.code for one in found if not one.is_possible)
+        [country for country in countries if country.is_possible],
+        sorted(country.code for country in countries if not country.is_possible),
     )
     if not month.countries:
         raise PopulationError("the IQB file has no country whose values can be")
@@ -107,7 +108,9 @@ def _country(row: Mapping[str, object]) -> Country:
 
 def _rising(row: Mapping[str, object], name: str, labels: list[int] | tuple[int, ...]) -> tuple[float, ...]:
     values = tuple(float(row[f"{name}_p{label}"]) for label in labels)  # type: ignore[arg-type]
-    if not all(map(math.isfinite, values)) or any(one > after for one, after in itertools.pairwise(values)):
+    if not all(map(math.isfinite, values)) or any(
+        before > after for before, after in itertools.pairwise(values)
+    ):
         raise PopulationError(
             f"the percentiles of {name} in {row['country_code']} are not in order: "
             "M-Lab may have changed the labels"
@@ -123,13 +126,13 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
         if path.suffix == ".csv":
             return {row["month"]: row["sha256"] for row in csv.DictReader(text.splitlines())}
         files = json.loads(text)["files"]
-        wanted = re.compile(
+        pattern = re.compile(
             r"cache/v1/(\d{4})(\d\d)01T000000Z/\d{8}T000000Z/downloads_by_country/data\.parquet"
         )
         return {
             f"{match[1]}-{match[2]}": str(facts["sha256"])
             for name, facts in files.items()
-            if (match := wanted.fullmatch(name))
+            if (match := pattern.fullmatch(name))
         }
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as exc:
         raise PopulationError(f"{path} is no manifest of M-Lab's IQB files: {exc}") from exc

@@ -71,10 +71,10 @@ def low_discrepancy(count: int, dimensions: int) -> Floats:
 
 def logarithms(rows: Sequence[tuple[float, ...]]) -> Floats:
     """Logarithms of percentiles, a row each, made to rise strictly."""
-    found: Floats = np.log(np.array(rows))
-    for column in range(1, found.shape[1]):
-        found[:, column] = np.maximum(found[:, column], found[:, column - 1] + TIE)
-    return found
+    rising: Floats = np.log(np.array(rows))
+    for column in range(1, rising.shape[1]):
+        rising[:, column] = np.maximum(rising[:, column], rising[:, column - 1] + TIE)
+    return rising
 
 
 def values_at(rows: Floats, scores: Floats) -> Floats:
@@ -83,8 +83,8 @@ def values_at(rows: Floats, scores: Floats) -> Floats:
     at = np.arange(len(rows))
     low, high = rows[at, after - 1], rows[at, after]
     part = (scores - SCORES[after - 1]) / (SCORES[after] - SCORES[after - 1])
-    found: Floats = np.exp(low + part * (high - low))
-    return found
+    values: Floats = np.exp(low + part * (high - low))
+    return values
 
 
 @functools.cache
@@ -103,16 +103,20 @@ def world(
     ordered = sorted(
         countries, key=lambda country: (country.bandwidth_mbps[len(PERCENTS) // 2], country.code)
     )
-    shares = np.array([one.tests if weights is None else weights.get(one.code, 0.0) for one in ordered])
+    shares = np.array(
+        [country.tests if weights is None else weights.get(country.code, 0.0) for country in ordered]
+    )
     points, normal = normal_scores()
     ends = np.cumsum(shares) / shares.sum()
     which = np.searchsorted(ends, points[:, 0]).clip(0, len(ordered) - 1)
     bandwidth = normal[:, 0].clip(-MOST_SCORE, MOST_SCORE)
     rtt = (rho * normal[:, 0] + np.sqrt(1 - rho**2) * normal[:, 1]).clip(-MOST_SCORE, MOST_SCORE)
     return Cloud(
-        bandwidth_mbps=values_at(logarithms([one.bandwidth_mbps for one in ordered])[which], bandwidth),
-        rtt_ms=values_at(logarithms([one.rtt_ms for one in ordered])[which], rtt),
-        loss=np.array([one.loss[LOWER_QUARTILE] for one in ordered])[which],
+        bandwidth_mbps=values_at(
+            logarithms([country.bandwidth_mbps for country in ordered])[which], bandwidth
+        ),
+        rtt_ms=values_at(logarithms([country.rtt_ms for country in ordered])[which], rtt),
+        loss=np.array([country.loss[LOWER_QUARTILE] for country in ordered])[which],
         place=points[:, 3],
-        country=np.array([one.code for one in ordered])[which],
+        country=np.array([country.code for country in ordered])[which],
     )

@@ -56,44 +56,48 @@ def populations_of(
     those of USERS. `left_out` are countries of the month that are not among them.
     """
     by_tests, name = world(countries, rho=rho), f"mlab-{month}"
-    known = {one.code: one for one in countries}
+    by_code = {country.code: country for country in countries}
     if codes:
         for code in codes:
-            chosen = country(known, code)
+            chosen = country(by_code, code)
             yield from twice(
                 f"{name}-{code.lower()}", chosen.code, world([chosen], rho=rho), by_tests, month, rho
             )
         return
     lacking = f" without {', '.join(left_out)}" if left_out else ""
     yield from twice(name, f"{len(countries)} countries by tests{lacking}", by_tests, by_tests, month, rho)
-    some = slowest(countries)
-    title = f"the {len(some)} slowest countries by tests ({', '.join(sorted(one.code for one in some))})"
-    yield made(f"{name}-slow{len(some)}", title, world(some, rho=rho), month, rho)
+    slow = slowest(countries)
+    title = (
+        f"the {len(slow)} slowest countries by tests ({', '.join(sorted(country.code for country in slow))})"
+    )
+    yield made(f"{name}-slow{len(slow)}", title, world(slow, rho=rho), month, rho)
     weights, source = (read_users(USERS), USERS_SOURCE) if users is None else (users, users_source)
     title = f"countries by Internet users ({source})"
     yield made(f"{name}-users", title, world(countries, rho=rho, weights=weights), month, rho)
 
 
-def country(known: Mapping[str, Country], code: str) -> Country:
+def country(by_code: Mapping[str, Country], code: str) -> Country:
     """The country with a code; PopulationError if it is missing or has too few tests."""
-    if (found := known.get(code.upper())) is None:
-        raise PopulationError(f"no country {code!r}; there are {', '.join(sorted(known))}")
-    if found.tests < FEWEST_TESTS:
-        raise PopulationError(f"{found.code} has {found.tests:,} tests, of {FEWEST_TESTS:,} that are needed")
-    return found
+    if (country := by_code.get(code.upper())) is None:
+        raise PopulationError(f"no country {code!r}; there are {', '.join(sorted(by_code))}")
+    if country.tests < FEWEST_TESTS:
+        raise PopulationError(
+            f"{country.code} has {country.tests:,} tests, of {FEWEST_TESTS:,} that are needed"
+        )
+    return country
 
 
 def usable(countries: Sequence[Country]) -> list[Country]:
     """Countries with enough tests to be used alone."""
-    return [one for one in countries if one.tests >= FEWEST_TESTS]
+    return [country for country in countries if country.tests >= FEWEST_TESTS]
 
 
 def slowest(countries: Sequence[Country]) -> list[Country]:
     """The slowest countries by `slowness` of their medians, slowest first."""
-    some = usable(countries)
-    medians = np.array([(one.bandwidth_mbps[MEDIAN], one.rtt_ms[MEDIAN]) for one in some])
+    candidates = usable(countries)
+    medians = np.array([(country.bandwidth_mbps[MEDIAN], country.rtt_ms[MEDIAN]) for country in candidates])
     order = np.argsort(-slowness(medians[:, 0], medians[:, 1]), kind="stable")
-    return [some[at] for at in order[:SLOWEST]]
+    return [candidates[at] for at in order[:SLOWEST]]
 
 
 def twice(
@@ -165,17 +169,17 @@ def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
 def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Percentiles of the source and of the sample, in the sample's own rounding."""
     weights: Floats = np.array([float(row["weight"]) for row in rows])
-    found: dict[str, Any] = {"percents": list(PERCENTS)}
+    percentiles: dict[str, Any] = {"percents": list(PERCENTS)}
     for name, source, column, factor in (
         ("bandwidth_mbps", cloud.bandwidth_mbps, "bandwidth_kbps", 1000),
         ("rtt_ms", cloud.rtt_ms, "rtt_ms", 1),
     ):
         values: Floats = np.array([row[column] for row in rows]) / factor
-        found[name] = {
+        percentiles[name] = {
             "source": rounded(np.quantile(source, SHARES)),
             "sample": rounded(weighted_quantiles(values, weights, SHARES)),
         }
-    return found
+    return percentiles
 
 
 def rounded(values: Floats) -> list[float]:
@@ -190,9 +194,9 @@ def read_users(path: Path) -> dict[str, float]:
     """
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
-        found = {row["country_code"].upper(): float(row["users"]) for row in rows}
+        users = {row["country_code"].upper(): float(row["users"]) for row in rows}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as exc:
         raise PopulationError(f"{path} is no CSV with the columns country_code and users") from exc
-    if not found or not all(0 <= users < float("inf") for users in found.values()) or not any(found.values()):
+    if not users or not all(0 <= count < float("inf") for count in users.values()) or not any(users.values()):
         raise PopulationError(f"{path}: users must be numbers from 0, and not all 0")
-    return found
+    return users

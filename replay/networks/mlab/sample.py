@@ -111,8 +111,8 @@ def mid_shares(values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     shares = np.empty(len(values))
     shares[order] = np.cumsum(weights[order]) - weights[order] / 2
-    found: Floats = shares / weights.sum()
-    return found
+    mid: Floats = shares / weights.sum()
+    return mid
 
 
 def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
@@ -122,24 +122,24 @@ def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
     Where percentiles jump, a move can carry a network over the next percentile: then the moves are repeated,
     between the percentiles, at most PASSES times.
     """
-    found: Floats = np.quantile(cloud, mid_shares(values, weights))
+    moved: Floats = np.quantile(cloud, mid_shares(values, weights))
     order = np.argsort(values, kind="stable")
     shares = mid_shares(values, weights)[order]
-    wanted: Floats = np.quantile(cloud, [percent / 100 for percent in PERCENTS])
-    ends = np.concatenate(([0.0], wanted, [np.inf]))
+    targets: Floats = np.quantile(cloud, [percent / 100 for percent in PERCENTS])
+    ends = np.concatenate(([0.0], targets, [np.inf]))
     between = np.searchsorted([percent / 100 for percent in PERCENTS], mid_shares(values, weights))
     for _ in range(PASSES):
-        for percent, value in zip(PERCENTS, wanted, strict=True):
+        for percent, value in zip(PERCENTS, targets, strict=True):
             after = int(np.searchsorted(shares, percent / 100))
             around = order[max(after - 1, 0) : after + 1]
-            (there,) = weighted_quantiles(found, weights, [percent / 100])
-            found[around] *= value / there
-        found[order] = np.maximum.accumulate(found[order])
-        reached = weighted_quantiles(found, weights, [percent / 100 for percent in PERCENTS])
-        if np.abs(reached / wanted - 1)[HELD].max() <= MOST_OFF:
+            (current,) = weighted_quantiles(moved, weights, [percent / 100])
+            moved[around] *= value / current
+        moved[order] = np.maximum.accumulate(moved[order])
+        reached = weighted_quantiles(moved, weights, [percent / 100 for percent in PERCENTS])
+        if np.abs(reached / targets - 1)[HELD].max() <= MOST_OFF:
             break
-        found = found.clip(ends[between], ends[between + 1])
-    return found
+        moved = moved.clip(ends[between], ends[between + 1])
+    return moved
 
 
 def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> Floats:
@@ -148,7 +148,7 @@ def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float])
     order = np.argsort(values, kind="stable")
     normal = NormalDist()
     scores = [normal.inv_cdf(share) for share in mid_shares(values, weights)[order]]
-    found: Floats = np.exp(
+    quantiles: Floats = np.exp(
         np.interp([normal.inv_cdf(share) for share in shares], scores, np.log(values[order]))
     )
-    return found
+    return quantiles

@@ -25,8 +25,8 @@ RTT_MS = (84.0, 102.0, 139.0, 196.0, 265.0)
 
 def distances_ms(world: Cloud) -> Floats:
     """Distance beyond M-Lab's servers of the domains at PERCENTS."""
-    found: Floats = np.array(RTT_MS) - np.quantile(world.rtt_ms, 0.75)
-    return found
+    distances: Floats = np.array(RTT_MS) - np.quantile(world.rtt_ms, 0.75)
+    return distances
 
 
 def seen_from(cloud: Cloud, world: Cloud) -> Cloud:
@@ -34,5 +34,7 @@ def seen_from(cloud: Cloud, world: Cloud) -> Cloud:
     the first and the last distance hold beyond their percentiles."""
     normal = NormalDist()
     scores = [normal.inv_cdf(percent / 100) for percent in PERCENTS]
-    drawn = np.interp([normal.inv_cdf(share) for share in cloud.place], scores, np.log(distances_ms(world)))
-    return dataclasses.replace(cloud, rtt_ms=cloud.rtt_ms + np.exp(drawn))
+    log_distances = np.interp(
+        [normal.inv_cdf(share) for share in cloud.place], scores, np.log(distances_ms(world))
+    )
+    return dataclasses.replace(cloud, rtt_ms=cloud.rtt_ms + np.exp(log_distances))

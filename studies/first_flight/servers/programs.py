@@ -98,13 +98,13 @@ def _listen(port: int, wrap: Callable[..., socket.socket] | None, enter: Callabl
 def _serve(sock: socket.socket, wrap: Callable[..., socket.socket] | None) -> None:
     with contextlib.suppress(OSError):
         sock = wrap(sock, server_side=True) if wrap else sock
-        asked = b""
-        while b"\r\n\r\n" not in asked:
+        request = b""
+        while b"\r\n\r\n" not in request:
             piece = sock.recv(65_536)
             if not piece:
                 return
-            asked += piece
-        think_us, flushed, body = map(int, asked.split()[1].strip(b"/").split(b"/"))
+            request += piece
+        think_us, flushed, body = map(int, request.split()[1].strip(b"/").split(b"/"))
         sock.sendall(
             b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\nServer: think\r\n\r\n" % body
         )
@@ -180,16 +180,16 @@ def _take_h2(sock: ssl.SSLSocket, path: str) -> int:
     fields += b"\x00" + _literal(b"x-padding") + _literal(b"x" * 200)
     began = time.time_ns()
     sock.sendall(_frame(HEADERS, END_HEADERS | END_STREAM, 1, fields))
-    held = b""
+    buffer = b""
     while True:
-        while len(held) < 9 or len(held) < 9 + int.from_bytes(held[:3], "big"):
+        while len(buffer) < 9 or len(buffer) < 9 + int.from_bytes(buffer[:3], "big"):
             piece = sock.recv(1 << 20)
             if not piece:
                 raise OSError("the connection ended before the response")
-            held += piece
-        size, kind, flags = int.from_bytes(held[:3], "big"), held[3], held[4]
-        stream = int.from_bytes(held[5:9], "big")
-        held = held[9 + size :]
+            buffer += piece
+        size, kind, flags = int.from_bytes(buffer[:3], "big"), buffer[3], buffer[4]
+        stream = int.from_bytes(buffer[5:9], "big")
+        buffer = buffer[9 + size :]
         if kind == SETTINGS and not flags & ACK:
             sock.sendall(_frame(SETTINGS, ACK, 0, b""))
         if stream == 1 and kind in (DATA, HEADERS) and flags & END_STREAM:

@@ -43,22 +43,22 @@ def experiment(**again: int) -> Experiment:
     }
 
 
-def share(found: list[dict[str, Any]]) -> float:
-    (at_ten,) = (row for row in found[:2] if row["iw"] == EXPERIMENT)
+def share(rows: list[dict[str, Any]]) -> float:
+    (at_ten,) = (row for row in rows[:2] if row["iw"] == EXPERIMENT)
     return float(at_ten["responses_own_retransmitted"] / at_ten["responses"])
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_has_its_share_of_production_however_many_responses_its_pages_have(service: str) -> None:
     whole = {"search": 1, "maps": 100, "photos": 10}[service]
-    found = production(experiment(**{service: whole}), dict.fromkeys(DATA_CENTERS, 0.0))
-    assert share(found) == pytest.approx(mix()[service])  # type: ignore[index]
+    rows = production(experiment(**{service: whole}), dict.fromkeys(DATA_CENTERS, 0.0))
+    assert share(rows) == pytest.approx(mix()[service])  # type: ignore[index]
 
 
 def test_the_page_time_of_production_is_that_of_search_with_its_back_end() -> None:
-    found = production(experiment(), dict.fromkeys(DATA_CENTERS, 200.0))
-    assert {row["page_ms"] for row in found} == {300.0}
-    assert len(found) == 4, "a page of each data centre at each window"
+    rows = production(experiment(), dict.fromkeys(DATA_CENTERS, 200.0))
+    assert {row["page_ms"] for row in rows} == {300.0}
+    assert len(rows) == 4, "a page of each data centre at each window"
 
 
 def test_a_count_that_one_service_lacks_is_unknown_of_the_page() -> None:
@@ -73,12 +73,14 @@ def test_a_count_that_one_service_lacks_is_unknown_of_the_page() -> None:
 
 
 def test_a_share_of_the_networks_has_a_shallow_queue_at_any_rate() -> None:
-    found = networks("AvgDC", queue_bytes=100_000, shallow_share=0.4)
-    shallow = [one.queue_bytes == SHALLOW_QUEUE_BYTES for one in found]
+    profiles = networks("AvgDC", queue_bytes=100_000, shallow_share=0.4)
+    shallow = [profile.queue_bytes == SHALLOW_QUEUE_BYTES for profile in profiles]
     weights = strata("AvgDC").weights
     assert sum(weights[shallow]) == pytest.approx(0.4, abs=0.05)
-    rates = sorted(one.down_bps for one, is_shallow in zip(found, shallow, strict=True) if is_shallow)
-    middle = sorted(one.down_bps for one in found)[len(found) // 2]
+    rates = sorted(
+        profile.down_bps for profile, is_shallow in zip(profiles, shallow, strict=True) if is_shallow
+    )
+    middle = sorted(profile.down_bps for profile in profiles)[len(profiles) // 2]
     assert rates[0] < middle < rates[-1]
 
 

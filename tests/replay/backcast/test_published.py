@@ -20,9 +20,9 @@ def test_the_mix_of_services_makes_the_published_whole_in_both_data_centers() ->
 
 def test_sizes_of_every_service_ascend_from_its_curve() -> None:
     for service in SERVICES:
-        shares, found = sizes(service)
+        shares, sizes_bytes = sizes(service)
         assert list(shares) == sorted(shares)
-        assert list(found) == sorted(found)
+        assert list(sizes_bytes) == sorted(sizes_bytes)
 
 
 def test_a_page_asks_over_its_flows_and_each_flow_in_turn() -> None:
@@ -36,11 +36,11 @@ def test_a_page_asks_over_its_flows_and_each_flow_in_turn() -> None:
 def test_networks_keep_their_round_trips_where_rates_change(center: DataCenter) -> None:
     once, twice = networks(center), networks(center, rate_factor=2)
     assert all(b.down_bps == pytest.approx(2 * a.down_bps, abs=2) for a, b in zip(once, twice, strict=True))
-    assert all(one.rtt_us <= LONGEST_RTT_MS * 1e3 for one in once if one.down_bps > 100_000)
+    assert all(network.rtt_us <= LONGEST_RTT_MS * 1e3 for network in once if network.down_bps > 100_000)
     (weights,) = (
         dict(population.weights) for population in populations() if population.id.startswith(center.lower())
     )
-    assert set(weights) == {one.id for one in once}
+    assert set(weights) == {network.id for network in once}
     assert sum(weights.values()) == pytest.approx(1)
 
 

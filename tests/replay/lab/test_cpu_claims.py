@@ -33,8 +33,8 @@ def test_without_a_folder_for_claims_a_guest_takes_the_cpu_it_prefers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guest_process, "claims_folder", lambda: tmp_path / "none")
-    with claimed_cpu([1, 0]) as one, claimed_cpu([1, 0]) as other:
-        assert (one, other) == (1, 1)
+    with claimed_cpu([1, 0]) as first, claimed_cpu([1, 0]) as second:
+        assert (first, second) == (1, 1)
 
 
 def test_a_link_that_another_user_left_in_place_of_a_claim_is_not_followed(folder: Path) -> None:
@@ -65,9 +65,9 @@ def replaying(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 @pytest.mark.lab
 def test_two_replays_at_once_take_different_cpus_and_a_killed_one_leaves_its_own(folder: Path) -> None:
-    with replaying(folder) as (first, one), replaying(folder) as (_, other):
-        assert len({one, other}) == min(2, len(usable_cpus()))
+    with replaying(folder) as (first, cpu), replaying(folder) as (_, other):
+        assert len({cpu, other}) == min(2, len(usable_cpus()))
         first.kill()
         first.wait()
         with replaying(folder) as (_, third):
-            assert third == one
+            assert third == cpu

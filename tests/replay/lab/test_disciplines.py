@@ -11,11 +11,10 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Discipline, symmetric
 from replay.networks.queues import codel_target_us
-from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
 from replay.runs.run import replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -29,23 +28,22 @@ def beside_a_bulk_flow(queue: Queue) -> Conditions:
     return plain(queue=queue, competition=BULK, neighbours=Neighbours(probe=True))
 
 
-ARMS = [beside_a_bulk_flow(queue) for queue in (BLOATED, *(Queue(discipline=one) for one in FAIR))]
+ARMS = [
+    beside_a_bulk_flow(queue) for queue in (BLOATED, *(Queue(discipline=discipline) for discipline in FAIR))
+]
 
 
 def cells() -> list[Cell]:
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = 200 * MSS_TIMESTAMPS
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
-    page = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
+    page = single_response(200 * MSS_TIMESTAMPS)
     return plan([page], [WHERE], windows=(10, 30), seeds=1, conditions=ARMS)
 
 
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> dict[tuple[str, int], dict[str, Any]]:
     """Rows by queue and window."""
-    found = replay(lab, cells(), guests=1).rows
-    assert [row["reason"] for row in found] == [None] * 6
-    return {(row["queue"], row["iw"]): row for row in found}
+    rows = replay(lab, cells(), guests=1).rows
+    assert [row["reason"] for row in rows] == [None] * 6
+    return {(row["queue"], row["iw"]): row for row in rows}
 
 
 @pytest.mark.parametrize("discipline", FAIR)

@@ -20,11 +20,10 @@ from replay.lab import guest_process
 from replay.lab.guest_process import Lab, run_guest
 from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
-from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.guests import guest_for
 from replay.runs.run import Result, replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -70,10 +69,7 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
 
 def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list[Cell]:
     """Cells of a page so large that a signal reaches the guest before it is done."""
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000_000, is_document=True)
-    recipe = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(one,), left_out=0)
-    return plan([recipe], [MID, SLOW], windows=windows, seeds=seeds, conditions=[plain()])
+    return plan([single_response(5_000_000)], [MID, SLOW], windows=windows, seeds=seeds, conditions=[plain()])
 
 
 class SignalAt:
@@ -119,8 +115,8 @@ def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: La
         assert starter.stdout
         guest = int(starter.stdout.readline())
         assert is_running(guest)
-        told = Path(f"/proc/{guest}/cmdline").read_bytes()
-        (scratch,) = [path for path in guest_folder().glob(f"{PREFIX}*") if os.fsencode(path) in told]
+        command_line = Path(f"/proc/{guest}/cmdline").read_bytes()
+        (scratch,) = [path for path in guest_folder().glob(f"{PREFIX}*") if os.fsencode(path) in command_line]
         ours = os.open(scratch, os.O_RDONLY)
         starter.kill()
     fcntl.flock(ours, fcntl.LOCK_EX)  # or a guest of another test's would clear it up
@@ -179,9 +175,9 @@ def test_what_a_failed_guest_leaves_is_found_without_comparing_cells(monkeypatch
     compared: list[Cell] = []
     equal = Cell.__eq__
 
-    def counted(one: Cell, other: object) -> bool:
-        compared.append(one)
-        return equal(one, other)
+    def counted(cell: Cell, other: object) -> bool:
+        compared.append(cell)
+        return equal(cell, other)
 
     monkeypatch.setattr(Cell, "__eq__", counted)
     assert len(guest.leave_to_another()) == len(planned) - 1

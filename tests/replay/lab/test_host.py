@@ -24,7 +24,7 @@ def without(*features: str) -> Callable[[list[str]], int]:
 
 
 @pytest.mark.parametrize(
-    ("lacking", "user", "said"),
+    ("lacking", "user", "needs"),
     [
         (("netem",), 0, "in its kernel sch_netem"),
         (("tbf", "netem"), 0, "in its kernel sch_tbf, sch_netem"),
@@ -34,11 +34,11 @@ def without(*features: str) -> Callable[[list[str]], int]:
     ],
 )
 def test_what_a_host_lacks_is_said_in_one_line(
-    tmp_path: Path, lacking: tuple[str, ...], user: int, said: str
+    tmp_path: Path, lacking: tuple[str, ...], user: int, needs: str
 ) -> None:
     with pytest.raises(LabMissing) as caught:
         host.locate(tmp_path, run=without(*lacking), user=user)
-    assert str(caught.value) == f"--lab host needs what this machine has not: {said}"
+    assert str(caught.value) == f"--lab host needs what this machine has not: {needs}"
 
 
 def test_a_host_that_has_everything_is_a_lab_in_real_time(tmp_path: Path) -> None:
@@ -64,16 +64,18 @@ def test_on_a_kernel_with_netem_its_transfers_are_those_of_the_guest(
     """The guest's kernel is a host with root and netem: there, in virtual time,
     the host's lab runs inside it."""
     mid = profile("avgdc-2010-mid")
-    wanted = [
+    transfers = [
         Transfer(profile=mid, iw=iw, request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS) for iw in (3, 10)
     ]
-    guest = transfer(lab, wanted, shaper="tbf", congestion_control="cubic")
+    guest = transfer(lab, transfers, shaper="tbf", congestion_control="cubic")
     inside = tmp_path / "driver.py"
     command = host_command(GUEST, tmp_path)[:-1]
     inside.write_text(
         f"import os, sys\nos.execvp({command[0]!r}, [*{command!r}, sys.argv[1]])\n", encoding="utf-8"
     )
     monkeypatch.setattr(guest_process, "GUEST", tmp_path)
-    on_host = transfer(lab, wanted, shaper="tbf", congestion_control="cubic")
-    assert [one.seconds for one in on_host] == pytest.approx([one.seconds for one in guest], rel=1e-4)
+    on_host = transfer(lab, transfers, shaper="tbf", congestion_control="cubic")
+    assert [outcome.seconds for outcome in on_host] == pytest.approx(
+        [outcome.seconds for outcome in guest], rel=1e-4
+    )
     assert guest[0].seconds > guest[1].seconds

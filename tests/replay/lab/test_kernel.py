@@ -120,11 +120,11 @@ def test_a_failed_step_shows_the_end_of_its_log(tmp_path: Path) -> None:
 
 
 def test_the_player_is_compiled_once_without_a_warning(tmp_path: Path) -> None:
-    said: list[str] = []
-    path = player.build_player(tmp_path, said.append)
+    lines: list[str] = []
+    path = player.build_player(tmp_path, lines.append)
     assert os.access(path, os.X_OK)
     assert player.build_player(tmp_path, pytest.fail) == path == player.locate(tmp_path)
-    assert len(said) == 1
+    assert len(lines) == 1
 
 
 def test_a_guest_has_no_room_where_nothing_is_executable(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES, profile
-from replay.networks.profiles import Profile
+from replay.networks.profiles import Profile, symmetric
 from replay.networks.stored_populations import BUNDLED, find_population, stored
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
@@ -29,15 +29,7 @@ pytestmark = pytest.mark.lab
 
 WALL_S = 60
 
-FAST = Profile(
-    id="fast",
-    version=1,
-    down_bps=200_000_000,
-    up_bps=200_000_000,
-    rtt_us=100_000,
-    queue_bytes=4_000_000,
-    source="tests",
-)
+FAST = symmetric("fast", bps=200_000_000, rtt_us=100_000, queue_bytes=4_000_000, source="tests")
 
 
 def page(
@@ -86,24 +78,26 @@ def run(
 
 
 def test_every_profile_passes_its_calibration_checks(lab: Lab) -> None:
-    found = selftest(lab)
-    assert set(found) == {one.id for one in PROFILES}
-    assert [str(check) for checks in found.values() for check in checks if not check.passed] == []
-    assert all(len(checks) > 20 for checks in found.values())
+    checks_by_profile = selftest(lab)
+    assert set(checks_by_profile) == {profile_.id for profile_ in PROFILES}
+    assert [str(check) for checks in checks_by_profile.values() for check in checks if not check.passed] == []
+    assert all(len(checks) > 20 for checks in checks_by_profile.values())
 
 
 @pytest.mark.slow
 def test_every_network_of_the_bundled_populations_passes_its_calibration_checks(lab: Lab) -> None:
-    for one in stored(BUNDLED):
-        networks = find_population(BUNDLED, one.id).profiles[:: 1 if ALL else 4]
-        found = selftest(lab, networks)
-        assert set(found) == {network.id for network in networks}
-        assert [str(check) for checks in found.values() for check in checks if not check.passed] == []
+    for population in stored(BUNDLED):
+        networks = find_population(BUNDLED, population.id).profiles[:: 1 if ALL else 4]
+        checks_by_network = selftest(lab, networks)
+        assert set(checks_by_network) == {network.id for network in networks}
+        assert [
+            str(check) for checks in checks_by_network.values() for check in checks if not check.passed
+        ] == []
 
 
 def test_mininets_default_shaper_fails_a_check_and_its_cells_are_refused(lab: Lab) -> None:
-    one = page([30_000])
-    (row,) = run(lab, [one], [profile("avgdc-2010-mid")], shaper="mininet").rows
+    large = page([30_000])
+    (row,) = run(lab, [large], [profile("avgdc-2010-mid")], shaper="mininet").rows
     assert row["state"] == "refused"
     assert "packets one after another" in row["reason"]
     assert row["page_ms"] is None
@@ -116,7 +110,7 @@ def test_flights_of_the_kernel_equal_the_arithmetic(lab: Lab) -> None:
         for n in (1, iw, iw + 1, 3 * iw, 3 * iw + 1, 7 * iw, 7 * iw + 1)
     ]
     measured = measure_flights(lab, FAST, cases)
-    assert {one.id: count_flights(one, rtt_us=FAST.rtt_us) for one in measured} == {
+    assert {flight.id: count_flights(flight, rtt_us=FAST.rtt_us) for flight in measured} == {
         case.id: linux_flights(case.bytes, iw=case.iw) for case in cases
     }
 

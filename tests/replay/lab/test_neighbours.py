@@ -12,25 +12,17 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import FRAME_BYTES, Profile
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.networks.profiles import FRAME_BYTES, symmetric
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours, Queue
 from replay.runs.initial_window import Paced
 from replay.runs.run import replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import plain, single_response
 
 pytestmark = pytest.mark.lab
 
-WHERE = Profile(
-    id="where",
-    version=1,
-    down_bps=2_000_000,
-    up_bps=2_000_000,
-    rtt_us=100_000,
-    queue_bytes=4_000_000,
-    source="tests",
-)
+WHERE = symmetric("where", bps=2_000_000, rtt_us=100_000, queue_bytes=4_000_000, source="tests")
 SEGMENTS, ONE_SEGMENT = 400, 1
 MEAN_SHORT_FLOW = (380 + 590 + 920 + 1410 + 2280 + 3720 + 7090 + 18_673) / 8
 
@@ -45,10 +37,7 @@ Rows = dict[tuple[Conditions, int, int], dict[str, Any]]
 
 def recipe(segments: int) -> Recipe:
     """One response."""
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = segments * MSS_TIMESTAMPS
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
-    return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+    return single_response(segments * MSS_TIMESTAMPS, number=segments)
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +52,12 @@ def rows(lab: Lab) -> Rows:
     cells += plan([recipe(ONE_SEGMENT)], [WHERE], windows=(10,), seeds=1, conditions=[PROBED])
     small = recipe(ONE_SEGMENT)
     cells += plan([small], [WHERE], windows=(45, Paced(45)), seeds=1, conditions=[TODAY, EVERYONE])
-    found = replay(lab, cells, guests=1).rows
-    assert {row["state"] for row in found} == {"done"}
+    rows = replay(lab, cells, guests=1).rows
+    assert {row["state"] for row in rows} == {"done"}
     return {
         (cell.conditions, cell.iw, cell.recipe.visit_id): row
         for cell in cells
-        for row in found
+        for row in rows
         if is_of(row, cell.conditions.columns())
         and (row["iw"], row["visit_id"]) == (cell.iw, cell.recipe.visit_id)
     }
@@ -79,9 +68,9 @@ def is_of(row: Mapping[str, Any], columns: Mapping[str, Any]) -> bool:
 
 
 def test_a_probe_beside_next_to_nothing_takes_half_a_round_trip(rows: Rows) -> None:
-    found = rows[PROBED, 10, ONE_SEGMENT]["probe_p95_ms"]
+    delay_ms = rows[PROBED, 10, ONE_SEGMENT]["probe_p95_ms"]
     packet_ms = FRAME_BYTES * 8e3 / WHERE.down_bps
-    assert 50 < found < 50 + 2 * packet_ms
+    assert 50 < delay_ms < 50 + 2 * packet_ms
 
 
 def test_a_probe_waits_behind_the_burst_of_the_window(rows: Rows) -> None:
@@ -115,8 +104,8 @@ def test_others_flows_are_paced_where_everyone_is_at_a_paced_window(rows: Rows) 
     measured = ("page_ms", "short_flows", "short_flow_ms")
     for arm, is_alike in ((TODAY, True), (EVERYONE, False)):
         at_once, paced = (
-            [rows[one, 45, ONE_SEGMENT][name] for name in measured]
-            for one in (arm, dataclasses.replace(arm, pacing=True))
+            [rows[conditions, 45, ONE_SEGMENT][name] for name in measured]
+            for conditions in (arm, dataclasses.replace(arm, pacing=True))
         )
         assert (at_once == paced) == is_alike
 

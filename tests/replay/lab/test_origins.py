@@ -70,24 +70,26 @@ def test_a_distance_is_a_longer_round_trip_and_nothing_else(lab: Lab) -> None:
         AS_RECORDED,
         10,
     )
-    (one,), (other,) = near, far
+    (nearest,), (furthest,) = near, far
     handshake_and_request, all_trips = 2 * DISTANCE_MS, 3 * DISTANCE_MS
-    assert other["sent_ms"] - one["sent_ms"] == pytest.approx(DISTANCE_MS, abs=0.1)
-    assert other["first_byte_ms"] - one["first_byte_ms"] == pytest.approx(handshake_and_request, abs=0.1)
-    assert other["last_byte_ms"] - one["last_byte_ms"] == pytest.approx(all_trips, abs=0.1)
-    assert (one["flights"], other["flights"]) == (2, 2)
+    assert furthest["sent_ms"] - nearest["sent_ms"] == pytest.approx(DISTANCE_MS, abs=0.1)
+    assert furthest["first_byte_ms"] - nearest["first_byte_ms"] == pytest.approx(
+        handshake_and_request, abs=0.1
+    )
+    assert furthest["last_byte_ms"] - nearest["last_byte_ms"] == pytest.approx(all_trips, abs=0.1)
+    assert (nearest["flights"], furthest["flights"]) == (2, 2)
     first, second, third = mixed
-    for found, distance_ms in ((first, DISTANCE_MS), (second, 0), (third, DISTANCE_MS)):
-        waited = found["first_byte_ms"] - found["sent_ms"]
-        assert waited - (one["first_byte_ms"] - one["sent_ms"]) == pytest.approx(distance_ms, abs=0.1)
-    assert again == [one | {"page": "4.test", "visit_id": 4}]
+    for response, distance_ms in ((first, DISTANCE_MS), (second, 0), (third, DISTANCE_MS)):
+        waited = response["first_byte_ms"] - response["sent_ms"]
+        assert waited - (nearest["first_byte_ms"] - nearest["sent_ms"]) == pytest.approx(distance_ms, abs=0.1)
+    assert again == [nearest | {"page": "4.test", "visit_id": 4}]
 
 
 def test_a_first_flight_is_as_long_from_afar(lab: Lab) -> None:
     near, far = responses(
         lab, [page(NEAR, 0, segments=10), page(FAR, DISTANCE_MS, segments=10)], LINE, AS_RECORDED, 10
     )
-    spans = [one["last_byte_ms"] - one["first_byte_ms"] for (one,) in (near, far)]
+    spans = [response["last_byte_ms"] - response["first_byte_ms"] for (response,) in (near, far)]
     assert spans[0] == pytest.approx(9 * 1514 * 8 / 10_000, abs=0.1)
     assert spans[1] == pytest.approx(spans[0], abs=0.01)
 
@@ -96,11 +98,11 @@ def test_http3_keeps_its_sender_whatever_the_window(lab: Lab) -> None:
     over_http3 = page(1, 0, segments=40, is_http3=True)
     arms = [plain(http3="stand-in"), plain()]
     rows = replay(lab, plan([over_http3], [FAST], windows=(10, 45), seeds=1, conditions=arms), guests=1).rows
-    found = {(row["http3"], row["iw"]): row for row in rows}
-    assert found["stand-in", 10]["page_ms"] == found["stand-in", 45]["page_ms"]
-    assert found["stand-in", 10]["payload_bytes_http3"] == found["stand-in", 10]["payload_bytes"]
-    assert found["tcp", 45]["page_ms"] < found["tcp", 10]["page_ms"] - 90
-    assert found["tcp", 45]["payload_bytes_http3"] is None
+    by_arm = {(row["http3"], row["iw"]): row for row in rows}
+    assert by_arm["stand-in", 10]["page_ms"] == by_arm["stand-in", 45]["page_ms"]
+    assert by_arm["stand-in", 10]["payload_bytes_http3"] == by_arm["stand-in", 10]["payload_bytes"]
+    assert by_arm["tcp", 45]["page_ms"] < by_arm["tcp", 10]["page_ms"] - 90
+    assert by_arm["tcp", 45]["payload_bytes_http3"] is None
 
 
 def test_every_origin_has_the_sender_that_was_drawn(lab: Lab) -> None:
@@ -122,7 +124,10 @@ def test_a_paced_candidate_paces_cubic_and_bbr_paces_by_itself(lab: Lab) -> None
     result = replay(lab, cells, guests=1, responses=True)
     letters = [origin.sender for origin in cells[0].origins]
     at_once, paced = (table.to_pylist() for table in response_tables(result))
-    spread = [[one["last_byte_ms"] - one["first_byte_ms"] for one in load] for load in (at_once, paced)]
+    spread = [
+        [response["last_byte_ms"] - response["first_byte_ms"] for response in load]
+        for load in (at_once, paced)
+    ]
     assert {"c", "b"} <= set(letters)
     for letter, free, held in zip(letters, *spread, strict=True):
         assert (free > 5) == (letter != "c")

@@ -57,9 +57,9 @@ def rows(lab: Lab) -> dict[tuple[str, str], dict[str, Any]]:
         page(3, "in a row", h2=True, sizes=(SIZE,) * MANY),
     ]
     cells = plan(pages, [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
-    found = replay(lab, cells, guests=1).rows
-    assert [row["reason"] for row in found if row["state"] != "done"] == []
-    return {(row["page"], row["profile"]): row for row in found}
+    rows = replay(lab, cells, guests=1).rows
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    return {(row["page"], row["profile"]): row for row in rows}
 
 
 def test_a_response_behind_another_is_not_retransmitted_because_that_one_is(

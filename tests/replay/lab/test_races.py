@@ -14,7 +14,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.errors import LabMissing
 from replay.lab import debian
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
+from replay.networks.profiles import Profile, symmetric
 from replay.published import cs244
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
@@ -34,11 +34,9 @@ ATTEMPTS = 6
 
 
 def network(*, mbps: int = 100, queue_bytes: int = 4_000_000, loss: float = 0.0) -> Profile:
-    return Profile(
-        id=f"{mbps}-{queue_bytes}-{loss}",
-        version=1,
-        down_bps=mbps * 1_000_000,
-        up_bps=mbps * 1_000_000,
+    return symmetric(
+        f"{mbps}-{queue_bytes}-{loss}",
+        bps=mbps * 1_000_000,
         rtt_us=100_000,
         queue_bytes=queue_bytes,
         source="tests",
@@ -60,7 +58,7 @@ def test_an_upload_leaves_in_the_clients_window(lab: Lab) -> None:
         flow = Flow(iw=iw, request_bytes=30 * MSS_TIMESTAMPS, response_bytes=1, upload=True)
         return Race(profile=network(), flows=(flow,))
 
-    ten, thirty = (one.flows[0].seconds for one in run(lab, [upload(10), upload(30)]))
+    ten, thirty = (outcome.flows[0].seconds for outcome in run(lab, [upload(10), upload(30)]))
     assert ten == pytest.approx(0.3, rel=0.03)  # connect, ten segments, twenty more
     assert thirty == pytest.approx(0.2, rel=0.05)
 
@@ -68,9 +66,11 @@ def test_an_upload_leaves_in_the_clients_window(lab: Lab) -> None:
 def test_every_congestion_control_is_there_and_loses_its_own_way(lab: Lab) -> None:
     where = network(mbps=10, queue_bytes=65_536, loss=0.01)
     races = [Race(profile=where, flows=(download(700, control=name),), seed=7) for name in CONTROLS]
-    seconds = {name: one.flows[0].seconds for name, one in zip(CONTROLS, run(lab, races), strict=True)}
+    seconds = {
+        name: outcome.flows[0].seconds for name, outcome in zip(CONTROLS, run(lab, races), strict=True)
+    }
     assert len(set(seconds.values())) >= 9, seconds
-    assert all(one.flows[0].segments_retransmitted for one in run(lab, races[:2]))
+    assert all(outcome.flows[0].segments_retransmitted for outcome in run(lab, races[:2]))
 
 
 def test_fld_tcp_triples_its_window(lab: Lab) -> None:
@@ -79,7 +79,7 @@ def test_fld_tcp_triples_its_window(lab: Lab) -> None:
         for n in (10, 11, 40, 41, 130, 131)
     ]
     measured = measure_flights(lab, network(), cases, congestion_control="fld")
-    assert [count_flights(one, rtt_us=100_000) for one in measured] == [1, 2, 2, 3, 3, 4]
+    assert [count_flights(flight, rtt_us=100_000) for flight in measured] == [1, 2, 2, 3, 3, 4]
 
 
 def test_a_flow_beside_another_takes_longer_than_alone(lab: Lab) -> None:
@@ -109,20 +109,20 @@ def in_real_time(lab: Lab) -> Lab:
 
 @pytest.mark.thorough
 def test_a_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) -> None:
-    wanted = [
+    transfers = [
         cs244.file_transfer(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)
     ]
 
     def seconds(which: Lab) -> list[float]:
-        found = transfer(which, wanted, shaper="netem", congestion_control="cubic")
-        return [one.seconds for one in found]
+        outcomes = transfer(which, transfers, shaper="netem", congestion_control="cubic")
+        return [outcome.seconds for outcome in outcomes]
 
     virtual, second_opinion = seconds(lab), in_real_time(lab)
     # Other load on this machine makes real time longer, never shorter.
-    fastest = [math.inf] * len(wanted)
+    fastest = [math.inf] * len(transfers)
     for _ in range(ATTEMPTS):
         fastest = list(map(min, fastest, seconds(second_opinion)))
-        apart = [abs(real / one - 1) for one, real in zip(virtual, fastest, strict=True)]
+        apart = [abs(real / exact - 1) for exact, real in zip(virtual, fastest, strict=True)]
         if statistics.median(apart) <= 0.02:
             break
     assert statistics.median(apart) <= 0.02, apart

@@ -67,13 +67,13 @@ def rows(lab: Lab) -> list[dict[str, Any]]:
 
 def waits_ms(rows: list[dict[str, Any]], name: str) -> float:
     """Mean time from asking for the urgent response to its last byte."""
-    found = [
+    times = [
         row["last_byte_ms"] - row["sent_ms"]
         for row in rows
         if (row["response_id"], row["send_buffer"]) == (3, name)
     ]
-    assert len(found) == len(LATER_US)
-    return math.fsum(found) / len(found)
+    assert len(times) == len(LATER_US)
+    return math.fsum(times) / len(times)
 
 
 def test_an_urgent_response_waits_behind_what_tcp_was_given_before(rows: list[dict[str, Any]]) -> None:
@@ -109,8 +109,8 @@ def test_no_buffer_holds_a_first_flight_back(lab: Lab) -> None:
     more = dataclasses.replace(
         page(), visit_id=2, objects=(Object(**FIRST, response_bytes=45 * MSS_TIMESTAMPS),)
     )
-    found = loaded(lab, SEND_BUFFERS, pages=[whole, more], network=FAST, window=44)
-    flights = {(row["visit_id"], row["send_buffer"]): row["flights"] for row in found}
+    rows = loaded(lab, SEND_BUFFERS, pages=[whole, more], network=FAST, window=44)
+    flights = {(row["visit_id"], row["send_buffer"]): row["flights"] for row in rows}
     assert flights == {(visit, name): visit for visit in (1, 2) for name in SEND_BUFFERS}
 
 

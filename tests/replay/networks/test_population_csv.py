@@ -24,16 +24,16 @@ def imported(folder: Path, text: str, name: str = "ndt-2026-05.csv") -> CsvPopul
 
 
 def test_a_row_is_a_network_and_weights_become_shares(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD)
+    population = imported(tmp_path, GOOD)
     assert [
         (profile.id, profile.down_bps, profile.up_bps, profile.rtt_us, profile.loss)
-        for profile in found.profiles
+        for profile in population.profiles
     ] == [
         ("ndt-2026-05-1", 20_000_000, 5_000_000, 30_000, 0.0),
         ("ndt-2026-05-2", 1_500_000, 375_000, 60_500, 0.001),
         ("ndt-2026-05-3", 400_000, 128_000, 200_000, 0.01),
     ]
-    whole, slow = found.populations
+    whole, slow = population.populations
     assert dict(whole.weights) == pytest.approx(
         {"ndt-2026-05-1": 0.5, "ndt-2026-05-2": 0.3, "ndt-2026-05-3": 0.2}
     )
@@ -47,22 +47,22 @@ def test_a_row_is_a_network_and_weights_become_shares(tmp_path: Path) -> None:
 
 
 def test_the_slow_part_is_the_quarter_of_the_weight_with_the_least_bandwidth(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD)
-    assert dict(slow_part(found.profiles, [0.5, 0.3, 0.2])) == pytest.approx(
+    population = imported(tmp_path, GOOD)
+    assert dict(slow_part(population.profiles, [0.5, 0.3, 0.2])) == pytest.approx(
         {"ndt-2026-05-3": 0.8, "ndt-2026-05-2": 0.2}
     )
-    assert dict(slow_part(found.profiles, [0.1, 0.1, 0.8])) == pytest.approx({"ndt-2026-05-3": 1.0})
+    assert dict(slow_part(population.profiles, [0.1, 0.1, 0.8])) == pytest.approx({"ndt-2026-05-3": 1.0})
 
 
 def test_uplink_and_queue_are_taken_where_the_file_has_them(tmp_path: Path) -> None:
     text = "weight,loss,rtt_ms,bandwidth_kbps,up_kbps,queue_bytes\n1,0,30,20000,20000,250000\n"
-    (one,) = imported(tmp_path, text).profiles
-    assert (one.up_bps, one.queue_bytes, one.discipline) == (20_000_000, 250_000, "tail-drop")
+    (profile,) = imported(tmp_path, text).profiles
+    assert (profile.up_bps, profile.queue_bytes, profile.discipline) == (20_000_000, 250_000, "tail-drop")
 
 
 def test_a_network_may_have_a_fair_queue(tmp_path: Path) -> None:
-    found = imported(tmp_path, f"{HEADER},discipline\n20000,30,0,1,cake\n20000,30,0,1,fq_codel\n").profiles
-    assert [one.discipline for one in found] == ["cake", "fq_codel"]
+    profiles = imported(tmp_path, f"{HEADER},discipline\n20000,30,0,1,cake\n20000,30,0,1,fq_codel\n").profiles
+    assert [profile.discipline for profile in profiles] == ["cake", "fq_codel"]
 
 
 @pytest.mark.parametrize(

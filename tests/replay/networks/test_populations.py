@@ -16,8 +16,8 @@ from replay.networks.populations import POPULATIONS, PROFILES, profile
 
 def test_ids_are_unique_and_each_has_a_source() -> None:
     for kind in (PROFILES, POPULATIONS):
-        assert len({one.id for one in kind}) == len(kind)
-        assert all(one.source and one.version >= 1 for one in kind)
+        assert len({entry.id for entry in kind}) == len(kind)
+        assert all(entry.source and entry.version >= 1 for entry in kind)
 
 
 def test_a_populations_weights_sum_to_one_over_profiles_that_exist() -> None:
@@ -63,7 +63,7 @@ def test_published_profiles_are_what_their_sources_print() -> None:
     assert (slow_4g.down_bps, slow_4g.up_bps) == (round(1.6 * 1024 * 1024), 750 * 1024)
     cable = profile("wpt-cable")
     assert (cable.down_bps, cable.up_bps, cable.rtt_us) == (5_000_000, 1_000_000, 28_000)
-    assert [(one.rtt_us, one.loss) for one in PROFILES if one.id.startswith("baidu")] == [
+    assert [(network.rtt_us, network.loss) for network in PROFILES if network.id.startswith("baidu")] == [
         (37_820, 0.0),
         (56_140, 0.0),
         (40_820, 0.001),
@@ -94,10 +94,10 @@ def test_the_conditional_median_agrees_with_sampling_the_copula() -> None:
     import random
 
     generator, rho, share = random.Random(6928), -0.6, 1 / 6
-    wanted = NormalDist().inv_cdf(share)
+    score = NormalDist().inv_cdf(share)
     near: list[float] = []
     while len(near) < 4_000:
-        bandwidth = generator.gauss(wanted, 0.05)
+        bandwidth = generator.gauss(score, 0.05)
         near.append(NormalDist().cdf(rho * bandwidth + (1 - rho**2) ** 0.5 * generator.gauss(0, 1)))
     assert sorted(near)[len(near) // 2] == pytest.approx(conditional_median_share(share, rho=rho), abs=0.02)
 
@@ -109,5 +109,5 @@ def test_without_correlation_every_bandwidth_has_the_same_delay() -> None:
 
 
 def test_slower_networks_are_further_away_in_the_average_population() -> None:
-    delays = [one.rtt_us for one in PROFILES if one.id.startswith("avgdc")]
+    delays = [network.rtt_us for network in PROFILES if network.id.startswith("avgdc")]
     assert delays == sorted(delays, reverse=True)

@@ -29,9 +29,9 @@ def test_low_queues_are_nowhere_deeper_than_the_default_and_high_ones_nowhere_sh
 
 
 def test_every_depth_of_a_class_has_a_fifth_of_its_lines() -> None:
-    found = Counter(QUEUES["at-least-2"].bytes(12_000_000, place / 1000) for place in range(1000))
-    assert sorted(found) == [round(1500 * ms) for ms in read_depths()["default", "6-25"]]
-    assert set(found.values()) == {1000 // len(PERCENTS)}
+    sizes = Counter(QUEUES["at-least-2"].bytes(12_000_000, place / 1000) for place in range(1000))
+    assert sorted(sizes) == [round(1500 * ms) for ms in read_depths()["default", "6-25"]]
+    assert set(sizes.values()) == {1000 // len(PERCENTS)}
 
 
 @pytest.mark.parametrize("mbps", MBPS)
@@ -44,10 +44,12 @@ def test_a_queue_has_its_least_packets_and_at_most_the_receive_window(mbps: floa
 def test_a_reading_replaces_the_queue_of_a_drawn_network_alone() -> None:
     drawn = draw_networks(range(20), seed=3)
     for queues in QUEUES.values():
-        seen = [queues.over(one.profile) for one in drawn]
-        share = sum(one.discipline == "fq_codel" for one in seen) / len(seen)
+        profiles = [queues.over(network.profile) for network in drawn]
+        share = sum(profile.discipline == "fq_codel" for profile in profiles) / len(profiles)
         assert share == pytest.approx(queues.fq_codel_share, abs=0.04)
-    assert [QUEUES["default"].over(one.profile) for one in drawn] == [one.profile for one in drawn]
+    assert [QUEUES["default"].over(network.profile) for network in drawn] == [
+        network.profile for network in drawn
+    ]
     own = symmetric("own", bps=1_000_000, rtt_us=20_000, source="tests")
     assert QUEUES["high"].over(own) == own
 
@@ -127,8 +129,8 @@ def test_senders_have_their_published_shares() -> None:
     }
     assert set(shares) == set(SENDERS)
     for name, expected in shares.items():
-        found = Counter(setting.sender for setting in settings(origins, senders=name))
-        assert [found[one] / len(origins) for one in "cpb"] == pytest.approx(expected, abs=0.01)
+        counts = Counter(setting.sender for setting in settings(origins, senders=name))
+        assert [counts[letter] / len(origins) for letter in "cpb"] == pytest.approx(expected, abs=0.01)
 
 
 def test_commands_are_short_lines_and_plain_where_nothing_differs() -> None:

@@ -34,18 +34,18 @@ def new(content: str = ROWS) -> NewPopulation:
 
 def test_the_bundled_populations_are_those_that_the_code_makes() -> None:
     countries = read_countries(find_month("2025-10")).countries
-    found = {one.id: one for one in populations_of(countries, "2025-10")}
+    populations = {population.id: population for population in populations_of(countries, "2025-10")}
     for rho in (-0.6, 0.0):  # the ends of its range in the ledger
         world = next(populations_of(countries, "2025-10", rho=rho))
-        found[world.id] = world
-    assert sorted(found) == sorted(path.stem for path in BUNDLED.glob("*.csv"))
-    for name, one in found.items():
-        assert (BUNDLED / f"{name}.csv").read_text(encoding="utf-8") == one.content, name
-        assert facts_of(BUNDLED, name).source == one.source
+        populations[world.id] = world
+    assert sorted(populations) == sorted(path.stem for path in BUNDLED.glob("*.csv"))
+    for name, population in populations.items():
+        assert (BUNDLED / f"{name}.csv").read_text(encoding="utf-8") == population.content, name
+        assert facts_of(BUNDLED, name).source == population.source
 
 
 def test_the_bundled_populations_are_read_with_their_slow_part(tmp_path: Path) -> None:
-    assert [one.id for one in stored(tmp_path)] == [
+    assert [facts.id for facts in stored(tmp_path)] == [
         "mlab-2025-10",
         "mlab-2025-10-crux",
         "mlab-2025-10-r00",

@@ -15,7 +15,7 @@ def test_the_raw_run_has_66_configurations_of_which_the_figures_show_60() -> Non
     cells = cs244.published_cells()
     of_window = {(cell.experiment, cell.transfer.profile.id, cell.transfer.iw) for cell in cells}
     sizes = {(cell.x, cell.transfer.iw) for cell in cells if cell.experiment == "segments"}
-    assert len({one for one in of_window if one[0] != "segments"}) + len(sizes) == 66
+    assert len({key for key in of_window if key[0] != "segments"}) + len(sizes) == 66
     assert (len(cells), len(cs244.whole_grid())) == (274, 60)
 
 

@@ -16,14 +16,14 @@ pytestmark = pytest.mark.lab
 
 
 def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:
-    found = rfc6928.run(lab)
-    assert found.reproduced, [row for row in found.rows if row.ours != row.published]
+    reproduction = rfc6928.run(lab)
+    assert reproduction.reproduced, [row for row in reproduction.rows if row.ours != row.published]
 
 
 def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -> None:
     cells = [cell for cell in cs244.published_cells() if cell.experiment == "segments"]
     times = transfer(lab, [cell.transfer for cell in cells], shaper="netem", congestion_control="cubic")
-    off = sorted(abs(time.seconds / one.seconds - 1) for one, time in zip(cells, times, strict=True))
+    off = sorted(abs(time.seconds / cell.seconds - 1) for cell, time in zip(cells, times, strict=True))
     assert off[len(off) // 2] <= cs244.MEDIAN
     assert off[-1] <= cs244.P90
 
@@ -71,6 +71,6 @@ def test_controls_differ_where_packets_are_lost_and_only_there(lab: Lab) -> None
 
 
 def test_a_dozen_connections_at_iw_10_lose_more_than_at_iw_3(lab: Lab) -> None:
-    found = ietf77.both_windows(lab, "AvgDC", "maps", 6)
-    assert found[10].retransmitted_pct > found[3].retransmitted_pct
-    assert len(found[3].milliseconds) == len(found[10].milliseconds) == 6
+    outcomes = ietf77.both_windows(lab, "AvgDC", "maps", 6)
+    assert outcomes[10].retransmitted_pct > outcomes[3].retransmitted_pct
+    assert len(outcomes[3].milliseconds) == len(outcomes[10].milliseconds) == 6

@@ -19,7 +19,7 @@ def row(published: float | None, ours: float) -> Row:
 
 
 def reproduction(*criteria: Criterion, **values: Any) -> Reproduction:
-    given = {"rows": (row(2.0, 2.1), row(None, 1.0)), **values}
+    fields = {"rows": (row(2.0, 2.1), row(None, 1.0)), **values}
     return Reproduction(
         id="one",
         title="A title",
@@ -27,7 +27,7 @@ def reproduction(*criteria: Criterion, **values: Any) -> Reproduction:
         method="A way.",
         criteria=criteria,
         reading="A reading.",
-        **given,
+        **fields,
     )
 
 
@@ -44,7 +44,11 @@ def test_a_result_is_reproduced_when_every_criterion_is_met_and_there_is_one() -
 
 
 def test_an_unknown_published_value_has_no_difference() -> None:
-    assert [one.difference for one in (row(2.0, 3.0), row(None, 3.0), row(0.0, 3.0))] == [0.5, None, None]
+    assert [compared.difference for compared in (row(2.0, 3.0), row(None, 3.0), row(0.0, 3.0))] == [
+        0.5,
+        None,
+        None,
+    ]
 
 
 def test_errors_are_bounded_in_the_median_and_at_the_90th_percentile() -> None:

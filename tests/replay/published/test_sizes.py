@@ -13,8 +13,8 @@ from replay.runs.transfers import FlowOutcome, RaceOutcome
 
 def race_of(*seconds: float) -> RaceOutcome:
     flows = (
-        FlowOutcome(seconds=one, handshake_s=0.1, segments_sent=1, segments_retransmitted=0)
-        for one in seconds
+        FlowOutcome(seconds=duration, handshake_s=0.1, segments_sent=1, segments_retransmitted=0)
+        for duration in seconds
     )
     return RaceOutcome(flows=tuple(flows), dropped=0)
 
@@ -33,9 +33,9 @@ def outcomes(count: int, ratio: float, noise: float) -> fld.Outcomes:
 
 
 def test_the_interval_of_the_ratio_holds_it_and_five_runs_tell_less_than_twenty() -> None:
-    found = fld.interval({count: outcomes(count, 1.6, 0.5) for count in fld.COUNTS})
-    assert found.few_low < found.low < 1.6 < found.high < found.few_high
-    assert "over 20 runs, which settle on which side" in found.sentence(1.6)
+    interval = fld.interval({count: outcomes(count, 1.6, 0.5) for count in fld.COUNTS})
+    assert interval.few_low < interval.low < 1.6 < interval.high < interval.few_high
+    assert "over 20 runs, which settle on which side" in interval.sentence(1.6)
     near = fld.interval({count: outcomes(count, 1.5, 0.5) for count in fld.COUNTS})
     assert near.low < fld.LEAST_RATIO < near.high
     assert 0.2 < near.few_below < 0.8
@@ -43,8 +43,8 @@ def test_the_interval_of_the_ratio_holds_it_and_five_runs_tell_less_than_twenty(
 
 
 def test_equal_runs_leave_no_interval() -> None:
-    found = fld.interval({count: outcomes(count, 2.0, 0.0) for count in fld.COUNTS})
-    assert (found.low, found.high, found.few_below) == (2.0, 2.0, 0.0)
+    interval = fld.interval({count: outcomes(count, 2.0, 0.0) for count in fld.COUNTS})
+    assert (interval.low, interval.high, interval.few_below) == (2.0, 2.0, 0.0)
 
 
 def test_the_interval_over_seeds_is_of_seeds_and_not_of_cells() -> None:
@@ -74,8 +74,8 @@ def test_the_buckets_of_bdp_and_segments_add_up_to_table_3_and_fig_2_does_not() 
     assert before - after == 68
     assert means["Fig 5, BDP, bytes"] == pytest.approx(68, abs=0.5)
     assert means["Fig 7, segments"] == pytest.approx(68, abs=0.5)
-    said = dukkipati.why_figure_2_differs(figures, dukkipati.mean_rows(figures, 80.0))
-    assert "The mean gain is 80 ms where Fig 2 has 22" in said
+    sentence = dukkipati.why_figure_2_differs(figures, dukkipati.mean_rows(figures, 80.0))
+    assert "The mean gain is 80 ms where Fig 2 has 22" in sentence
 
 
 def test_table_3_is_compared_by_the_gain_of_each_quantile() -> None:
@@ -100,13 +100,13 @@ def test_sizes_of_the_talk_are_held_to_a_factor_of_two() -> None:
         for center, name in ietf77.APPLICATIONS
         for iw in ietf77.WINDOWS
     }
-    found = {one.what: one.measured for one in ietf77.criteria(results)}
+    by_name = {criterion.what: criterion.measured for criterion in ietf77.criteria(results)}
     # 30 ms everywhere: beside 19, 25, 74, 206, 759 and 12, 6, 36 and so on.
-    assert found["AvgDC, search: gains in ms beyond a factor of 2, of 5 quantiles"] == 3
-    assert found["AvgDC, maps: gains in ms beyond a factor of 2, of 3 quantiles"] == 2
-    assert found["SlowDC, maps: gains in ms beyond a factor of 2, of 3 quantiles"] == 3
+    assert by_name["AvgDC, search: gains in ms beyond a factor of 2, of 5 quantiles"] == 3
+    assert by_name["AvgDC, maps: gains in ms beyond a factor of 2, of 3 quantiles"] == 2
+    assert by_name["SlowDC, maps: gains in ms beyond a factor of 2, of 3 quantiles"] == 3
     # 1 point everywhere: beside 0.18, 0.90, 0.52 and 1.85.
-    assert found["rises of retransmissions beyond a factor of 2, of 4"] == 1
+    assert by_name["rises of retransmissions beyond a factor of 2, of 4"] == 1
 
 
 def test_a_value_of_the_other_sign_is_beyond_any_factor() -> None:

@@ -36,7 +36,7 @@ def document(last_us: int | None) -> Row:
     return response(DOCUMENT, resource_type="document", first_byte_us=first_us, last_byte_us=last_us)
 
 
-def found(*responses: Row, parents: dict[int, int | None] | None = None) -> list[Discovery]:
+def discover_all(*responses: Row, parents: dict[int, int | None] | None = None) -> list[Discovery]:
     """The discoveries of all but the document; unless `parents` says otherwise each hangs off it."""
     hangs = parents or {row["id"]: None if row["id"] == DOCUMENT else DOCUMENT for row in responses}
     connection = {"id": 1, "opened_us": 0, "connected_us": 1}
@@ -45,50 +45,50 @@ def found(*responses: Row, parents: dict[int, int | None] | None = None) -> list
 
 
 def test_what_began_while_its_parent_arrived_has_the_place_of_that_moment() -> None:
-    (half,) = found(document(SLOW_US), response(2, began_us=(FIRST_US + SLOW_US) // 2))
+    (half,) = discover_all(document(SLOW_US), response(2, began_us=(FIRST_US + SLOW_US) // 2))
     assert half == Discovery(place=HEADER + (SIZE - HEADER) // 2, browser_delay_us=0)
 
 
 def test_what_began_after_a_slow_parent_was_found_at_its_end_and_the_rest_is_the_browsers() -> None:
     assert SLOW_US - FIRST_US > TOLD_APART_US
-    (late,) = found(document(SLOW_US), response(2, began_us=SLOW_US + 30_000))
+    (late,) = discover_all(document(SLOW_US), response(2, began_us=SLOW_US + 30_000))
     assert late == Discovery(place=None, browser_delay_us=30_000)
 
 
 def test_a_parent_that_came_at_once_does_not_tell_and_its_siblings_are_spread_over_it_in_order() -> None:
     siblings = [response(number, began_us=QUICK_US + 5_000) for number in (2, 3, 4)]
     quarters = [HEADER + (SIZE - HEADER) * share // 4 for share in (1, 2, 3)]
-    assert [one.place for one in found(document(QUICK_US), *siblings)] == quarters
-    assert [one.place for one in found(document(None), *siblings)] == quarters
+    assert [discovery.place for discovery in discover_all(document(QUICK_US), *siblings)] == quarters
+    assert [discovery.place for discovery in discover_all(document(None), *siblings)] == quarters
 
 
 @pytest.mark.parametrize(("kind", "place"), [("script", None), ("style", None), ("iframe", 5_500)])
 def test_only_of_html_a_part_is_of_use(kind: str, place: int | None) -> None:
     parent = response(2, resource_type=kind, first_byte_us=FIRST_US, last_byte_us=QUICK_US)
     child = response(3, began_us=QUICK_US)
-    _, one = found(document(None), parent, child, parents={1: None, 2: 1, 3: 2})
-    assert one.place == place
+    _, last = discover_all(document(None), parent, child, parents={1: None, 2: 1, 3: 2})
+    assert last.place == place
 
 
 def test_a_redirect_is_followed_when_its_header_is_there() -> None:
     redirect = response(2, resource_type="script", first_byte_us=FIRST_US, last_byte_us=QUICK_US)
     target = response(3, redirected_from_id=2, began_us=QUICK_US)
-    _, one = found(document(None), redirect, target, parents={1: None, 2: 1, 3: 2})
-    assert one.place == HEADER
+    _, last = discover_all(document(None), redirect, target, parents={1: None, 2: 1, 3: 2})
+    assert last.place == HEADER
 
 
 def test_what_the_browser_may_have_waited_for_comes_before_its_own_delay() -> None:
     began_us = QUICK_US + 500_000
     script = response(2, resource_type="script", began_us=QUICK_US, last_byte_us=began_us - 40_000)
     image = response(3, began_us=QUICK_US, last_byte_us=began_us - 10_000)
-    *_, one = found(document(QUICK_US), script, image, response(4, began_us=began_us))
-    assert (one.waits_for, one.browser_delay_us) == (2, 40_000)
+    *_, last = discover_all(document(QUICK_US), script, image, response(4, began_us=began_us))
+    assert (last.waits_for, last.browser_delay_us) == (2, 40_000)
 
 
 def test_nothing_is_waited_for_that_came_before_the_place_in_the_parent() -> None:
     script = response(2, resource_type="script", began_us=FIRST_US, last_byte_us=FIRST_US + 10_000)
-    *_, one = found(document(SLOW_US), script, response(3, began_us=SLOW_US + 5_000))
-    assert (one.waits_for, one.browser_delay_us) == (None, 5_000)
+    *_, last = discover_all(document(SLOW_US), script, response(3, began_us=SLOW_US + 5_000))
+    assert (last.waits_for, last.browser_delay_us) == (None, 5_000)
 
 
 def test_a_response_does_not_wait_for_what_it_leads_to() -> None:
@@ -96,26 +96,28 @@ def test_a_response_does_not_wait_for_what_it_leads_to() -> None:
         2, resource_type="script", first_byte_us=FIRST_US, last_byte_us=QUICK_US, began_us=QUICK_US + 90
     )
     child = response(3, resource_type="script", began_us=QUICK_US + 10, last_byte_us=QUICK_US + 50)
-    one, _ = found(document(FIRST_US), parent, child, parents={1: None, 2: 1, 3: 2})
-    assert one.waits_for is None
+    first, _ = discover_all(document(FIRST_US), parent, child, parents={1: None, 2: 1, 3: 2})
+    assert first.waits_for is None
 
 
 def test_a_response_does_not_wait_for_one_that_is_not_replayed() -> None:
     lost = response(2, resource_type="script", began_us=QUICK_US, last_byte_us=QUICK_US + 50)
-    *_, one = found(document(QUICK_US), lost, response(3, began_us=QUICK_US + 60), parents={1: None, 3: 1})
-    assert one.waits_for is None
+    *_, last = discover_all(
+        document(QUICK_US), lost, response(3, began_us=QUICK_US + 60), parents={1: None, 3: 1}
+    )
+    assert last.waits_for is None
 
 
 def test_what_came_before_its_parent_is_asked_for_at_the_parents_first_byte() -> None:
-    (early,) = found(document(SLOW_US), response(2, began_us=FIRST_US - 1))
+    (early,) = discover_all(document(SLOW_US), response(2, began_us=FIRST_US - 1))
     assert early == Discovery(place=1, browser_delay_us=0)
 
 
 def test_a_crawl_tells_when_the_browser_began_and_else_the_time_of_opening_or_sending() -> None:
-    told = response(2, initiator_id=DOCUMENT, browser_delay_first_byte_us=17_000, request_sent_us=900_000)
+    timed = response(2, initiator_id=DOCUMENT, browser_delay_first_byte_us=17_000, request_sent_us=900_000)
     sent = response(3, initiator_id=DOCUMENT, request_sent_us=QUICK_US + 20_000)
-    one, other = found(document(QUICK_US), told, sent)
-    assert (one.browser_delay_us, other.browser_delay_us) == (FIRST_US + 17_000 - QUICK_US, 20_000)
+    first, second = discover_all(document(QUICK_US), timed, sent)
+    assert (first.browser_delay_us, second.browser_delay_us) == (FIRST_US + 17_000 - QUICK_US, 20_000)
 
 
 @given(
@@ -129,6 +131,6 @@ def test_every_place_is_within_the_parent_and_no_delay_is_negative(
 ) -> None:
     parent = document(0) | {"first_byte_us": first_us, "last_byte_us": first_us + arriving_us}
     children = [response(2 + number, began_us=began_us) for number in range(siblings)]
-    for one in found(parent, *children):
-        assert one.place is None or 1 <= one.place <= SIZE
-        assert one.browser_delay_us >= 0
+    for discovery in discover_all(parent, *children):
+        assert discovery.place is None or 1 <= discovery.place <= SIZE
+        assert discovery.browser_delay_us >= 0

@@ -66,10 +66,10 @@ def test_a_har_tells_where_and_when_the_browser_found_what(har: Path) -> None:
 
 
 def test_a_har_tells_think_times_less_round_trips_of_tcp_and_of_the_first_record(har: Path) -> None:
-    told = [(object_.kind, object_.server_delay_us) for object_ in read_one(har).recipe.objects]
+    think_times = [(object_.kind, object_.server_delay_us) for object_ in read_one(har).recipe.objects]
     # The browser waited for 120 ms. TCP's round trip took 20 of them (60 to connect, 40 of them TLS), and the
     # rest of a record of 16 kB as much again.
-    assert told == [("page", 80_000), ("file", 0), ("page", 100_000), ("page", 0)]
+    assert think_times == [("page", 80_000), ("file", 0), ("page", 100_000), ("page", 0)]
 
 
 def test_a_think_time_that_is_unknown_is_the_median_of_its_kind(tmp_path: Path) -> None:
@@ -162,13 +162,16 @@ def test_a_log_of_devtools_events_becomes_a_recipe_too(tmp_path: Path) -> None:
     ]
     path = tmp_path / "log.json"
     path.write_text(json.dumps(events))
-    (found,) = read_recordings([], [path])
-    redirect, document = found.recipe.objects
+    (recorded,) = read_recordings([], [path])
+    redirect, document = recorded.recipe.objects
     assert (redirect.parent, document.parent) == (-1, 0)
     assert (redirect.is_document, document.is_document) == (False, True)
     assert (redirect.server_delay_us, document.server_delay_us) == (20_000, 50_000)
     assert document.response_bytes == 5_150  # with the headers of frames
-    assert (found.kind, found.sizes_estimated) == ("cdp", 1)  # of this redirect the log has only the text
+    assert (recorded.kind, recorded.sizes_estimated) == (
+        "cdp",
+        1,
+    )  # of this redirect the log has only the text
 
 
 @pytest.mark.parametrize(

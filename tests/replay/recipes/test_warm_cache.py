@@ -18,7 +18,7 @@ def har(tmp_path: Path) -> Path:
 def test_a_second_visit_requests_the_document_and_stale_responses(har: Path) -> None:
     cold = read_one(har).recipe
     warm = warm_recipe(cold)
-    assert [one.response_id for one in warm.requested] == [1, 4, 5]
+    assert [object_.response_id for object_ in warm.requested] == [1, 4, 5]
     assert [object_.parent for object_ in warm.objects] == [object_.parent for object_ in cold.objects]
     assert warm.origins == cold.origins
 

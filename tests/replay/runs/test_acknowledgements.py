@@ -5,12 +5,12 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
 from replay.runs.conditions import Neighbours
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -36,10 +36,7 @@ Times = dict[tuple[str, str, int, int], float]
 
 
 def page(segments: int) -> Recipe:
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = segments * MSS_TIMESTAMPS
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
-    return Recipe(page=f"{segments}.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+    return single_response(segments * MSS_TIMESTAMPS, number=segments, page=f"{segments}.test")
 
 
 @pytest.fixture(scope="module")

@@ -25,11 +25,11 @@ CONDITIONS = [plain(), plain(alias=True)]
 
 def page(number: int) -> Recipe:
     """A document and a dozen objects from two origins over TLS and HTTP/2."""
-    one = Origin(host="a.test", port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=500)
+    origin = Origin(host="a.test", port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=500)
     return Recipe(
         page=f"{number}.test",
         visit_id=number,
-        origins=(one, one),
+        origins=(origin, origin),
         objects=tuple(
             Object(
                 response_id=index + 1,
@@ -73,7 +73,7 @@ def test_loads_by_the_alias_equal_those_of_the_windows_own_route(rows: list[dict
 
 
 def test_the_comparison_finds_a_window_equal_to_itself_and_not_to_another(rows: list[dict[str, Any]]) -> None:
-    networks = [Network(id=one.id) for one in (MID, BURSTY)]
+    networks = [Network(id=profile.id) for profile in (MID, BURSTY)]
 
     def again(loads: list[dict[str, Any]]) -> float:
         evidence = evidence_of(pa.Table.from_pylist(loads, schema=CELL), networks, incumbent=10)

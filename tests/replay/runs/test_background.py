@@ -18,23 +18,23 @@ def test_a_background_asks_for_its_share_of_the_bottleneck(down_bps: int) -> Non
 
 
 def test_a_slow_line_has_short_flows_alone() -> None:
-    for one in (
+    for flows in (
         background(0.05, bps) for bps in (80_000, profile("avgdc-2010-mid").down_bps, SHORT_FLOWS_BPS)
     ):
-        assert one.large_per_s == 0
-        assert one.short_per_s > 0
+        assert flows.large_per_s == 0
+        assert flows.short_per_s > 0
 
 
 def test_a_fast_line_has_larger_flows_and_not_more_of_them() -> None:
-    some, many = (background(0.05, bps).flows_per_s for bps in (158_000_000, 1_000_000_000))
-    assert many == pytest.approx(some, rel=0.1)
+    fewer, many = (background(0.05, bps).flows_per_s for bps in (158_000_000, 1_000_000_000))
+    assert many == pytest.approx(fewer, rel=0.1)
     assert many < 25
     assert background(0.05, 10**9).large_bytes > 6 * background(0.05, 158 * 10**6).large_bytes
 
 
 def test_no_flow_takes_more_than_a_tenth_of_a_second_of_the_line() -> None:
-    for one, bps in ((background(0.5, bps), bps) for bps in RATES_BPS if bps > SHORT_FLOWS_BPS):
-        assert SHORT_SIZES[-1] <= one.least_bytes < one.most_bytes <= 0.1 * bps / 8
+    for flows, bps in ((background(0.5, bps), bps) for bps in RATES_BPS if bps > SHORT_FLOWS_BPS):
+        assert SHORT_SIZES[-1] <= flows.least_bytes < flows.most_bytes <= 0.1 * bps / 8
 
 
 def test_the_mean_of_the_bounded_pareto_is_that_of_its_draws() -> None:

@@ -56,7 +56,7 @@ def result(lab: Lab) -> Result:
 
 
 @pytest.fixture(scope="module")
-def wanted(result: Result) -> dict[str, dict[int, float]]:
+def wanted_ms(result: Result) -> dict[str, dict[int, float]]:
     """Times in ms at which each response was wanted, by discovery and response."""
     rows = [row for table in response_tables(result) for row in table.to_pylist()]
     return {
@@ -66,29 +66,33 @@ def wanted(result: Result) -> dict[str, dict[int, float]]:
 
 
 def test_what_waits_for_a_cached_response_waits_for_that_responses_own_moment(
-    wanted: dict[str, dict[int, float]],
+    wanted_ms: dict[str, dict[int, float]],
 ) -> None:
-    found = 2 * RTT_MS  # the document's only segment
-    assert wanted["recorded"][DIRECT] == pytest.approx(found, abs=6)
-    assert wanted["recorded"][WAITER] == pytest.approx(found + SCRIPT_MS + WAITER_MS, abs=6)
+    found_ms = 2 * RTT_MS  # the document's only segment
+    assert wanted_ms["recorded"][DIRECT] == pytest.approx(found_ms, abs=6)
+    assert wanted_ms["recorded"][WAITER] == pytest.approx(found_ms + SCRIPT_MS + WAITER_MS, abs=6)
 
 
 def test_what_a_cached_response_leads_to_is_wanted_after_it_wherever_it_stands_in_it(
-    wanted: dict[str, dict[int, float]],
+    wanted_ms: dict[str, dict[int, float]],
 ) -> None:
-    found = 2 * RTT_MS + SCRIPT_MS
-    assert wanted["recorded"][CHILD] == pytest.approx(found + CHILD_MS, abs=6)
+    found_ms = 2 * RTT_MS + SCRIPT_MS
+    assert wanted_ms["recorded"][CHILD] == pytest.approx(found_ms + CHILD_MS, abs=6)
 
 
-def test_without_delays_nothing_waits_for_the_cache(wanted: dict[str, dict[int, float]]) -> None:
+def test_without_delays_nothing_waits_for_the_cache(wanted_ms: dict[str, dict[int, float]]) -> None:
     for bracket in ("first-byte", "last-byte"):
-        assert {wanted[bracket][which] for which in (WAITER, CHILD, DIRECT)} == {wanted[bracket][DIRECT]}
+        assert {wanted_ms[bracket][which] for which in (WAITER, CHILD, DIRECT)} == {
+            wanted_ms[bracket][DIRECT]
+        }
 
 
-def test_cached_responses_are_none_of_the_loads(result: Result, wanted: dict[str, dict[int, float]]) -> None:
-    assert list(wanted["recorded"]) == [DOCUMENT, WAITER, CHILD, DIRECT]
+def test_cached_responses_are_none_of_the_loads(
+    result: Result, wanted_ms: dict[str, dict[int, float]]
+) -> None:
+    assert list(wanted_ms["recorded"]) == [DOCUMENT, WAITER, CHILD, DIRECT]
     assert {row["responses"] for row in result.rows} == {4}
     (row,) = (row for row in result.rows if row["discovery"] == "recorded")
     # The child is the last to come, two round trips after it was wanted;
     # the redundant image comes a minute later.
-    assert row["page_ms"] == pytest.approx(wanted["recorded"][CHILD] + 2 * RTT_MS, abs=6)
+    assert row["page_ms"] == pytest.approx(wanted_ms["recorded"][CHILD] + 2 * RTT_MS, abs=6)

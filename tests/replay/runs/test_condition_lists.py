@@ -68,10 +68,10 @@ def test_every_combination_is_replayed_and_the_first_is_that_of_the_defaults() -
         "loss": ["own", 0.01],
         "warm_cache": [False, True],
     }
-    found = combinations(lists, base=Conditions())
-    assert len(set(found)) == 8
-    assert found[0] == Conditions()
-    assert found[-1] == Conditions(congestion_control="bbr", loss=Loss(share=0.01), warm_cache=True)
+    conditions = combinations(lists, base=Conditions())
+    assert len(set(conditions)) == 8
+    assert conditions[0] == Conditions()
+    assert conditions[-1] == Conditions(congestion_control="bbr", loss=Loss(share=0.01), warm_cache=True)
 
 
 def test_every_condition_is_a_field_of_conditions_and_the_others_are_set_by_the_planning() -> None:
@@ -83,7 +83,7 @@ def test_every_condition_is_a_field_of_conditions_and_the_others_are_set_by_the_
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("congestion_control", "quic", "congestion_control is one of reno, cubic, bbr"),
         ("pacing", "fast", "pacing is true or false, not 'fast'"),
@@ -98,6 +98,6 @@ def test_every_condition_is_a_field_of_conditions_and_the_others_are_set_by_the_
         ("weather", "rain", "conditions has no weather; there are congestion_control"),
     ],
 )
-def test_a_value_that_is_none_is_refused_with_what_there_is(field: str, value: Value, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_value_that_is_none_is_refused_with_what_there_is(field: str, value: Value, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_value(field, value)

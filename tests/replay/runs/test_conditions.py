@@ -11,12 +11,12 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab import kernel
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
+from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.run import replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -24,15 +24,7 @@ IW = 45
 SEGMENTS = 2_000
 DELAY_MS = 100
 LINKS = 20
-SHALLOW = Profile(
-    id="shallow",
-    version=1,
-    down_bps=20_000_000,
-    up_bps=20_000_000,
-    rtt_us=50_000,
-    queue_bytes=80 * 1514,
-    source="tests",
-)
+SHALLOW = symmetric("shallow", bps=20_000_000, rtt_us=50_000, queue_bytes=80 * 1514, source="tests")
 
 TIGHT = dataclasses.replace(SHALLOW, id="tight", queue_bytes=20 * 1514)
 DEEP = dataclasses.replace(SHALLOW, id="deep", queue_bytes=4_000_000)
@@ -63,10 +55,7 @@ Rows = dict[Conditions, dict[str, Any]]
 
 def recipe(segments: int) -> Recipe:
     """A page of one response."""
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = segments * MSS_TIMESTAMPS
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
-    return Recipe(page="a.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+    return single_response(segments * MSS_TIMESTAMPS, number=segments)
 
 
 def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
@@ -88,16 +77,9 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
 
 def posting(segments: int) -> Recipe:
     """A page whose request has `segments` segments and whose response has one."""
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    one = Object(
-        response_id=1,
-        origin=0,
-        parent=-1,
-        request_bytes=segments * MSS_TIMESTAMPS,
-        response_bytes=1_000,
-        is_document=True,
-    )
-    return Recipe(page="a.test", visit_id=10_000 + segments, origins=(origin,), objects=(one,), left_out=0)
+    recipe = single_response(1_000, number=10_000 + segments)
+    document = dataclasses.replace(recipe.objects[0], request_bytes=segments * MSS_TIMESTAMPS)
+    return dataclasses.replace(recipe, objects=(document,))
 
 
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
@@ -107,7 +89,7 @@ def by_arm(rows: list[dict[str, Any]]) -> Rows:
 
 
 @pytest.fixture(scope="module")
-def found(lab: Lab) -> list[dict[str, Any]]:
+def all_rows(lab: Lab) -> list[dict[str, Any]]:
     """Rows of a large page under all conditions, and of smaller pages for single questions."""
     large = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=ARMS)
     pages = [
@@ -126,9 +108,9 @@ def found(lab: Lab) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def rows(found: list[dict[str, Any]]) -> Rows:
+def rows(all_rows: list[dict[str, Any]]) -> Rows:
     """Rows of the large page."""
-    return by_arm([row for row in found if row["profile"] == SHALLOW.id])
+    return by_arm([row for row in all_rows if row["profile"] == SHALLOW.id])
 
 
 def test_neither_what_was_in_force_before_nor_telling_of_each_response_leaves_a_trace(
@@ -144,8 +126,8 @@ def test_the_network_as_it_is_loses_what_its_profile_says(rows: Rows) -> None:
     assert same == {name: value for name, value in rows[LOSSLESS].items() if not name.startswith("loss")}
 
 
-def test_pacing_spares_a_tight_queue_the_windows_burst(found: list[dict[str, Any]]) -> None:
-    burst = by_arm([row for row in found if row["profile"] == TIGHT.id and row["iw"] == IW])
+def test_pacing_spares_a_tight_queue_the_windows_burst(all_rows: list[dict[str, Any]]) -> None:
+    burst = by_arm([row for row in all_rows if row["profile"] == TIGHT.id and row["iw"] == IW])
     assert burst[PLAIN]["bottleneck_drops"] >= 10
     assert burst[PACED]["bottleneck_drops"] == 0
     again = burst[PLAIN]["bytes_initial_loss"]
@@ -160,9 +142,9 @@ def test_the_congestion_control_is_the_servers(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("arm", [LOSSY, BURSTY])
-def test_what_is_lost_at_random_is_sent_again(found: list[dict[str, Any]], arm: Conditions) -> None:
+def test_what_is_lost_at_random_is_sent_again(all_rows: list[dict[str, Any]], arm: Conditions) -> None:
     assert arm.loss
-    lossy = [row for row in found if row["profile"] == DEEP.id and row["loss_burst"] == arm.loss.burst]
+    lossy = [row for row in all_rows if row["profile"] == DEEP.id and row["loss_burst"] == arm.loss.burst]
     assert [row["bottleneck_drops"] for row in lossy] == [0, 0, 0]
     share = sum(row["segments_retransmitted"] for row in lossy) / sum(row["segments_sent"] for row in lossy)
     # Of 6,000 segments 120, give or take 11 where each is lost by itself; about thirty runs of four,
@@ -190,19 +172,19 @@ def test_a_competing_flow_has_its_own_congestion_control(rows: Rows) -> None:
     assert rows[COMPETING_BBR]["competition"] == "1xbbr@30"
 
 
-def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(found: list[dict[str, Any]]) -> None:
+def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(all_rows: list[dict[str, Any]]) -> None:
     # The page's own responses are of one segment each, which leaves alike under any.
-    others = by_arm([row for row in found if row["profile"] == CROWDED.id])
+    others = by_arm([row for row in all_rows if row["profile"] == CROWDED.id])
     assert others[BUSY_BBR]["short_flow_ms"] == others[BUSY]["short_flow_ms"]
     assert others[BUSY_BBR]["page_ms"] == others[BUSY]["page_ms"]
 
 
-def test_the_pacing_is_the_pages_and_not_of_the_competing_flows(found: list[dict[str, Any]]) -> None:
+def test_the_pacing_is_the_pages_and_not_of_the_competing_flows(all_rows: list[dict[str, Any]]) -> None:
     # As above: of the page itself there is nothing to pace.
-    others = by_arm([row for row in found if row["profile"] == NARROW.id])
+    others = by_arm([row for row in all_rows if row["profile"] == NARROW.id])
     assert others[BURSTING]["bottleneck_drops"] > 0
-    told = {name: value for name, value in others[BURSTING].items() if name != "pacing"}
-    assert told == {name: value for name, value in others[BURSTING_PACED].items() if name != "pacing"}
+    outcome = {name: value for name, value in others[BURSTING].items() if name != "pacing"}
+    assert outcome == {name: value for name, value in others[BURSTING_PACED].items() if name != "pacing"}
 
 
 def test_bytes_and_losses_of_competing_flows_are_not_the_pages(rows: Rows) -> None:
@@ -213,21 +195,21 @@ def test_bytes_and_losses_of_competing_flows_are_not_the_pages(rows: Rows) -> No
 
 @pytest.mark.parametrize(("visit_id", "delays"), [(1, 3), (2, 1), (3, 1)])
 def test_server_delays_add_up_along_a_chain_and_overlap_between_siblings(
-    found: list[dict[str, Any]], visit_id: int, delays: int
+    all_rows: list[dict[str, Any]], visit_id: int, delays: int
 ) -> None:
-    others = by_arm([row for row in found if row["visit_id"] == visit_id])
+    others = by_arm([row for row in all_rows if row["visit_id"] == visit_id])
     longer = others[PLAIN]["page_ms"] - others[PROMPT]["page_ms"]
     assert longer == pytest.approx(delays * DELAY_MS, rel=0.02)
     assert others[PLAIN]["document_ms"] == others[PROMPT]["document_ms"]
 
 
 def test_a_request_leaves_in_the_clients_own_window_whatever_the_servers_is(
-    found: list[dict[str, Any]],
+    all_rows: list[dict[str, Any]],
 ) -> None:
-    posted = sorted((row for row in found if row["profile"] == WIDE.id), key=lambda row: row["visit_id"])
+    posted = sorted((row for row in all_rows if row["profile"] == WIDE.id), key=lambda row: row["visit_id"])
     for window in (3, 45):
         took = [row["page_ms"] for row in posted if row["iw"] == window]
-        flights = [round((one - took[0]) * 1000 / WIDE.rtt_us, 1) for one in took]
+        flights = [round((time_ms - took[0]) * 1000 / WIDE.rtt_us, 1) for time_ms in took]
         assert flights == [0, 0, 1, 1, 2, 2, 3]
 
 

@@ -31,7 +31,7 @@ WINDOWS = (3, 10, 16, 30, 45)
 
 def page(number: int, *, h2: bool, origins: int) -> Recipe:
     """Two dozen objects of all sizes, each the document's child."""
-    one = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=3_000 * h2, tls_after_bytes=500 * h2)
+    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=3_000 * h2, tls_after_bytes=500 * h2)
     sizes = [20_000, 60_000, 5_000, 90_000, 1_000, 700] * 4
     objects = tuple(
         Object(
@@ -44,7 +44,7 @@ def page(number: int, *, h2: bool, origins: int) -> Recipe:
         for index, size in enumerate(sizes)
     )
     return Recipe(
-        page=f"{number}.test", visit_id=number, origins=(one,) * origins, objects=objects, left_out=0
+        page=f"{number}.test", visit_id=number, origins=(origin,) * origins, objects=objects, left_out=0
     )
 
 
@@ -80,9 +80,9 @@ def test_what_red_drops_by_chance_it_drops_in_every_guest(lab: Lab) -> None:
 
 
 def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_guest(lab: Lab) -> None:
-    one = page(1, h2=False, origins=4)
-    long = tuple(dataclasses.replace(object_, response_bytes=2_000_000) for object_ in one.objects[:4])
-    large = dataclasses.replace(one, objects=long)
+    small = page(1, h2=False, origins=4)
+    long = tuple(dataclasses.replace(object_, response_bytes=2_000_000) for object_ in small.objects[:4])
+    large = dataclasses.replace(small, objects=long)
     cells = plan([large], [MID], windows=(10,), seeds=2, conditions=[plain(congestion_control="bbr")])
     first, second = replay(lab, cells, guests=1).rows
     assert replay(lab, cells[1:], guests=1).rows == [second]
@@ -92,9 +92,9 @@ def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_gu
 def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> None:
     """Linux draws a random time for every neighbour table at each 300 s of its age,
     which shifted when BBR probes."""
-    one = page(1, h2=False, origins=4)
-    long = tuple(dataclasses.replace(object_, response_bytes=8_000_000) for object_ in one.objects[:4])
-    large = dataclasses.replace(one, objects=long)
+    small = page(1, h2=False, origins=4)
+    long = tuple(dataclasses.replace(object_, response_bytes=8_000_000) for object_ in small.objects[:4])
+    large = dataclasses.replace(small, objects=long)
     cells = plan(
         [large],
         [profile("slowdc-2010-median")],
@@ -110,9 +110,9 @@ def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> No
 
 
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
-    one = page(1, h2=True, origins=2)
+    lossy = page(1, h2=True, origins=2)
     for network in (RANDOM, BURSTY):
-        cells = plan([one], [network], windows=(10,), seeds=4, conditions=[plain()])
+        cells = plan([lossy], [network], windows=(10,), seeds=4, conditions=[plain()])
         rows = replay(lab, cells, guests=1).rows
         assert len({row["page_ms"] for row in rows}) == 4
 
@@ -129,6 +129,6 @@ def test_which_flows_meet_in_a_queue_does_not_hang_on_earlier_loads(lab: Lab, di
         seeds=50,
         conditions=[plain(queue=Queue(discipline=discipline))],
     )
-    in_order, the_other_way = (replay(lab, some, guests=1).rows for some in (cells, cells[::-1]))
+    in_order, the_other_way = (replay(lab, order, guests=1).rows for order in (cells, cells[::-1]))
     assert {row["state"] for row in in_order} == {"done"}
     assert in_order == [pytest.approx(row, abs=0.0015) for row in the_other_way]

@@ -69,10 +69,12 @@ def result(lab: Lab) -> Result:
 
 
 @pytest.fixture(scope="module")
-def wanted(result: Result) -> Wanted:
+def wanted_ms(result: Result) -> Wanted:
     """Times in ms at which each response was wanted, by page and discovery."""
-    found = [table.to_pylist() for table in response_tables(result)]
-    return {(rows[0]["visit_id"], rows[0]["discovery"]): [row["wanted_ms"] for row in rows] for rows in found}
+    tables = [table.to_pylist() for table in response_tables(result)]
+    return {
+        (rows[0]["visit_id"], rows[0]["discovery"]): [row["wanted_ms"] for row in rows] for rows in tables
+    }
 
 
 def arrival_ms(payload_bytes: int, handshakes: int) -> int:
@@ -84,24 +86,24 @@ def arrival_ms(payload_bytes: int, handshakes: int) -> int:
     return trips * RTT_MS
 
 
-def test_a_child_is_wanted_when_the_bytes_up_to_its_place_have_arrived(wanted: Wanted) -> None:
+def test_a_child_is_wanted_when_the_bytes_up_to_its_place_have_arrived(wanted_ms: Wanted) -> None:
     expected = [arrival_ms(place or DOCUMENT_BYTES, 1) for place in PLACES]
-    assert wanted[CLEAR, "recorded"][1:] == pytest.approx(expected, abs=6)
+    assert wanted_ms[CLEAR, "recorded"][1:] == pytest.approx(expected, abs=6)
     assert len(set(expected)) == 3
 
 
-def test_over_tls_it_is_wanted_when_the_record_of_its_place_is_whole(wanted: Wanted) -> None:
+def test_over_tls_it_is_wanted_when_the_record_of_its_place_is_whole(wanted_ms: Wanted) -> None:
     ends = [
         min(DOCUMENT_BYTES, -(-(place or DOCUMENT_BYTES) // RECORD_BYTES) * RECORD_BYTES) for place in PLACES
     ]
     expected = [arrival_ms(end + -(-end // RECORD_BYTES) * RECORD_OVERHEAD_BYTES, 2) for end in ends]
-    assert wanted[SECURE, "recorded"][1:] == pytest.approx(expected, abs=6)
+    assert wanted_ms[SECURE, "recorded"][1:] == pytest.approx(expected, abs=6)
     assert expected[0] == expected[2]  # one record, which takes two flights
 
 
 @pytest.mark.parametrize("which", [CLEAR, SECURE])
-def test_first_and_last_byte_are_the_brackets(result: Result, wanted: Wanted, which: int) -> None:
-    first, recorded, last = (wanted[which, name][1:] for name in ("first-byte", "recorded", "last-byte"))
+def test_first_and_last_byte_are_the_brackets(result: Result, wanted_ms: Wanted, which: int) -> None:
+    first, recorded, last = (wanted_ms[which, name][1:] for name in ("first-byte", "recorded", "last-byte"))
     assert len(set(first)) == len(set(last)) == 1
     assert first[0] <= min(recorded)
     assert max(recorded) <= last[0] + 1  # the requests found before take their place in the queue
@@ -118,16 +120,16 @@ def test_first_and_last_byte_are_the_brackets(result: Result, wanted: Wanted, wh
     assert (first[0], last[0]) == (begun, ended)
 
 
-def test_the_browsers_delay_comes_before_each_request_and_not_in_the_brackets(wanted: Wanted) -> None:
-    _, first, *rest = wanted[NESTED, "recorded"]
+def test_the_browsers_delay_comes_before_each_request_and_not_in_the_brackets(wanted_ms: Wanted) -> None:
+    _, first, *rest = wanted_ms[NESTED, "recorded"]
     assert first == pytest.approx(arrival_ms(1, 1) + DELAY_US / 1e3, abs=6)
     # Each of the chain is on a host of its own: two round trips, and the delay.
     step = 2 * RTT_MS + DELAY_US / 1e3
     assert rest == pytest.approx([first + step, first + 2 * step], abs=6)
-    _, first, *rest = wanted[NESTED, "first-byte"]
+    _, first, *rest = wanted_ms[NESTED, "first-byte"]
     assert rest == pytest.approx([first + 2 * RTT_MS, first + 4 * RTT_MS], abs=6)
 
 
-def test_without_a_place_a_child_is_wanted_at_the_last_byte(wanted: Wanted) -> None:
-    assert wanted[PLACELESS, "recorded"] == wanted[PLACELESS, "last-byte"]
-    assert len(set(wanted[PLACELESS, "last-byte"][1:])) == 1
+def test_without_a_place_a_child_is_wanted_at_the_last_byte(wanted_ms: Wanted) -> None:
+    assert wanted_ms[PLACELESS, "recorded"] == wanted_ms[PLACELESS, "last-byte"]
+    assert len(set(wanted_ms[PLACELESS, "last-byte"][1:])) == 1

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import HANDSHAKES
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -23,16 +23,16 @@ Rows = dict[tuple[int, str], dict[str, Any]]
 
 def page(visit_id: int, *, trips: int = 1, tls: bool = True, h2: bool = False) -> Recipe:
     """A page of one response."""
-    origin = Origin(
-        host="a.test",
+    return single_response(
+        RESPONSE_BYTES,
+        number=visit_id,
+        page=f"{visit_id}.test",
         port=443,
         h2=h2,
         tls_flight_bytes=FLIGHT_BYTES if tls else 0,
         tls_after_bytes=TICKET_BYTES if tls else 0,
         tls_trips=trips,
     )
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=RESPONSE_BYTES, is_document=True)
-    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=(one,), left_out=0)
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +45,9 @@ def rows(lab: Lab) -> Rows:
         page(OVER_H2, trips=2, h2=True),
     ]
     arms = [plain(tls_handshake=name) for name in HANDSHAKES]
-    found = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=arms), guests=1).rows
-    assert [row["reason"] for row in found if row["state"] != "done"] == []
-    return {(row["visit_id"], row["tls_handshake"]): row for row in found}
+    rows = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=arms), guests=1).rows
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    return {(row["visit_id"], row["tls_handshake"]): row for row in rows}
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_over_a_slow_network_there_are_eight_of_them(loads: Loads) -> None:
 
 
 def test_all_are_wanted_at_once_however_long_they_are_held_back(loads: Loads) -> None:
-    first, *others = [wanted for wanted, _, _ in loads[SCATTERED, "fast", "chromium", "recorded"][1:]]
+    first, *others = [wanted_ms for wanted_ms, _, _ in loads[SCATTERED, "fast", "chromium", "recorded"][1:]]
     assert others == [first] * (IMAGES - 1)
 
 

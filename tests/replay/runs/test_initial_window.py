@@ -21,8 +21,8 @@ WINDOWS = [3, 10, 16, Paced(10), Paced(16), Paced(20)]
 
 def test_a_paced_window_comes_before_the_burst_of_as_many_segments_and_after_fewer() -> None:
     ordered = [3, Paced(10), 10, Paced(16), 16, Paced(20)]
-    assert all(sorted(some) == ordered for some in itertools.permutations(WINDOWS))
-    assert [max(some) for some in itertools.combinations(ordered, 2)] == [
+    assert all(sorted(windows) == ordered for windows in itertools.permutations(WINDOWS))
+    assert [max(pair) for pair in itertools.combinations(ordered, 2)] == [
         ordered[place] for _, place in itertools.combinations(range(len(ordered)), 2)
     ]
 
@@ -42,9 +42,9 @@ def test_arithmetic_takes_the_segments() -> None:
 
 def test_words_and_sentences_are_read_back() -> None:
     for window in WINDOWS:
-        for told in (repr(window), str(window)):
-            assert window_of(told) == window
-            assert is_paced(window_of(told)) == is_paced(window)
+        for text in (repr(window), str(window)):
+            assert window_of(text) == window
+            assert is_paced(window_of(text)) == is_paced(window)
 
 
 @pytest.mark.parametrize("word", ["", "p", "10.5", "-3", "paced", "10 p", "10p paced", "\u0661\u0660"])
@@ -54,15 +54,15 @@ def test_what_is_no_window_is_refused(word: str) -> None:
 
 
 def test_json_says_which_windows_are_paced() -> None:
-    told = with_names({Paced(16): [16, Paced(20)], "lost": (Paced(32),)})
-    assert json.loads(json.dumps(told)) == {"16 paced": [16, "20 paced"], "lost": ["32 paced"]}
+    named = with_names({Paced(16): [16, Paced(20)], "lost": (Paced(32),)})
+    assert json.loads(json.dumps(named)) == {"16 paced": [16, "20 paced"], "lost": ["32 paced"]}
 
 
 def test_a_paced_window_is_loaded_paced_and_no_load_is_planned_twice() -> None:
     arms = [Conditions(), Conditions(pacing=True)]
     cells = plan([RECIPE], PROFILES[:1], windows=(10, Paced(10), Paced(16)), seeds=2, conditions=arms)
-    found = [(cell.iw, cell.conditions.pacing, cell.seed) for cell in cells]
-    assert sorted(found) == [
+    keys = [(cell.iw, cell.conditions.pacing, cell.seed) for cell in cells]
+    assert sorted(keys) == [
         (10, False, 1), (10, False, 2), (10, True, 1), (10, True, 2), (16, True, 1), (16, True, 2)
     ]  # fmt: skip
     assert len({cell.id for cell in cells}) == len(cells)

@@ -23,8 +23,8 @@ def test_the_level_is_of_slow_lines_by_weight_and_its_error_is_of_draws() -> Non
         }
         for cell in cells
     ]
-    found = level_of(rows, networks)
-    assert found.networks == sum(map(is_slow_class, networks))
-    assert (found.packets_percent, found.packets_error) == pytest.approx((5, 5))
-    assert (found.responses_percent, found.responses_error) == pytest.approx((50, 50))
-    assert found.mean_mbps == pytest.approx(2, abs=1)
+    level = level_of(rows, networks)
+    assert level.networks == sum(map(is_slow_class, networks))
+    assert (level.packets_percent, level.packets_error) == pytest.approx((5, 5))
+    assert (level.responses_percent, level.responses_error) == pytest.approx((50, 50))
+    assert level.mean_mbps == pytest.approx(2, abs=1)

@@ -95,9 +95,11 @@ def test_joined_parts_are_to_the_byte_what_as_many_guests_of_one_run_would_leave
     assert sorted(path.name for path in joined.iterdir()) == sorted(path.name for path in whole.iterdir())
     for name in ("cells.parquet", "responses.parquet"):
         assert (joined / name).read_bytes() == (whole / name).read_bytes(), name
-    one, other = (json.loads((folder / "replay.json").read_text()) for folder in (whole, joined))
-    del one["wall_s"], other["wall_s"]
-    assert one == other
+    whole_facts, joined_facts = (
+        json.loads((folder / "replay.json").read_text()) for folder in (whole, joined)
+    )
+    del whole_facts["wall_s"], joined_facts["wall_s"]
+    assert whole_facts == joined_facts
     assert broken_sums(whole) == broken_sums(joined) == []
     assert not parts_folder(joined).exists()
 

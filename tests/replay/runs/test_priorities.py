@@ -3,7 +3,7 @@
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
+from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.responses import response_tables
@@ -12,15 +12,7 @@ from tests.factories.lab_networks import plain
 
 pytestmark = pytest.mark.lab
 
-SLOW = Profile(
-    id="slow",
-    version=1,
-    down_bps=4_000_000,
-    up_bps=4_000_000,
-    rtt_us=40_000,
-    queue_bytes=1_000_000,
-    source="tests",
-)
+SLOW = symmetric("slow", bps=4_000_000, rtt_us=40_000, queue_bytes=1_000_000, source="tests")
 SIZE = 400_000
 PRIORITIES = ((5, True), (3, True), (3, True), (0, False), (0, False))
 """Urgency of each response, and whether it is incremental, in the order of the requests."""

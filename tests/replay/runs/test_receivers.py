@@ -4,11 +4,11 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
 from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -20,10 +20,7 @@ Trips = dict[tuple[str, int], float]
 
 
 def page(segments: int) -> Recipe:
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    size = segments * MSS_TIMESTAMPS
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True)
-    return Recipe(page=f"{segments}.test", visit_id=segments, origins=(origin,), objects=(one,), left_out=0)
+    return single_response(segments * MSS_TIMESTAMPS, number=segments, page=f"{segments}.test")
 
 
 @pytest.fixture(scope="module")
@@ -37,5 +34,10 @@ def trips(lab: Lab) -> Trips:
 
 
 def test_a_client_takes_its_first_receive_window_at_once_and_no_more(trips: Trips) -> None:
-    found = {name: [trips[name, size] for size in SIZES.values()] for name in RECEIVERS}
-    assert found == {"unlimited": [2, 2, 2], "linux": [2, 3, 3], "android": [2, 2, 3], "windows": [2, 3, 3]}
+    trips_by_receiver = {name: [trips[name, size] for size in SIZES.values()] for name in RECEIVERS}
+    assert trips_by_receiver == {
+        "unlimited": [2, 2, 2],
+        "linux": [2, 3, 3],
+        "android": [2, 2, 3],
+        "windows": [2, 3, 3],
+    }

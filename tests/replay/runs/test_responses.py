@@ -71,8 +71,8 @@ def rows(result: Result, tmp_path: Path) -> Rows:
     write_responses(tmp_path, response_tables(result))
     table = pq.read_table(tmp_path / "responses.parquet")
     assert table.schema.names == REPLAYED_RESPONSE.names
-    found: Rows = table.to_pylist()
-    return found
+    rows: Rows = table.to_pylist()
+    return rows
 
 
 def of(rows: Rows, visit_id: int, iw: int = 10) -> Rows:

@@ -8,7 +8,7 @@ from replay.networks.distances import DISTANCE, RECORDED_DISTANCE
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import FRAME_BYTES
 from replay.networks.queues import QUEUES
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.calibration import CalibrationCheck, Flight, calibration_checks, count_flights
 from replay.runs.cells import Cell, plan, row, sample
 from replay.runs.conditions import Competition, Conditions, Loss, Queue
@@ -16,7 +16,7 @@ from replay.runs.guests import guest_for, load_commands
 from replay.runs.origins import SENDERS
 from replay.runs.run import judge_cell, share_out
 from schema.computed_tables import CELL
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import plain, single_response
 from verdict.question import HALF_LOADED
 
 MID = profile("avgdc-2010-mid")
@@ -24,9 +24,8 @@ PACKET_NS = FRAME_BYTES * 8 * 10**9 // MID.down_bps
 
 
 def recipe(number: int, size: int = 10_000) -> Recipe:
-    origin = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-    one = Object(response_id=1, origin=0, parent=-1, response_bytes=size, is_document=True, fresh_s=0)
-    return Recipe(page=f"{number}.test", visit_id=number, origins=(origin,), objects=(one,), left_out=0)
+    single = single_response(size, number=number, page=f"{number}.test")
+    return dataclasses.replace(single, objects=(dataclasses.replace(single.objects[0], fresh_s=0),))
 
 
 def cells(recipes: list[Recipe]) -> list[Cell]:
@@ -62,8 +61,8 @@ def flight(
     )
 
 
-def failed(found: list[CalibrationCheck]) -> list[str]:
-    return [check.name.split(": ")[-1] for check in found if not check.passed]
+def failed(checks: list[CalibrationCheck]) -> list[str]:
+    return [check.name.split(": ")[-1] for check in checks if not check.passed]
 
 
 def test_a_clean_calibration_passes_every_check() -> None:
@@ -165,8 +164,8 @@ def test_pages_without_caching_headers_have_no_warm_cache_and_say_what_is_missin
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
     varied = [plain(), plain(pacing=True), plain(loss=Loss(share=0.01, burst=4))]
     planned = plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=varied)
-    told = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
-    assert told == [
+    commands = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
+    assert commands == [
         "control cubic",
         "pacing off",
         "loss 0.000000000 1.000",
@@ -207,9 +206,9 @@ def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
 
 def test_a_sample_has_the_smallest_and_the_largest_page_and_some_between() -> None:
     recipes = [recipe(number, size=1_000 * number) for number in (5, 1, 4, 2, 3, 9, 8, 7, 6)]
-    assert [one.visit_id for one in sample(recipes, 3)] == [1, 5, 9]
+    assert [recipe_.visit_id for recipe_ in sample(recipes, 3)] == [1, 5, 9]
     assert sample(recipes, 20) == recipes
-    assert [one.visit_id for one in sample(recipes, 1)] == [1]
+    assert [recipe_.visit_id for recipe_ in sample(recipes, 1)] == [1]
 
 
 def test_pages_are_shared_out_whole_and_evenly() -> None:
@@ -238,6 +237,6 @@ def test_a_load_that_failed_inside_says_so() -> None:
 
 def test_a_row_has_the_columns_of_the_schema_and_times_to_the_microsecond() -> None:
     (cell, *_) = cells([recipe(1)])
-    made = row(cell, "done", None, {"page_ns": 70_000_896, "document_ns": 1_500, "responses": 1})
-    assert list(made) == CELL.names
-    assert (made["page_ms"], made["document_ms"], made["first_byte_ms"]) == (70.001, 0.002, None)
+    values = row(cell, "done", None, {"page_ns": 70_000_896, "document_ns": 1_500, "responses": 1})
+    assert list(values) == CELL.names
+    assert (values["page_ms"], values["document_ms"], values["first_byte_ms"]) == (70.001, 0.002, None)

@@ -54,9 +54,9 @@ def rows(lab: Lab) -> Rows:
     alone = [plain(neighbours=Neighbours())]
     cells = plan([page(1)], [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
     cells += plan([page(8)], [BLOATED], windows=(30,), seeds=1, conditions=alone)
-    found = replay(lab, cells, guests=1).rows
-    assert [row["reason"] for row in found if row["state"] != "done"] == []
-    return {row["profile"]: row for row in found}
+    rows = replay(lab, cells, guests=1).rows
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    return {row["profile"]: row for row in rows}
 
 
 def test_where_nothing_is_lost_every_retransmission_is_spurious(rows: Rows) -> None:

@@ -63,24 +63,24 @@ def rows(lab: Lab) -> Rows:
     two = page(PAUSED, [30_000, 30_000])
     dynamic = [plain(tls_records="dynamic", server_delay=delayed) for delayed in (False, True)]
     cells += plan([two], [FAST], windows=(10,), seeds=1, conditions=dynamic)
-    found = replay(lab, cells, guests=1).rows
-    assert [row["reason"] for row in found if row["state"] != "done"] == []
+    rows = replay(lab, cells, guests=1).rows
+    assert [row["reason"] for row in rows if row["state"] != "done"] == []
     return {
         (row["visit_id"], "at once" if row["think"] == "none" else row["tls_records"], row["iw"]): row
-        for row in found
+        for row in rows
     }
 
 
 def contents(sizes: Sequence[int], runs: Sequence[Run]) -> list[int]:
     """Plaintext of each record of a connection whose responses come one after another, by hand."""
     limits = [limit for count, limit in runs for _ in range(count or 1_000)]
-    found: list[int] = []
+    expected: list[int] = []
     for size in sizes:
         left = size
         while left:
-            found.append(min(left, limits[len(found)]))
-            left -= found[-1]
-    return found
+            expected.append(min(left, limits[len(expected)]))
+            left -= expected[-1]
+    return expected
 
 
 def trips(payload_bytes: int, iw: int) -> int:
@@ -110,9 +110,9 @@ def test_a_window_of_ten_cannot_carry_a_record_of_nginx_and_one_of_thirty_can(ro
 def test_records_whose_bytes_are_of_use_at_once_are_the_same_on_the_wire(rows: Rows, iw: int) -> None:
     whole, split = rows[SECURE, "16k", iw], rows[SECURE, "none", iw]
     assert split["first_byte_ms"] == pytest.approx(3 * RTT_MS, abs=2)
-    told = {"tls_records", "first_byte_ms", "render_blocking_ms"}
-    assert {key: whole[key] for key in whole.keys() - told} == {
-        key: split[key] for key in split.keys() - told
+    differing = {"tls_records", "first_byte_ms", "render_blocking_ms"}
+    assert {key: whole[key] for key in whole.keys() - differing} == {
+        key: split[key] for key in split.keys() - differing
     }
 
 
@@ -125,10 +125,10 @@ def test_each_record_adds_its_header_and_tag(rows: Rows, name: str) -> None:
 
 @pytest.mark.parametrize("iw", WINDOWS)
 def test_clear_text_has_no_records(rows: Rows, iw: int) -> None:
-    found = [rows[CLEAR, name, iw] | {"tls_records": None} for name in RECORDS]
-    assert found == [found[0]] * len(RECORDS)
-    assert found[0]["payload_bytes"] == DOCUMENT_BYTES
-    assert found[0]["first_byte_ms"] == pytest.approx(2 * RTT_MS, abs=1)
+    clear = [rows[CLEAR, name, iw] | {"tls_records": None} for name in RECORDS]
+    assert clear == [clear[0]] * len(RECORDS)
+    assert clear[0]["payload_bytes"] == DOCUMENT_BYTES
+    assert clear[0]["first_byte_ms"] == pytest.approx(2 * RTT_MS, abs=1)
 
 
 def test_recorded_sizes_are_used_where_they_are_asked_for_and_known(rows: Rows) -> None:

@@ -33,12 +33,12 @@ def loads(times: dict[tuple[str, int], float], *factors: float) -> list[Load]:
     ]
 
 
-def found(real: list[Load], replayed: list[Load]) -> dict[str, Comparison]:
-    return {one.measure: one for one in compare(measured(real, replayed, [NETWORK]))}
+def compare_all(real: list[Load], replayed: list[Load]) -> dict[str, Comparison]:
+    return {comparison.measure: comparison for comparison in compare(measured(real, replayed, [NETWORK]))}
 
 
 def test_the_error_is_the_median_over_pages_and_windows_of_the_loads_medians() -> None:
-    page = found(loads(REAL, 0.9, 1.0, 1.3), loads(REPLAYED, 1.0))["page"]
+    page = compare_all(loads(REAL, 0.9, 1.0, 1.3), loads(REPLAYED, 1.0))["page"]
     assert page.pages == 2
     assert page.median_error == pytest.approx((0.1 + 0.2) / 2)
     assert page.median_bias == pytest.approx((0.1 - 0.2) / 2)
@@ -48,30 +48,33 @@ def test_the_error_is_the_median_over_pages_and_windows_of_the_loads_medians() -
 
 
 def test_all_measures_that_scale_alike_have_the_same_error() -> None:
-    errors = {round(one.median_error, 9) for one in found(loads(REAL, 1.0), loads(REPLAYED, 1.0)).values()}
+    errors = {
+        round(comparison.median_error, 9)
+        for comparison in compare_all(loads(REAL, 1.0), loads(REPLAYED, 1.0)).values()
+    }
     assert errors == {0.15}
 
 
 def test_gains_are_compared_by_page_and_a_gain_of_nothing_is_no_saving() -> None:
-    gains = found(loads(REAL, 1.0), loads(REPLAYED, 1.0))["page"].gains
+    gains = compare_all(loads(REAL, 1.0), loads(REPLAYED, 1.0))["page"].gains
     assert [gain.real for gain in gains[3, 10]] == pytest.approx([0.5, 0.25])
     assert [gain.replayed for gain in gains[3, 10]] == pytest.approx([0.5, 0.25])
     assert [gain.has_same_sign for gain in gains[10, 30]] == [True, False]
 
 
 def test_a_gain_is_sure_if_no_load_says_otherwise() -> None:
-    gains = found(loads(REAL, 0.9, 1.1), loads(REPLAYED, 1.0))["page"].gains
+    gains = compare_all(loads(REAL, 0.9, 1.1), loads(REPLAYED, 1.0))["page"].gains
     assert [gain.is_sure for gain in gains[3, 10]] == [True, True]
     assert [gain.is_sure for gain in gains[10, 30]] == [False, False]
 
 
 def test_a_page_without_all_windows_is_left_out() -> None:
     real = [load for load in loads(REAL, 1.0) if (load.page, load.iw) != ("b", 30)]
-    assert found(real, loads(REPLAYED, 1.0))["page"].pages == 1
+    assert compare_all(real, loads(REPLAYED, 1.0))["page"].pages == 1
 
 
 def test_the_table_says_which_bounds_are_missed() -> None:
-    one = found(loads(REAL, 1.0), loads(REPLAYED, 1.0))["page"]
-    assert table.time_row(one)[-1] == "error, correlation"
-    assert table.gain_row(one, (3, 10))[-1] == ""
-    assert table.gain_row(one, (10, 30))[-1] == "sign, size"
+    page = compare_all(loads(REAL, 1.0), loads(REPLAYED, 1.0))["page"]
+    assert table.time_row(page)[-1] == "error, correlation"
+    assert table.gain_row(page, (3, 10))[-1] == ""
+    assert table.gain_row(page, (10, 30))[-1] == "sign, size"

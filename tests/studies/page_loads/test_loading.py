@@ -11,7 +11,7 @@ from studies.page_loads.networks import NETWORKS, WINDOWS
 SLOW = NETWORKS[0]
 
 
-def made(step: Step, refused: str | None = None) -> RealLoad:
+def make_load(step: Step, refused: str | None = None) -> RealLoad:
     return RealLoad(**dataclasses.asdict(step), refused=refused, late_us=0, dropped=0)
 
 
@@ -36,13 +36,13 @@ def test_windows_take_turns_and_every_page_has_a_load_before_any_has_two() -> No
 
 def test_a_run_goes_on_with_what_is_neither_done_nor_given_up() -> None:
     first, second, third, *_ = planned = list(steps(SLOW, ["a.test"], 2))
-    kept = [made(first), made(second, "late"), *[made(third, "late")] * ATTEMPTS]
+    kept = [make_load(first), make_load(second, "late"), *[make_load(third, "late")] * ATTEMPTS]
     assert left(iter(planned), kept) == [second, *planned[3:]]
 
 
 def test_kept_loads_are_read_as_they_were_written(tmp_path: Path) -> None:
     load = dataclasses.replace(
-        made(next(steps(SLOW, ["a.test"], 1))), responses=(("a.test/", 1.0, 2.0, 3.0),)
+        make_load(next(steps(SLOW, ["a.test"], 1))), responses=(("a.test/", 1.0, 2.0, 3.0),)
     )
     file = tmp_path / "loads.jsonl"
     file.write_text(json.dumps(dataclasses.asdict(load)) + "\n")
@@ -51,9 +51,13 @@ def test_kept_loads_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_times_count_from_the_first_syn_to_the_last_byte_of_any_response() -> None:
-    told = times(seen(response(1, 6000, 8000, 20_000), response(2, 21_000, 22_000, 30_000)))
-    assert (told["first_byte_ms"], told["document_ms"], told["page_ms"]) == (3.0, 15.0, 25.0)
-    assert told["responses"][1] == ("a.test/2", 16.0, 17.0, 25.0)
+    load_times = times(seen(response(1, 6000, 8000, 20_000), response(2, 21_000, 22_000, 30_000)))
+    assert (load_times["first_byte_ms"], load_times["document_ms"], load_times["page_ms"]) == (
+        3.0,
+        15.0,
+        25.0,
+    )
+    assert load_times["responses"][1] == ("a.test/2", 16.0, 17.0, 25.0)
 
 
 def test_a_load_with_an_incomplete_response_does_not_count() -> None:

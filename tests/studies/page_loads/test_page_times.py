@@ -8,6 +8,6 @@ from tests.studies.page_loads.test_comparing import NETWORK, REAL, REPLAYED, loa
 
 
 def test_what_is_kept_leads_to_the_same_comparison(tmp_path: Path) -> None:
-    found = measured(loads(REAL, 0.9, 1.0, 1.1, 1.2), loads(REPLAYED, 1.0), [NETWORK])
-    page_times.write(tmp_path / "times.csv", found)
-    assert compare(page_times.read(tmp_path / "times.csv")) == compare(found)
+    times = measured(loads(REAL, 0.9, 1.0, 1.1, 1.2), loads(REPLAYED, 1.0), [NETWORK])
+    page_times.write(tmp_path / "times.csv", times)
+    assert compare(page_times.read(tmp_path / "times.csv")) == compare(times)

@@ -47,9 +47,9 @@ def measured(sizes: list[list[int]]) -> list[list[float]]:
             server.stdin.flush()
             server.stdout.readline()
             path.be(NETWORK)
-            found = [quickest(path, iw, segments) for iw, segments in sizes]
+            quickest_times = [quickest(path, iw, segments) for iw, segments in sizes]
         server.terminate()
-    return found
+    return quickest_times
 
 
 def quickest(path: ShapedPath, iw: int, segments: int) -> list[float]:
@@ -73,8 +73,10 @@ def transfer(size: int) -> tuple[float, float]:
 
 def test_transfers_take_the_round_trips_of_their_window_and_the_time_of_their_bytes() -> None:
     sizes = [(10, 10, 1), (10, 11, 2), (3, 9, 2), (3, 10, 3), (30, 30, 1)]
-    found = in_namespace("tests.studies.page_loads.test_shaped_path:measured", [size[:2] for size in sizes])
-    for (_, segments, flights), (connecting, transferring) in zip(sizes, found, strict=True):
+    quickest_times = in_namespace(
+        "tests.studies.page_loads.test_shaped_path:measured", [size[:2] for size in sizes]
+    )
+    for (_, segments, flights), (connecting, transferring) in zip(sizes, quickest_times, strict=True):
         assert RTT_S <= connecting <= RTT_S + BUSY_S
         # The bucket lets the first packet pass at once; of several flights the last alone waits for the line.
         serial_s = 8 * FRAME * (segments - 1) / RATE_BPS

@@ -50,14 +50,14 @@ def test_a_month_comes_from_a_folder(folder: Path) -> None:
 
 def test_the_labels_of_latency_and_loss_are_put_right() -> None:
     content = find_month("2025-10")
-    row = next(one for one in pq.read_table(io.BytesIO(content)).to_pylist() if one["country_code"] == "US")
+    row = next(row for row in pq.read_table(io.BytesIO(content)).to_pylist() if row["country_code"] == "US")
     country = next(country for country in read_countries(content).countries if country.code == "US")
     assert row["latency_p5"] == 71.492  # M-Lab's label; it is the 95th percentile
     assert (country.rtt_ms[1], country.rtt_ms[4], country.rtt_ms[7]) == (0.809, 14.967, 71.492)
     assert (country.loss[0], country.loss[8]) == (0.0, row["loss_p1"])
     assert country.bandwidth_mbps[1] == row["download_p5"]
-    for one in (country.bandwidth_mbps, country.rtt_ms, country.loss):
-        assert list(one) == sorted(one)
+    for percentiles in (country.bandwidth_mbps, country.rtt_ms, country.loss):
+        assert list(percentiles) == sorted(percentiles)
 
 
 def changed(**columns: Any) -> bytes:

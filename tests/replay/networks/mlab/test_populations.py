@@ -34,30 +34,30 @@ def october() -> tuple[Country, ...]:
 
 @functools.cache
 def cloud(code: str | None = None, rho: float = RHO) -> Cloud:
-    return world([one for one in october() if code in (None, one.code)], rho=rho)
+    return world([country for country in october() if code in (None, country.code)], rho=rho)
 
 
-def spearman(one: Floats, other: Floats) -> float:
-    ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
+def spearman(first: Floats, second: Floats) -> float:
+    ranks = [np.argsort(np.argsort(values)) for values in (first, second)]
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 @pytest.mark.parametrize("code", ["US", "IN", "DE", "NG", "BR", "ID", "FJ"])
 @pytest.mark.parametrize("name", ["bandwidth_mbps", "rtt_ms"])
 def test_the_sample_of_a_country_has_the_percentiles_of_the_file(code: str, name: str) -> None:
-    country = next(one for one in october() if one.code == code)
+    country = next(country for country in october() if country.code == code)
     sample = sampled(cloud(code))
-    found = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
-    assert found == pytest.approx(getattr(country, name), rel=0.05)
+    percentiles = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
+    assert percentiles == pytest.approx(getattr(country, name), rel=0.05)
 
 
 @pytest.mark.parametrize("name", ["bandwidth_mbps", "rtt_ms"])
 def test_the_sample_of_the_world_has_the_percentiles_of_the_mixture(name: str) -> None:
     sample = sampled(cloud())
-    found = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
-    tests = np.array([one.tests for one in october()], float)
-    logs = logarithms([getattr(one, name) for one in october()])
-    for share, value in zip(SHARES, found, strict=True):
+    percentiles = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
+    tests = np.array([country.tests for country in october()], float)
+    logs = logarithms([getattr(country, name) for country in october()])
+    for share, value in zip(SHARES, percentiles, strict=True):
         # Each country's share below the value, by its own percentiles; their mean by tests is the world's.
         below = [NormalDist().cdf(float(np.interp(np.log(value), row, SCORES, -3.09, 3.09))) for row in logs]
         assert np.log(value) == pytest.approx(np.log(np.quantile(getattr(cloud(), name), share)), abs=0.05)
@@ -68,20 +68,20 @@ def test_the_sample_of_the_world_has_the_percentiles_of_the_mixture(name: str) -
 def test_between_the_percentiles_the_sample_follows_the_cloud(code: str | None) -> None:
     sample = sampled(cloud(code))
     for name in ("bandwidth_mbps", "rtt_ms"):
-        found = weighted_quantiles(getattr(sample, name), sample.weights, BETWEEN)
-        assert found == pytest.approx(np.quantile(getattr(cloud(code), name), BETWEEN), rel=0.12), name
+        quantiles = weighted_quantiles(getattr(sample, name), sample.weights, BETWEEN)
+        assert quantiles == pytest.approx(np.quantile(getattr(cloud(code), name), BETWEEN), rel=0.12), name
 
 
 def test_a_percentile_left_out_is_predicted_best_by_the_rule_between_percentiles() -> None:
-    many = [one for one in october() if one.tests > 10_000]
+    many = [country for country in october() if country.tests > 10_000]
     for name in ("bandwidth_mbps", "rtt_ms"):
-        table = np.array([getattr(one, name) for one in many])
+        table = np.array([getattr(country, name) for country in many])
         for column in range(1, len(PERCENTS) - 1):
             by_score = _predicted(np.log(table), SCORES, column)
             by_share = _predicted(table, np.array(SHARES), column)
             errors = [
-                float(np.median(np.abs(found / table[:, column] - 1)))
-                for found in (np.exp(by_score), by_share)
+                float(np.median(np.abs(predicted / table[:, column] - 1)))
+                for predicted in (np.exp(by_score), by_share)
             ]
             assert errors[0] <= errors[1] + 0.015, (name, PERCENTS[column], errors)
             assert errors[0] < 0.15
@@ -95,10 +95,10 @@ def _predicted(table: Floats, places: Floats, column: int) -> Floats:
 def test_values_rise_with_the_score_and_the_tails_go_on() -> None:
     rows = logarithms([(1, 2, 3, 4, 5, 5, 5, 6, 7)])
     scores = np.linspace(-3, 3, 200)
-    found = values_at(np.repeat(rows, len(scores), axis=0), scores)
-    assert (np.diff(found) > 0).all()
-    assert found[0] < 1
-    assert found[-1] > 7
+    values = values_at(np.repeat(rows, len(scores), axis=0), scores)
+    assert (np.diff(values) > 0).all()
+    assert values[0] < 1
+    assert values[-1] > 7
     assert values_at(np.repeat(rows, len(SCORES), axis=0), SCORES) == pytest.approx(
         [1, 2, 3, 4, 5, 5, 5, 6, 7]
     )
@@ -123,10 +123,10 @@ def test_the_slow_part_is_the_slowest_tenth_of_the_sample_and_of_the_cloud() -> 
     assert order[is_slow].min() > order[~is_slow].max()
     everyone = slowness(cloud().bandwidth_mbps, cloud().rtt_ms)
     slow = everyone > np.quantile(everyone, 1 - SLOW_SHARE)
-    found = weighted_quantiles(
+    quantiles = weighted_quantiles(
         sample.bandwidth_mbps[is_slow], sample.slow_weights[is_slow], [0.25, 0.5, 0.75]
     )
-    assert found == pytest.approx(np.quantile(cloud().bandwidth_mbps[slow], [0.25, 0.5, 0.75]), rel=0.05)
+    assert quantiles == pytest.approx(np.quantile(cloud().bandwidth_mbps[slow], [0.25, 0.5, 0.75]), rel=0.05)
 
 
 def test_points_fill_the_square_evenly() -> None:
@@ -150,25 +150,28 @@ def test_round_trips_to_sites_are_those_of_crux() -> None:
 
 
 def test_loss_is_the_lower_quartile_of_the_country() -> None:
-    country = next(one for one in october() if one.code == "PK")
+    country = next(country for country in october() if country.code == "PK")
     assert country.loss[3] < country.loss[4]
     assert set(cloud("PK").loss) == {country.loss[3]}
 
 
 def test_the_slowest_countries_are_twenty_by_page_time_of_their_medians() -> None:
-    found = slowest(october())
-    assert len(found) == 20
-    order = [slowness(np.array([one.bandwidth_mbps[4]]), np.array([one.rtt_ms[4]]))[0] for one in found]
+    countries = slowest(october())
+    assert len(countries) == 20
+    order = [
+        slowness(np.array([country.bandwidth_mbps[4]]), np.array([country.rtt_ms[4]]))[0]
+        for country in countries
+    ]
     assert order == sorted(order, reverse=True)
-    assert all(one.tests >= 1_000 for one in found)
+    assert all(country.tests >= 1_000 for country in countries)
 
 
 def test_the_world_becomes_four_populations_and_a_country_two() -> None:
-    names = [one.id for one in populations_of(october(), "2025-10")]
+    names = [population.id for population in populations_of(october(), "2025-10")]
     assert names == ["mlab-2025-10", "mlab-2025-10-crux", "mlab-2025-10-slow20", "mlab-2025-10-users"]
-    some = list(populations_of(october(), "2025-10", codes=["de"], rho=-0.6))
-    assert [one.id for one in some] == ["mlab-2025-10-de-r60", "mlab-2025-10-de-crux-r60"]
-    assert [one.measured for one in some] == ["2025-10", "2024-12"]
+    german = list(populations_of(october(), "2025-10", codes=["de"], rho=-0.6))
+    assert [population.id for population in german] == ["mlab-2025-10-de-r60", "mlab-2025-10-de-crux-r60"]
+    assert [population.measured for population in german] == ["2025-10", "2024-12"]
 
 
 def test_every_rho_has_an_id_of_its_own() -> None:
@@ -191,7 +194,9 @@ def test_the_world_by_users_weights_countries_by_them(tmp_path: Path) -> None:
     *_, by_users = populations_of(october(), "2025-10", users=read_users(path), users_source="made up")
     assert by_users.id == "mlab-2025-10-users"
     assert "Internet users (made up)" in by_users.source
-    half = world([one for one in october() if one.code in {"DE", "NG"}], weights={"DE": 1, "NG": 1})
+    half = world(
+        [country for country in october() if country.code in {"DE", "NG"}], weights={"DE": 1, "NG": 1}
+    )
     assert by_users.percentiles["bandwidth_mbps"]["source"] == pytest.approx(
         np.quantile(half.bandwidth_mbps, SHARES), rel=0.01
     )
@@ -213,27 +218,27 @@ the neighbour of each is 3.7 to 17 times as long or as short."""
 
 
 def test_percentiles_of_every_country_with_enough_tests_are_within_a_twentieth_but_for_three() -> None:
-    for one in october():
-        if one.tests < 1_000:
+    for country in october():
+        if country.tests < 1_000:
             continue
-        sample = sampled(world([one]))
+        sample = sampled(world([country]))
         rates = weighted_quantiles(sample.bandwidth_mbps, sample.weights, SHARES[1:-1])
-        assert rates == pytest.approx(one.bandwidth_mbps[1:-1], rel=0.05), one.code
+        assert rates == pytest.approx(country.bandwidth_mbps[1:-1], rel=0.05), country.code
         for percent, ours, theirs in zip(
             PERCENTS[1:-1],
             weighted_quantiles(sample.rtt_ms, sample.weights, SHARES[1:-1]),
-            one.rtt_ms[1:-1],
+            country.rtt_ms[1:-1],
             strict=True,
         ):
-            most = MISSED.get((one.code, percent), 0.05)
-            assert ours == pytest.approx(theirs, rel=most), (one.code, percent)
+            most = MISSED.get((country.code, percent), 0.05)
+            assert ours == pytest.approx(theirs, rel=most), (country.code, percent)
 
 
 def test_the_bundled_table_has_the_users_of_nearly_all_tests_countries() -> None:
     users = read_users(USERS)
     assert sum(users.values()) == pytest.approx(1, abs=0.01)
     assert users["CN"] > users["IN"] > users["US"] > users["BR"] > users["DE"]
-    tests = {one.code: one.tests for one in october()}
+    tests = {country.code: country.tests for country in october()}
     lacking = sum(count for code, count in tests.items() if code not in users)
     assert lacking / sum(tests.values()) < 0.002
 
@@ -242,5 +247,5 @@ def test_people_have_slower_and_further_lines_than_tests() -> None:
     by_tests, *_, by_users = populations_of(october(), "2025-10")
     median = PERCENTS.index(50)
     for name, is_less in (("bandwidth_mbps", True), ("rtt_ms", False)):
-        tests, users = (one.percentiles[name]["source"][median] for one in (by_tests, by_users))
+        tests, users = (population.percentiles[name]["source"][median] for population in (by_tests, by_users))
         assert (users < tests / 1.5) if is_less else (users > 1.5 * tests)
