@@ -187,7 +187,7 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
 
 def second_opinion(lab: Lab) -> dict[str, Any]:
     """Repeat some transfers under Debian's kernel in real time; the reason if there is no kernel."""
-    wanted = [cell.transfer for cell in cs244.published_cells() if cell.experiment == "segments"]
+    wanted = [cell.transfer for cell in cs244.read_cells() if cell.experiment == "segments"]
     try:
         theirs = debian.locate(lab.player)
     except LabMissing as exc:

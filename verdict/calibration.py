@@ -139,7 +139,7 @@ class Standing:
             f"centre of 2010 changes by {figure['ours']:.2g} {figure['unit']} in the replay, published are "
             f"{figure['published']:.2g} {figure['unit']}."
             for quantity in sorted(PRECEDENT)
-            for figure in _missed(self.content["figures"], quantity)
+            for figure in _find_missed(self.content["figures"], quantity)
         ]
         other = [
             f"Over the networks of the {CENTERS[center]} data centre of 2010 the rule chooses IW "
@@ -157,7 +157,7 @@ class Standing:
         """
         figures = self.content["figures"] if self.content else ()
         for quantity in rule.quantities:
-            if quantity not in PRECEDENT and (missed := _missed(figures, quantity)):
+            if quantity not in PRECEDENT and (missed := _find_missed(figures, quantity)):
                 differences = "; ".join(
                     f"{figure['what']} is {figure['ours']:.3g} {figure['unit']}, "
                     f"published {figure['published']:.3g} {figure['unit']}"
@@ -274,7 +274,7 @@ def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> E
     return evidence_of(table, networks, incumbent=BASE)
 
 
-def choices(
+def choose_windows(
     experiment: Experiment, calibrated: Calibrated, rule: Rule = BACKCAST_RULE
 ) -> dict[DataCenter, Answer]:
     """What the rule chooses over each data centre's networks."""
@@ -282,7 +282,7 @@ def choices(
     return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
 
 
-def _missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
+def _find_missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
     return [figure for figure in figures if figure["quantity"] == quantity and not figure["is_met"]]
 
 
@@ -364,7 +364,7 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
         seal(stage, {"kind": "backcast", **{name: content[name] for name in ORIGIN}})
 
 
-def standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
+def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
     """What the stored back-cast says of an instrument.
 
     `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are

@@ -33,18 +33,18 @@ class Closing:
         )
 
 
-def closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
+def find_closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
     """What an open window needs, if its estimates stay as they are and its intervals shrink with what was
     drawn."""
     needs = [Closing(window=judged.window, loads=1.0, pages=1.0)]
     gain, benefit = judged.gain, judged.net_benefit
     if gain.lower < rule.worthwhile_percent <= gain.upper:
         half = abs(gain.estimate - rule.worthwhile_percent)
-        needs.append(_needed(effects, {(rule.time, judged.window): 1.0}, gain, half, judged.window))
+        needs.append(_find_need(effects, {(rule.time, judged.window): 1.0}, gain, half, judged.window))
     if rule.price_pp is not None and benefit.lower < 0 <= benefit.upper:
         half = max(abs(benefit.estimate), rule.zone_pp - abs(benefit.estimate))
         factors = effects.net_benefit_factors(judged.window, price_pp=rule.price_pp, time=rule.time)
-        needs.append(_needed(effects, factors, benefit, half, judged.window))
+        needs.append(_find_need(effects, factors, benefit, half, judged.window))
     return Closing(
         window=judged.window,
         loads=_most([need.loads for need in needs]),
@@ -58,7 +58,7 @@ def _most(times: Sequence[float | None]) -> float | None:
     return max(known) if len(known) == len(times) else None
 
 
-def _needed(
+def _find_need(
     effects: Effects, factors: dict[Name, float], interval: Interval, target: float, window: int
 ) -> Closing:
     """What shrinks half an interval to `wanted`."""

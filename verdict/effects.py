@@ -302,7 +302,7 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
         for name in ("share", "slow_share", "weight", "stratum")
     }
     own = np.unique(frame["stratum"], return_inverse=True)[1]
-    joined = _joined_strata(own, np.unique(networks))
+    joined = _join_strata(own, np.unique(networks))
     values = np.full(len(changes), np.nan)
     counts = np.zeros(len(changes), np.intp)
     sums = [np.zeros((int(codes.max(initial=-1)) + 1, len(changes))) for codes in (pages, networks, pairs)]
@@ -324,8 +324,8 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
         mass = np.bincount(drawn, w)
         rest = w * (y - (np.bincount(drawn, w * y) / np.where(mass > 0, mass, 1))[drawn])
         # What the stratum's own mean hides of the spread around it.
-        of_pair = rest * np.sqrt(_restored(np.bincount(drawn)))[drawn]
-        of_network = rest * np.sqrt(_restored(np.bincount(joined[draws > 0])))[drawn]
+        of_pair = rest * np.sqrt(_bessel_factors(np.bincount(drawn)))[drawn]
+        of_network = rest * np.sqrt(_bessel_factors(np.bincount(joined[draws > 0])))[drawn]
         for array, codes, part in zip(
             sums, (pages, networks, pairs), (of_pair, of_network, of_pair), strict=True
         ):
@@ -343,12 +343,12 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
     )
 
 
-def _restored(counts: Integers) -> Floats:
+def _bessel_factors(counts: Integers) -> Floats:
     factors: Floats = counts / np.maximum(counts - 1, 1)
     return factors
 
 
-def _joined_strata(strata: Integers, sampled: Integers) -> Integers:
+def _join_strata(strata: Integers, sampled: Integers) -> Integers:
     """Number of each network's stratum; one of which a single network is `there` is joined to a neighbour."""
     counts = np.bincount(strata[sampled], minlength=int(strata.max(initial=-1)) + 1)
     joined, group, held = np.zeros(len(counts), np.intp), 0, 0

@@ -127,7 +127,7 @@ class Evidence:
         )
 
 
-def under(loads: pa.Table, arm: Conditions) -> pa.Table:
+def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:
     """The loads under the conditions of an arm, with any pacing and route."""
     for name, value in arm.columns().items():
         if name not in ("pacing", "route"):
@@ -142,7 +142,7 @@ def read_evidence(
 
     Raises EvidenceError if a load occurs twice.
     """
-    return evidence_of(under(loads, Conditions() if arm is None else arm), networks, incumbent=incumbent)
+    return evidence_of(select_arm(loads, Conditions() if arm is None else arm), networks, incumbent=incumbent)
 
 
 def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int) -> Evidence:

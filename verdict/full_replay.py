@@ -9,7 +9,7 @@ from replay.networks.copula import PAPER_POPULATIONS
 from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
 from replay.networks.populations import PROFILES
 from replay.networks.profiles import Population, Profile
-from replay.networks.representatives import representatives
+from replay.networks.representatives import choose_representatives
 from replay.networks.stored_populations import find_population
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, plan, sample
@@ -90,7 +90,7 @@ def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tu
             raise PopulationError(f"networks: no profile {', '.join(unknown)}; there are {', '.join(known)}")
         return tuple(known[name] for name in names), PAPER_POPULATIONS, "by their ids"
     population = population_of(file, folder)
-    chosen = representatives(population, file.max_networks)
+    chosen = choose_representatives(population, file.max_networks)
     return (
         chosen.profiles,
         chosen.populations,

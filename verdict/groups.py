@@ -37,7 +37,7 @@ GROUPS = (
 )
 
 
-def within(evidence: Evidence, group: Group) -> Evidence:
+def select_group(evidence: Evidence, group: Group) -> Evidence:
     """The draws of a group; each stratum counts by the part of its draws that are in it."""
     mask = group.of(evidence)
     stratum = evidence.of_network("stratum").astype(np.intp)
@@ -54,6 +54,6 @@ def within(evidence: Evidence, group: Group) -> Evidence:
 
 def share_of(evidence: Evidence, group: Group) -> float:
     """Share of the population's lines that are in the group."""
-    inside = within(evidence, group)
+    inside = select_group(evidence, group)
     shares = {network.stratum: network.share for network in inside.networks}
     return float(sum(shares.values()))

@@ -14,10 +14,10 @@ def headline(answer: Answer, rule: Rule) -> str:
     if answer.kind == "no answer":
         return "No answer"
     if answer.kind == "raise":
-        return f"Raise the initial window to {sent(answer.window)}"
+        return f"Raise the initial window to {advise(answer.window)}"
     if answer.kind == "stays":
         return f"IW {rule.incumbent} stays"
-    return f"Open between {listed((rule.incumbent, *answer.having('open')))}"
+    return f"Open between {list_windows((rule.incumbent, *answer.having('open')))}"
 
 
 def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list[str]:
@@ -27,7 +27,9 @@ def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list
     `groups` are clauses on groups of lines with another answer.
     """
     if answer.kind == "no answer":
-        finding = f" By itself the rule finds this: {told_of(answer.rival, rule)}." if answer.rival else ""
+        finding = (
+            f" By itself the rule finds this: {candidate_clause(answer.rival, rule)}." if answer.rival else ""
+        )
         return [f"No answer: {' '.join(answer.broken)}{finding}"]
     clause = "; ".join(groups)
     differs = [f"{clause[:1].upper()}{clause[1:]}."] if groups else []
@@ -38,10 +40,10 @@ def _why(answer: Answer, rule: Rule) -> str:
     rival = answer.rival
     if rival is None:
         return "nothing else was replayed"
-    clause = told_of(rival, rule)
+    clause = candidate_clause(rival, rule)
     if answer.kind == "raise":
         still = answer.having("open")
-        return clause + (f"; {listed(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
+        return clause + (f"; {list_windows(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
     if answer.kind == "open":
         return f"{clause}; IW {rule.incumbent} stays meanwhile"
     if rival.verdict == "at the price":
@@ -49,13 +51,13 @@ def _why(answer: Answer, rule: Rule) -> str:
     return f"no other window is worth it, and {clause}, the nearest"
 
 
-def told_of(candidate: Judged, rule: Rule) -> str:
+def candidate_clause(candidate: Judged, rule: Rule) -> str:
     """What a window saves and sends again, in a clause."""
     what = "page time" if rule.time == "page" else f"{rule.time} time"
     milliseconds = quantity(_finite(candidate.milliseconds.estimate), "ms")
     return (
-        f"IW {candidate.window} saves {known(candidate.gain, '%')} of {what}, {milliseconds} a page, "
-        f"and sends {known(candidate.resent, 'pp')} more of the payload again"
+        f"IW {candidate.window} saves {known_text(candidate.gain, '%')} of {what}, {milliseconds} a page, "
+        f"and sends {known_text(candidate.resent, 'pp')} more of the payload again"
     )
 
 
@@ -64,7 +66,7 @@ def _confidence(answer: Answer) -> str:
     return f"Confidence is {answer.confidence}{': ' if why else '.'}{why[:1].lower()}{why[1:]}"
 
 
-def known(interval: Interval, unit: str) -> str:
+def known_text(interval: Interval, unit: str) -> str:
     """An estimate with its interval, without one that is infinite.
 
     >>> known(Interval(2.345, -math.inf, math.inf), "%").endswith("%")
@@ -77,7 +79,7 @@ def known(interval: Interval, unit: str) -> str:
     return interval_text(interval, unit)
 
 
-def sent(window: int) -> str:
+def advise(window: int) -> str:
     """A window as advice.
 
     >>> from replay.runs.initial_window import Paced
@@ -87,7 +89,7 @@ def sent(window: int) -> str:
     return f"{int(window)} segments{', paced' if str(window) != str(int(window)) else ''}"
 
 
-def listed(windows: Sequence[int]) -> str:
+def list_windows(windows: Sequence[int]) -> str:
     """Windows in a sentence.
 
     >>> listed((16, 20)), listed((16,))

@@ -169,7 +169,7 @@ def judge(
         if share or look is looks[-1]:
             effects = look.effects(rule)
             for window in rule.rivals():
-                judged[window] = _judged(effects, window, rule, share, before=judged.get(window))
+                judged[window] = _judge_window(effects, window, rule, share, before=judged.get(window))
     if effects is None:
         raise ValueError("a judgement needs a look")
     tail = (1 - rule.confidence) / 2
@@ -179,7 +179,7 @@ def judge(
         replace(candidate, surpassed_by=surpassed.get(window, ())) for window, candidate in judged.items()
     )
     guards = tuple(
-        _guarded(guard, window, effects, everyone, tail, rule) for window in worth for guard in rule.guards
+        _ask_guard(guard, window, effects, everyone, tail, rule) for window in worth for guard in rule.guards
     )
     again = _again(looks[-1].evidence, rule)
     broken = [*broken]
@@ -188,7 +188,9 @@ def judge(
     return _answer(candidates, guards, again, rule, broken=broken, reasons=[*reasons])
 
 
-def _judged(effects: Effects, window: int, rule: Rule, share: float, *, before: Judged | None) -> Judged:
+def _judge_window(
+    effects: Effects, window: int, rule: Rule, share: float, *, before: Judged | None
+) -> Judged:
     tail = (1 - rule.confidence) / 2
     spent = tail * share / max(1, len(rule.rivals()))
     gain = effects.saved(rule.time, window, spent)
@@ -242,7 +244,7 @@ def _surpassing(effects: Effects, window: int, worth: Sequence[int], rule: Rule)
     )
 
 
-def _guarded(
+def _ask_guard(
     guard: Guard, window: int, effects: Effects, everyone: Evidence | None, tail: float, rule: Rule
 ) -> Guarded:
     guarded = effects
@@ -279,7 +281,7 @@ def _answer(
         for candidate in judged
         if candidate.verdict == "worth it" and candidate.window not in violated
     ]
-    chosen = chosen_of(fit)
+    chosen = choose(fit)
     is_open = any(candidate.verdict == "open" for candidate in judged)
     kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
     lowering = [*reasons]
@@ -318,7 +320,7 @@ def _answer(
     )
 
 
-def chosen_of(fit: Sequence[Judged]) -> int | None:
+def choose(fit: Sequence[Judged]) -> int | None:
     """The smallest window that no larger one of these surpasses; of a paced and an unpaced window of one size
     the one with more net benefit."""
     windows = {candidate.window for candidate in fit}

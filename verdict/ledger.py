@@ -10,8 +10,8 @@ from releases.formatting import quantity
 from releases.interval import Interval
 from verdict.effects import LEVELS, measure
 from verdict.evidence import Evidence
-from verdict.groups import GROUPS, share_of, within
-from verdict.headline import headline, known
+from verdict.groups import GROUPS, select_group, share_of
+from verdict.headline import headline, known_text
 from verdict.judgement import Answer, Kind, Look, judge
 from verdict.rule import Rule
 
@@ -55,7 +55,7 @@ class Entry:
     """Share of the population's lines; None for all."""
 
 
-def ledger(
+def make_ledger(
     looks: Sequence[Look],
     rule: Rule,
     *,
@@ -83,7 +83,7 @@ def ledger(
             (
                 "others alone",
                 "harm to others' short flows alone",
-                _by_others(judge(looks, free), everyone, rule),
+                _judge_by_others(judge(looks, free), everyone, rule),
                 free,
             )
         )
@@ -114,7 +114,7 @@ def ledger(
                     narrowed,
                 )
             )
-    answers = [_entry(name, title, answer, by) for name, title, answer, by in rows]
+    answers = [_make_entry(name, title, answer, by) for name, title, answer, by in rows]
     first = _advice(answers[0])
     return tuple(dataclasses.replace(answer, turns=_advice(answer) != first) for answer in answers)
 
@@ -124,15 +124,15 @@ def _advice(entry: Entry) -> tuple[Kind, int | None]:
     return entry.kind, entry.window if entry.kind == "raise" else None
 
 
-def by_group(look: Look, rule: Rule) -> tuple[Entry, ...]:
+def judge_groups(look: Look, rule: Rule) -> tuple[Entry, ...]:
     """The answer for each group of lines, by the loads of one look and without guards."""
     own = dataclasses.replace(rule, guards=())
     entries = []
     for group in GROUPS:
-        inside = within(look.evidence, group)
+        inside = select_group(look.evidence, group)
         if len(inside):
             answer = judge([Look(evidence=inside)], own)
-            entry = _entry(group.id, group.title, answer, own)
+            entry = _make_entry(group.id, group.title, answer, own)
             if answer.kind != "raise" and not any(
                 window > rule.incumbent for window in answer.having("open")
             ):
@@ -154,12 +154,12 @@ class Level:
     """Responses of whose bytes any were sent again."""
 
 
-def levels(look: Look, rule: Rule) -> tuple[Level, ...]:
+def measure_levels(look: Look, rule: Rule) -> tuple[Level, ...]:
     """What the incumbent sends again by class of rate, each interval by itself."""
     tail = (1 - rule.confidence) / 2
     levels_of_groups = []
     for group in GROUPS:
-        inside = within(look.evidence, group)
+        inside = select_group(look.evidence, group)
         if group.column == "down_bps" and len(inside):
             effects = measure(inside, [rule.incumbent], incumbent=rule.incumbent, quantities=LEVELS)
             resent, responses = (effects.saved(level.id, rule.incumbent, tail) for level in LEVELS)
@@ -180,12 +180,12 @@ def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
         if group.kind == "stays" or group.gain is None or group.resent is None:
             phrases.append(f"{who} no larger window is worth it")
         else:
-            cost = f"{known(group.gain, '%')} saved, {known(group.resent, 'pp')} more sent again"
+            cost = f"{known_text(group.gain, '%')} saved, {known_text(group.resent, 'pp')} more sent again"
             phrases.append(f"{who} IW {group.window} is worth it: {cost}")
     return phrases
 
 
-def _by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
+def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
     """The largest saving of the windows at which others' short flows are shown to take no longer than now."""
     limit = next(guard.limit_percent for guard in rule.guards if guard.everyone)
     windows = [rival for rival in rule.rivals() if rival in everyone.windows]
@@ -219,7 +219,7 @@ def _by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
     )
 
 
-def _entry(name: str, title: str, answer: Answer, rule: Rule) -> Entry:
+def _make_entry(name: str, title: str, answer: Answer, rule: Rule) -> Entry:
     rival = answer.rival
     price = None
     if rival is not None and math.isfinite(rival.gain.estimate) and rival.gain.estimate > 0:

@@ -11,7 +11,7 @@ import numpy as np
 from replay.networks.mlab.draws import OTHERS, SLOW, DrawnNetwork, draw_networks
 from replay.networks.queues import QUEUES
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import Cell, loaded_recipe, sent
+from replay.runs.cells import Cell, conditions_at, recipe_under
 from replay.runs.conditions import Conditions, Neighbours
 from verdict.evidence import Network
 from verdict.sampling import Plan, page_order
@@ -67,7 +67,7 @@ class Question:
         networks = self.networks(plans)[-1]
         earlier = sum(earlier_plan.pages * sum(earlier_plan.networks.values()) for earlier_plan in before)
         pages = page_order(len(self.recipes), run=self.run, first=earlier)
-        loaded = {recipe.visit_id: loaded_recipe(recipe, self.conditions) for recipe in self.recipes}
+        loaded = {recipe.visit_id: recipe_under(recipe, self.conditions) for recipe in self.recipes}
         draws = len(networks) * plan.pages
         again = np.random.default_rng([self.run, earlier]).permutation(draws) < plan.again * draws
         each = itertools.chain.from_iterable(itertools.repeat(network, plan.pages) for network in networks)
@@ -87,11 +87,12 @@ class Question:
     def _loads(self, plan: Plan, *, is_again: bool) -> Iterator[tuple[int, Conditions]]:
         """Yield the windows of a draw with their conditions."""
         for window in plan.windows:
-            yield window, sent(self.conditions, window)
+            yield window, conditions_at(self.conditions, window)
         if is_again:
-            yield self.incumbent, dataclasses.replace(sent(self.conditions, self.incumbent), alias=True)
+            own = conditions_at(self.conditions, self.incumbent)
+            yield self.incumbent, dataclasses.replace(own, alias=True)
         for window in (self.incumbent, *plan.everyone) if plan.everyone else ():
-            yield window, sent(self.everyone, window)
+            yield window, conditions_at(self.everyone, window)
 
 
 def conditions_of(asked: Mapping[str, Any]) -> Conditions:

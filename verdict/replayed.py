@@ -18,11 +18,11 @@ from replay.runs.replay_folder import read_cells
 from storage.sums import broken_sums
 from verdict.arms import ARMS, EVERYONE, is_shared
 from verdict.calibration import Standing
-from verdict.closing import closing
+from verdict.closing import find_closing
 from verdict.effects import BY_ID, measure
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason, judge
-from verdict.ledger import Arm, by_group, ledger, levels
+from verdict.ledger import Arm, judge_groups, make_ledger, measure_levels
 from verdict.question import HALF_LOADED, Question, conditions_of, network_of
 from verdict.rule import RULE, Rule
 from verdict.sampling import Plan
@@ -59,7 +59,7 @@ class Replayed:
             reasons=[*back_cast.reasons, *stale_inputs(self.month), *reasons],
         )
         effects = self.looks[-1].effects(self.rule)
-        rows = ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
+        rows = make_ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
         shared = {
             name: measure(
                 evidence,
@@ -74,9 +74,11 @@ class Replayed:
             self.rule,
             effects=effects,
             ledger=rows,
-            groups=by_group(self.looks[-1], self.rule),
-            levels=levels(self.looks[-1], self.rule),
-            closing=tuple(closing(effects, answer.of(window), self.rule) for window in answer.having("open")),
+            groups=judge_groups(self.looks[-1], self.rule),
+            levels=measure_levels(self.looks[-1], self.rule),
+            closing=tuple(
+                find_closing(effects, answer.of(window), self.rule) for window in answer.having("open")
+            ),
             shared=shared,
         )
 

@@ -158,11 +158,11 @@ def allocate(
     spread: Floats = np.sqrt(need)
     even = shares / shares.sum()
     parts = even if spread.sum() <= 0 else EVEN_SHARE * even + (1 - EVEN_SHARE) * spread / spread.sum()
-    counts_of_strata = rounded(total * parts)
+    counts_of_strata = round_to_sum(total * parts)
     return {number: int(count) for number, count in zip(strata, counts_of_strata, strict=True) if count}
 
 
-def rounded(exact: Floats) -> Integers:
+def round_to_sum(exact: Floats) -> Integers:
     """Whole numbers with the same sum, by the largest remainder.
 
     >>> rounded(np.array([1.4, 1.4, 1.2])).tolist()

@@ -163,25 +163,25 @@ def interval_facts(interval: Interval) -> dict[str, float | None]:
     }
 
 
-def in_bytes(verdict: dict[str, Any]) -> bytes:
+def encode_verdict(verdict: dict[str, Any]) -> bytes:
     """The verdict as the file holds it: sorted names, rounded numbers."""
-    return (json.dumps(rounded(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
+    return (json.dumps(round_numbers(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
 def write_verdict(folder: Path, verdict: dict[str, Any]) -> Path:
     """Write verdict.json, whole or not at all."""
     path = folder / FILE
     with put_file_in_place(path) as half:
-        half.write_bytes(in_bytes(verdict))
+        half.write_bytes(encode_verdict(verdict))
     return path
 
 
-def rounded(value: Any) -> Any:  # noqa: ANN401  # any JSON
+def round_numbers(value: Any) -> Any:  # noqa: ANN401  # any JSON
     """The value with each float rounded to DIGITS significant digits, and tuples as lists."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") + 0.0
     if isinstance(value, dict):
-        return {str(name): rounded(item) for name, item in value.items()}
+        return {str(name): round_numbers(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [rounded(item) for item in value]
+        return [round_numbers(item) for item in value]
     return value

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from releases.formatting import NARROW, number, size
 from replay.networks.profiles import Profile
-from replay.networks.representatives import representatives, slowness_ms
+from replay.networks.representatives import choose_representatives, slowness_ms
 from replay.networks.stored_populations import BUNDLED, CURRENT, facts_of, find_population
 
 OFFERED = 6
@@ -36,7 +36,7 @@ class OfferedNetwork:
 @functools.cache
 def offered_networks() -> tuple[OfferedNetwork, ...]:
     """The list, the fastest network first."""
-    chosen = representatives(find_population(BUNDLED, CURRENT), OFFERED)
+    chosen = choose_representatives(find_population(BUNDLED, CURRENT), OFFERED)
     shares = dict(chosen.populations[0].weights)
     ordered = sorted(chosen.profiles, key=slowness_ms)
     return tuple(OfferedNetwork(profile=one, share=shares[one.id]) for one in ordered)

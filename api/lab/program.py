@@ -39,7 +39,7 @@ from replay.runs.cells import Cell, plan
 from replay.runs.conditions import PLAIN
 from replay.runs.guests import guest_for
 from replay.runs.responses import of_load
-from replay.runs.run import check_calibrations, judged
+from replay.runs.run import check_calibrations, judge_cells
 
 MOST_MEMORY_BYTES = 2**30
 """Most memory while the file is read: 20 MB of JSON take some twenty times as much at worst."""
@@ -134,7 +134,7 @@ def replay_page(
     if guest.failure:
         raise guest.failure
     check_calibrations([guest])
-    done = [(row, cell, answer) for row, cell, answer in judged([guest])]
+    done = [(row, cell, answer) for row, cell, answer in judge_cells([guest])]
     return PageReplay(
         host=recipe.page,
         responses=tuple(

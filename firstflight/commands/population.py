@@ -10,9 +10,9 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.networks.mlab.files import MANIFEST, find_month, read_countries
 from replay.networks.mlab.joint import RHO
-from replay.networks.mlab.populations import populations_of, read_users, usable
+from replay.networks.mlab.populations import populations_of, read_users, select_usable
 from replay.networks.population_csv import PopulationError
-from replay.networks.stored_populations import StoredPopulation, facts_of, find_population, store, stored
+from replay.networks.stored_populations import StoredPopulation, facts_of, find_population, list_stored, store
 
 
 @click.group()
@@ -106,7 +106,7 @@ def fetch(
         raise click.UsageError("--users weights the world: leave --country and --per-country out")
     with one_line(PopulationError, OSError):
         found, left_out = read_countries(find_month(month, source=place, manifest=manifest))
-        codes = tuple(one.code for one in usable(found)) if per_country else countries
+        codes = tuple(one.code for one in select_usable(found)) if per_country else countries
         made = [
             store(settings.populations, new)
             for new in populations_of(
@@ -139,7 +139,7 @@ def list_populations(settings: Settings, *, as_json: bool) -> None:
       firstflight population list
     """
     with one_line(PopulationError, OSError):
-        there = stored(settings.populations)
+        there = list_stored(settings.populations)
     tell(there, as_json=as_json)
 
 

@@ -202,7 +202,7 @@ def nearest(tried: Sequence[Tried]) -> Tried:
     return min(tried, key=lambda trial: trial.error)
 
 
-def planned_loads() -> int:
+def count_loads() -> int:
     """Number of loads of a calibration."""
     of_search = ROUNDS * (len(RATE_FACTORS) + 2 * len(BURSTS)) + len(SHALLOW_SHARES) + 1
     of_shapes = sum(PAGES[service] * len(shapes) for service, shapes in SHAPES.items())

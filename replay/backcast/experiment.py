@@ -32,7 +32,7 @@ COUNTED = (
 Experiment = Mapping[tuple[DataCenter, Service], Rows]
 
 
-def planned_loads(*, seeds: int = SEEDS) -> int:
+def count_loads(*, seeds: int = SEEDS) -> int:
     """Number of loads of an experiment."""
     return 64 * len(DATA_CENTERS) * len(CANDIDATES) * seeds * PAGES * len(SERVICES)
 

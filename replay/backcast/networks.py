@@ -9,7 +9,7 @@ import numpy as np
 from replay.backcast.published import DATA_CENTERS, SOURCE, DataCenter
 from replay.networks.copula import quantile
 from replay.networks.mlab.joint import MOST_SCORE, NETWORKS, Cloud, low_discrepancy
-from replay.networks.mlab.sample import Sample, sampled
+from replay.networks.mlab.sample import Sample, draw_sample
 from replay.networks.profiles import FRAME_BYTES, Population, Profile
 
 RHOS: dict[DataCenter, float] = {"AvgDC": -0.6, "SlowDC": -0.4}
@@ -35,7 +35,7 @@ def strata(center: DataCenter) -> Sample:
     rho = RHOS[center]
     bandwidth = scores[:, 0].clip(-MOST_SCORE, MOST_SCORE)
     rtt = (rho * scores[:, 0] + np.sqrt(1 - rho**2) * scores[:, 1]).clip(-MOST_SCORE, MOST_SCORE)
-    return sampled(
+    return draw_sample(
         Cloud(
             bandwidth_mbps=np.array(
                 [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import replay.published
 from replay.backcast.published import Service
-from replay.networks.copula import interpolated
+from replay.networks.copula import interpolate
 from replay.networks.mlab.joint import low_discrepancy
 from replay.recipes.page_recipe import Object, Origin, Recipe
 
@@ -76,7 +76,7 @@ def _page(name: str, number: int, shares: list[float], service: Service, shape: 
                 response_id=at + 1,
                 origin=at % shape.flows % hosts,
                 parent=at - shape.flows if at >= shape.flows else -1,
-                response_bytes=max(1, round(interpolated(*curve, share))),
+                response_bytes=max(1, round(interpolate(*curve, share))),
                 is_document=not at,
             )
             for at, share in enumerate(shares)

@@ -28,14 +28,14 @@ AMX = "amx_tile"
 (guest/kernel/host-registers.patch)."""
 
 
-def runs_here(cpu: Path = Path("/proc/cpuinfo")) -> bool:
+def can_run(cpu: Path = Path("/proc/cpuinfo")) -> bool:
     """Return whether Debian's kernel can run on this machine's CPU."""
     return AMX not in cpu.read_text(encoding="ascii").split()
 
 
 def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:
     """The lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
-    if not runs_here():
+    if not can_run():
         raise LabMissing(
             "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; "
             "take another machine"

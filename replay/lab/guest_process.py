@@ -85,7 +85,7 @@ def run_guest(
     It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first.
     Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
     """
-    with guest_scratch() as scratch, claimed_cpu(cpus or usable_cpus()[::-1]) as cpu:
+    with guest_scratch() as scratch, claim_cpu(cpus or usable_cpus()[::-1]) as cpu:
         paths = []
         for number, page in enumerate(pages):
             path = scratch / f"{number}.page"
@@ -222,7 +222,7 @@ def usable_cpus() -> list[int]:
 
 
 @contextlib.contextmanager
-def claimed_cpu(cpus: Sequence[int]) -> Iterator[int]:
+def claim_cpu(cpus: Sequence[int]) -> Iterator[int]:
     """The first CPU of `wanted` that no other guest holds; it is held until the block ends.
 
     Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock

@@ -28,10 +28,10 @@ def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[floa
 
 def quantile(quantity: str, data_center: str, share: float) -> float:
     """Quantile of a curve in Fig 3, linear between its points."""
-    return interpolated(*fig3(quantity, data_center), share)
+    return interpolate(*fig3(quantity, data_center), share)
 
 
-def interpolated(shares: Sequence[float], values: Sequence[float], share: float) -> float:
+def interpolate(shares: Sequence[float], values: Sequence[float], share: float) -> float:
     """Value of a cumulative curve at `share`, linear between its points and beyond its ends."""
     after = min(max(bisect.bisect_left(shares, share), 1), len(shares) - 1)
     before = after - 1

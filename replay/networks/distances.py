@@ -37,7 +37,7 @@ def read_distances() -> dict[tuple[str, str], tuple[float, ...]]:
         }
 
 
-def drawn_distance_us(which: str, *, country: str | None, kind: float, other: float, place: float) -> int:
+def draw_distance_us(which: str, *, country: str | None, kind: float, other: float, place: float) -> int:
     """Distance of a server in µs by three numbers from 0 to below 1.
 
     `kind` decides whether it is a replica, `other` which set another server is of, and `place` is its

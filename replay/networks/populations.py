@@ -20,7 +20,7 @@ LONG_RTT = (
 LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 
 
-def published() -> tuple[Profile, ...]:
+def read_published() -> tuple[Profile, ...]:
     """The profiles of networks.toml."""
     tables = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
     return tuple(
@@ -48,7 +48,7 @@ EMERGING = tuple(
     long_rtt(rtt_ms, mbps, 0.005) for rtt_ms, mbps in itertools.product(LONG_RTTS_MS, LONG_RTT_MBPS)
 )
 
-PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *published(), *EMERGING)
+PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *read_published(), *EMERGING)
 
 
 def equal_population(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name

@@ -15,7 +15,7 @@ def slowness_ms(network: Profile) -> float:
     return ROUND_TRIPS * network.rtt_us / 1e3 + 8e3 * PAGE_BYTES / network.down_bps
 
 
-def representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
+def choose_representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
     """`count` networks of a population (two at least), each with the weight of the group that it stands for.
 
     Slow and other networks are grouped apart, each by `slowness_ms` into groups of about equal weight; the
@@ -62,12 +62,12 @@ def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
         group
         for part, number in zip(parts, (of_slow, count - of_slow), strict=True)
         if part
-        for group in grouped(part, [shares[profile.id] for profile in part], number)
+        for group in cut_groups(part, [shares[profile.id] for profile in part], number)
     ]
     return {middle(group, [shares[profile.id] for profile in group]): group for group in chosen}
 
 
-def grouped(networks: Sequence[Profile], shares: Sequence[float], count: int) -> Iterator[list[Profile]]:
+def cut_groups(networks: Sequence[Profile], shares: Sequence[float], count: int) -> Iterator[list[Profile]]:
     """Cut ordered networks into at most `count` groups of about equal weight; none is empty."""
     groups: dict[int, list[Profile]] = {}
     for network, place in zip(networks, middles(shares), strict=True):

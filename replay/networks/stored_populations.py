@@ -73,7 +73,7 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
     PopulationError if its id is stored with other networks.
     """
     facts, path = new.facts, folder / f"{new.id}.csv"
-    stored_facts = _named(folder, new.id)
+    stored_facts = _find_facts(folder, new.id)
     if stored_facts is not None and stored_facts.sha256 != facts.sha256:
         where = _place(folder, new.id)
         remedy = "it is bundled" if where == BUNDLED else f"move {path} away first"
@@ -88,7 +88,7 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
     return facts
 
 
-def stored(folder: Path) -> list[StoredPopulation]:
+def list_stored(folder: Path) -> list[StoredPopulation]:
     """Facts of the bundled populations and of those in a folder, by id. Raises PopulationError."""
     files = {path.stem: path for place in (folder, BUNDLED) for path in place.glob("*.json")}
     return [_facts(files[name]) for name in sorted(files)]
@@ -133,7 +133,7 @@ def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
 
 def facts_of(folder: Path, name: str) -> StoredPopulation:
     """Facts of a stored population by its id; PopulationError if there is none."""
-    if (facts := _named(folder, name)) is None:
+    if (facts := _find_facts(folder, name)) is None:
         raise PopulationError(
             f"no file and no stored population {name!r}; stored are {', '.join(stored_ids(folder))}"
         )
@@ -149,7 +149,7 @@ def _place(folder: Path, name: str) -> Path:
     return BUNDLED if (BUNDLED / f"{name}.json").exists() else folder
 
 
-def _named(folder: Path, name: str) -> StoredPopulation | None:
+def _find_facts(folder: Path, name: str) -> StoredPopulation | None:
     """Facts of one population, whatever state the others are in; None if there is none."""
     path = _place(folder, name) / f"{name}.json"
     return _facts(path) if ID.fullmatch(name) and path.is_file() else None

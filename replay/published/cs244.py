@@ -8,7 +8,7 @@ from pathlib import Path
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
-from replay.published.cs244_differences import explained, possible_times, unexplained_gains
+from replay.published.cs244_differences import explain, gain_criterion, possible_times
 from replay.published.reproduction import Criterion, Place, Reproduction, Row, error_criteria
 from replay.runs.transfers import Transfer, transfer
 
@@ -77,7 +77,7 @@ class PublishedCell:
 
 def run(lab: Lab) -> Reproduction:
     """Measure all cells of the raw run with both shapers."""
-    cells = published_cells()
+    cells = read_cells()
     rows: list[Row] = []
     criteria: list[Criterion] = []
     times_by_shaper: dict[str, list[float]] = {}
@@ -90,7 +90,7 @@ def run(lab: Lab) -> Reproduction:
             for cell, time in zip(cells, times, strict=True)
         ]
         times_by_shaper[shaper] = [row.ours for row in times_rows]
-        reasons, all_explained = explained([cell.transfer for cell in cells], times_rows, shaper, name)
+        reasons, all_explained = explain([cell.transfer for cell in cells], times_rows, shaper, name)
         rows += (*times_rows, *reasons, *figure_rows(cells, times_rows, name))
         criteria += (*error_criteria(times_rows, what=name, median=MEDIAN, p90=P90), all_explained)
     return Reproduction(
@@ -101,7 +101,7 @@ def run(lab: Lab) -> Reproduction:
         f"first SYN to the last byte of payload, {CONGESTION_CONTROL}; "
         f"replies with {HEADER_BYTES} B of header.",
         rows=tuple(rows),
-        criteria=(*criteria, gains_explained(cells, times_by_shaper)),
+        criteria=(*criteria, check_gains(cells, times_by_shaper)),
         reading=READING,
     )
 
@@ -123,13 +123,13 @@ def file_transfer(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Trans
     )
 
 
-def published_cells() -> list[PublishedCell]:
+def read_cells() -> list[PublishedCell]:
     """All cells of the raw run, in the order of its networks."""
     with CELLS.open(encoding="utf-8", newline="") as file:
-        return [published_cell(row) for row in csv.DictReader(file)]
+        return [read_cell(row) for row in csv.DictReader(file)]
 
 
-def published_cell(row: Mapping[str, str]) -> PublishedCell:
+def read_cell(row: Mapping[str, str]) -> PublishedCell:
     """A cell from a row of the file."""
     kbps, rtt_ms, size_bytes = float(row["bw_kbps"]), float(row["rtt_ms"]), int(row["bytes"])
     xs = {
@@ -150,14 +150,12 @@ def published_cell(row: Mapping[str, str]) -> PublishedCell:
 
 def whole_grid() -> list[list[Transfer]]:
     """The files of each of the 60 configurations that the rerun's figures show."""
-    shown = [cell for cell in published_cells() if cell.experiment != "iw"]
+    shown = [cell for cell in read_cells() if cell.experiment != "iw"]
     grouped = itertools.groupby(shown, key=lambda cell: (cell.experiment, cell.x, cell.transfer.iw))
     return [[cell.transfer for cell in files] for _, files in grouped]
 
 
-def gains_explained(
-    cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Sequence[float]]
-) -> Criterion:
+def check_gains(cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Sequence[float]]) -> Criterion:
     """The criterion that one shaper gives each gain of the figures,
     as measured or with an effect of the rerun's machine."""
     shown = [place for place, cell in enumerate(cells) if cell.experiment != "iw"]
@@ -174,7 +172,7 @@ def gains_explained(
             [cells[place] for place in shown], [cells[place].seconds for place in shown]
         ).values()
     ]
-    return unexplained_gains(published, trials)
+    return gain_criterion(published, trials)
 
 
 def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tuple[str, str], list[float]]:

@@ -100,7 +100,7 @@ EXPLANATIONS = {
 """Effects by our shaper: only netem's own rate lacks HTB's unshaped packets."""
 
 
-def explained(
+def explain(
     transfers: Sequence[Transfer], measured: Sequence[Row], shaper: str, name: str
 ) -> tuple[list[Row], Criterion]:
     """A row for each cell beyond LARGEST that an effect explains,
@@ -134,7 +134,7 @@ def possible_times(
         yield [mine if time is None else time for mine, time in zip(ours, predicted, strict=True)]
 
 
-def unexplained_gains(published: Sequence[float], trials: Sequence[Sequence[float]]) -> Criterion:
+def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]) -> Criterion:
     """The criterion that each published gain is near one of its `trials`, in percent.
 
     >>> unexplained_gains([0.6, 29.4, 42.2], [[0.1, 40.0, 22.0], [0.5, 28.6, 21.0]]).measured

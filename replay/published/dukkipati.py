@@ -114,7 +114,7 @@ def panel_results(
 ) -> tuple[list[Row], tuple[Criterion, Criterion]]:
     """Rows of a figure's panel with a row for each bucket,
     and criteria for the signs and order of the gains."""
-    buckets = bucketed(clients, gains, [bucket["bucket"] for bucket in panel], value)
+    buckets = group_gains(clients, gains, [bucket["bucket"] for bucket in panel], value)
     ours = [statistics.fmean(bucket) for bucket in buckets]
     published = [bucket["abs_ms"] for bucket in panel]
     rows = [
@@ -184,7 +184,7 @@ def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> st
     )
 
 
-def bucketed(
+def group_gains(
     clients: Sequence[Client], gains: Sequence[float], names: Sequence[str], value: Callable[[Client], float]
 ) -> list[list[float]]:
     """Gains of the clients in each bucket."""

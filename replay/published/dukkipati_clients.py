@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
-from replay.networks.copula import interpolated, quantile
+from replay.networks.copula import interpolate, quantile
 from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.runs.transfers import Transfer
 
@@ -105,7 +105,7 @@ def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> lis
             Client(
                 kbps=max(SLOWEST_KBPS, quantile("bw_kbps", data_center, normal.cdf(first))),
                 rtt_ms=max(1.0, quantile("rtt_ms", data_center, normal.cdf(other))),
-                size_bytes=max(1, round(interpolated(shares, sizes, generator.random()))),
+                size_bytes=max(1, round(interpolate(shares, sizes, generator.random()))),
             )
         )
     return clients

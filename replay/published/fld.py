@@ -62,9 +62,7 @@ Outcomes: TypeAlias = "dict[str, list[RaceOutcome]]"
 
 def run(lab: Lab) -> Reproduction:
     """Measure both networks with one and three background flows and bursts of both kinds."""
-    raced = {
-        (where, count): raced_by_control(lab, where, count) for where in (WAN, MOBILE) for count in COUNTS
-    }
+    raced = {(where, count): race_controls(lab, where, count) for where in (WAN, MOBILE) for count in COUNTS}
     rows = [row for (where, count), outcomes in raced.items() for row in case_rows(where, count, outcomes)]
     ratios = [row.ours for row in rows if row.unit == "x" and row.what.startswith("wan")]
     decided = interval({count: raced[WAN, count] for count in COUNTS})
@@ -137,8 +135,8 @@ class Interval:
 def interval(raced: Mapping[int, Outcomes]) -> Interval:
     """The interval of the median ratio, by the number of background flows."""
     generator = np.random.default_rng(2012)
-    low, high = np.quantile(drawn_medians(raced, REPEATS, generator), [0.025, 0.975])
-    few = drawn_medians(raced, FEW_REPEATS, generator)
+    low, high = np.quantile(draw_medians(raced, REPEATS, generator), [0.025, 0.975])
+    few = draw_medians(raced, FEW_REPEATS, generator)
     few_low, few_high = np.quantile(few, [0.025, 0.975])
     return Interval(
         low=float(low),
@@ -149,7 +147,7 @@ def interval(raced: Mapping[int, Outcomes]) -> Interval:
     )
 
 
-def drawn_medians(
+def draw_medians(
     raced: Mapping[int, Outcomes], runs: int, generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """Median ratio of all bursts in each of DRAWS draws of so many runs;
@@ -166,7 +164,7 @@ def drawn_medians(
     return medians
 
 
-def raced_by_control(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Outcomes:
+def race_controls(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Outcomes:
     """Run the races of both kinds of bursts."""
     return {control: race_all(lab, where, count, control, repeats) for control in CONTROLS}
 

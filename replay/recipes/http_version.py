@@ -10,7 +10,7 @@ connections each; or all over HTTP/2, one connection each, but for hosts without
 HTTP/1.1."""
 
 
-def over(recipe: Recipe, http: str) -> Recipe:
+def replace_http(recipe: Recipe, http: str) -> Recipe:
     """The page over one of HTTP.
 
     Sizes stay as recorded, although HTTP/2 compresses header fields. Hosts that shared a connection over

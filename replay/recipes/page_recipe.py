@@ -193,7 +193,7 @@ def read_recipes(release: Release) -> list[Recipe]:
     ]
     if not recipes:
         raise RecipeError(f"{release.manifest.crawl} holds no page that can be replayed")
-    return at_once(recipes) if release.manifest.crawl.kind == "localweb" else assume_think_times(recipes)
+    return drop_delays(recipes) if release.manifest.crawl.kind == "localweb" else assume_think_times(recipes)
 
 
 def baseline_of(release: Release, connections: Sequence[Row]) -> Baseline | None:
@@ -217,7 +217,7 @@ def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
     ]
 
 
-def at_once(recipes: Sequence[Recipe]) -> list[Recipe]:
+def drop_delays(recipes: Sequence[Recipe]) -> list[Recipe]:
     """The recipes without think times, resolvers' delays and distances: the local web has none, and what a
     crawl measures there is its own CPU."""
     return [

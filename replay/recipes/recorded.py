@@ -96,13 +96,13 @@ def recipe_of(load: PageLoad, number: int) -> Recipe | None:
         {**with_estimate(row, exchange), "began_us": began_us(exchange, base_us)}
         for row, exchange in zip(rows.responses, load.exchanges, strict=True)
     ]
-    recipe = make_recipe(visit, [whole("connection", row) for row in rows.connections], responses)
+    recipe = make_recipe(visit, [complete_row("connection", row) for row in rows.connections], responses)
     return recipe and assume_think_times([recipe])[0]
 
 
 def with_estimate(row: Row, exchange: RecordedExchange) -> Row:
     """A response's row, with an estimate in the place of an unknown size."""
-    completed = whole("response", row)
+    completed = complete_row("response", row)
     if completed["wire_bytes"] is None and (estimate := estimated_bytes(exchange)) is not None:
         completed |= {"wire_bytes": estimate, "header_bytes": exchange.header_text_bytes}
     return completed
@@ -116,7 +116,7 @@ def began_us(exchange: RecordedExchange, base_us: int) -> int | None:
     return None if exchange.times.sent is None else round(1e6 * exchange.started_s) - base_us
 
 
-def whole(table: str, row: Row) -> dict[str, Any]:
+def complete_row(table: str, row: Row) -> dict[str, Any]:
     """A row with all columns of its table."""
     return dict.fromkeys(released_tables()[table].schema.names) | dict(row)
 

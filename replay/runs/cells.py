@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.networks.profiles import Profile
-from replay.recipes.http_version import over
+from replay.recipes.http_version import replace_http
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.warm_cache import warm_recipe
 from replay.runs.background import LOAD, background
@@ -104,9 +104,9 @@ def plan(
     A paced window is loaded under each condition, paced.
     """
     kinds = {(arm.warm_cache, arm.http): arm for arm in conditions}
-    loaded = [{kind: loaded_recipe(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
+    loaded = [{kind: recipe_under(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
     # An arm that paces has all its windows paced: a window that is asked for both ways is loaded once.
-    senders = dict.fromkeys((int(iw), sent(arm, iw)) for arm in conditions for iw in windows)
+    senders = dict.fromkeys((int(iw), conditions_at(arm, iw)) for arm in conditions for iw in windows)
     return [
         Cell(
             recipe=of_page[arm.warm_cache, arm.http],
@@ -122,16 +122,16 @@ def plan(
     ]
 
 
-def sent(conditions: Conditions, window: int) -> Conditions:
+def conditions_at(conditions: Conditions, window: int) -> Conditions:
     """The conditions of loads at a window, which are paced if the window is."""
     paced = is_paced(window) and not conditions.pacing
     return dataclasses.replace(conditions, pacing=True) if paced else conditions
 
 
-def loaded_recipe(recipe: Recipe, conditions: Conditions) -> Recipe:
+def recipe_under(recipe: Recipe, conditions: Conditions) -> Recipe:
     """The recipe of a page as it is loaded under these conditions; raises RecipeError."""
     visited = warm_recipe(recipe) if conditions.warm_cache else recipe
-    return over(visited, conditions.http)
+    return replace_http(visited, conditions.http)
 
 
 def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:

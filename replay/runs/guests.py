@@ -181,10 +181,10 @@ def guest_for(share: Sequence[Cell]) -> Guest:
     networks: dict[Profile, list[Cell]] = {}
     for cell in share:
         networks.setdefault(cell.network, []).append(cell)
-    return Guest(jobs=calibrated_jobs(networks, windows, origins), recipes=recipes, origins=origins)
+    return Guest(jobs=make_jobs(networks, windows, origins), recipes=recipes, origins=origins)
 
 
-def calibrated_jobs(
+def make_jobs(
     networks: Mapping[Profile, list[Cell]], windows: Sequence[int], origins: int
 ) -> list[NetworkJob]:
     """A job for each network with its calibration: a full flight at every window,

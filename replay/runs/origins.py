@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from replay.networks.distances import NO_DISTANCE, RECORDED_DISTANCE, drawn_distance_us
+from replay.networks.distances import NO_DISTANCE, RECORDED_DISTANCE, draw_distance_us
 from replay.networks.queues import PUBLISHED
 from replay.recipes.page_recipe import Origin
 
@@ -74,7 +74,7 @@ def origin_settings(
         elif distance == RECORDED_DISTANCE and origin.distance_us is not None:
             distance_us = origin.distance_us
         else:
-            distance_us = drawn_distance_us(distance, country=country, kind=kind, other=other, place=place)
+            distance_us = draw_distance_us(distance, country=country, kind=kind, other=other, place=place)
         if origin.is_http3 and http3 == STAND_IN:
             sender = HTTP3_SENDER
         elif senders == ONE_SENDER:

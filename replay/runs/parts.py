@@ -95,7 +95,7 @@ def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
     return facts is not None and facts["plan"] == plan and not broken_sums(folder)
 
 
-def whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
+def find_whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
     """The parts of this plan that are stored and undamaged."""
     return [part for part in parts_of(total) if is_done(part.folder(replay), plan)]
 
@@ -124,7 +124,7 @@ def replay_parts(
 
     On KeyboardInterrupt, parts in progress are still finished and stored, and no other is begun.
     """
-    stored = whole_parts(replay, plan, total)
+    stored = find_whole_parts(replay, plan, total)
     shares = {Part(number, total): share for number, share in enumerate(share_out(cells, total), start=1)}
 
     def work(part: Part) -> None:
@@ -172,9 +172,9 @@ def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Ta
     PartError if one is missing or damaged.
     """
     parts = parts_of(total)
-    facts = [_checked(part.folder(replay), plan, part) for part in parts]
+    facts = [_check_part(part.folder(replay), plan, part) for part in parts]
     tables = [pq.ParquetFile(part.folder(replay) / "cells.parquet").read().cast(CELL) for part in parts]
-    return _sorted(pa.concat_tables(tables)), _together(facts)
+    return _sort_cells(pa.concat_tables(tables)), _merge_facts(facts)
 
 
 def remove_parts(replay: Path) -> None:
@@ -191,7 +191,7 @@ def _read(folder: Path) -> dict[str, Any] | None:
     return dict(facts) if isinstance(facts, dict) and isinstance(facts.get("plan"), dict) else None
 
 
-def _checked(folder: Path, plan: Mapping[str, Any], part: Part) -> dict[str, Any]:
+def _check_part(folder: Path, plan: Mapping[str, Any], part: Part) -> dict[str, Any]:
     facts = _read(folder)
     if facts is None:
         raise PartError(f"part {part} is not there: replay again")
@@ -203,7 +203,7 @@ def _checked(folder: Path, plan: Mapping[str, Any], part: Part) -> dict[str, Any
     return facts
 
 
-def _sorted(table: pa.Table) -> pa.Table:
+def _sort_cells(table: pa.Table) -> pa.Table:
     keys = [sort_key(row) for row in table.select(list(CELL_KEY)).to_pylist()]
     return table.take(sorted(range(len(keys)), key=keys.__getitem__)).combine_chunks()
 
@@ -215,7 +215,7 @@ def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
     )
 
 
-def _together(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The facts of all parts' guests, numbered consecutively; durations are summed."""
     before = [sum(len(part["guests"]) for part in facts[:place]) for place in range(len(facts))]
     return {

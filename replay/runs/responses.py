@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.runs.cells import Cell, milliseconds
-from replay.runs.run import Result, judged
+from replay.runs.run import Result, judge_cells
 from schema.computed_tables import CELL_KEY, REPLAYED_RESPONSE
 
 FILE = "responses.parquet"
@@ -30,7 +30,7 @@ def read_responses(folder: Path) -> Iterator[pa.Table]:
 
 def response_tables(result: Result) -> Iterator[pa.Table]:
     """Yield the responses of each load that is done, in the order of the cells."""
-    for row, cell, answer in judged(result.guests):
+    for row, cell, answer in judge_cells(result.guests):
         if row["state"] == "done" and answer is not None:
             key = {name: row[name] for name in CELL_KEY}
             loads = of_load(cell, answer["each"])

@@ -102,7 +102,7 @@ def replay(
 def result_of(crew: list[Guest], *, wall_s: float, programs: dict[str, str]) -> Result:
     """The outcome of guests that have ended: their calibration checks, and a row for each cell."""
     check_calibrations(crew)
-    rows = (row for row, _, _ in judged(crew))
+    rows = (row for row, _, _ in judge_cells(crew))
     batches = [
         pa.RecordBatch.from_pylist(batch, schema=CELL)
         for batch in iter(lambda: list(itertools.islice(rows, ROWS_AT_ONCE)), [])
@@ -118,7 +118,7 @@ def check_calibrations(crew: Sequence[Guest]) -> None:
             job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
 
 
-def judged(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
+def judge_cells(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
     """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys,
     after `check_calibrations`."""
     cells = [(cell, guest, job) for guest in crew for job in guest.jobs for cell in job.cells]

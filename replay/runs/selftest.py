@@ -7,7 +7,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES
 from replay.networks.profiles import Profile
 from replay.runs.calibration import CalibrationCheck, calibration_checks
-from replay.runs.guests import Guest, calibrated_jobs
+from replay.runs.guests import Guest, make_jobs
 
 ORIGINS = 4
 
@@ -15,7 +15,7 @@ ORIGINS = 4
 def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list[CalibrationCheck]]:
     """The calibration checks of each profile, by its id; raises GuestFailed."""
     guest = Guest(
-        jobs=calibrated_jobs({profile: [] for profile in profiles}, WINDOWS, ORIGINS),
+        jobs=make_jobs({profile: [] for profile in profiles}, WINDOWS, ORIGINS),
         recipes=[],
         origins=ORIGINS,
     )

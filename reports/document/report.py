@@ -36,7 +36,7 @@ from storage.signatures import Signer
 from storage.staging import put_new
 from storage.sums import seal
 from verdict.rule import RULE
-from verdict.stored import rounded
+from verdict.stored import round_numbers
 
 PNG_WIDTH = 1600
 """Width of a figure as PNG, in pixels."""
@@ -71,7 +71,7 @@ def verdict_of_inputs(inputs: ReportInputs) -> dict[str, Any] | None:
     if inputs.replay is None:
         return None
     broken = [f"The inputs are illustrative: {one}." for one in illustrative_because(inputs)]
-    verdict: dict[str, Any] = rounded(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
+    verdict: dict[str, Any] = round_numbers(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
     return verdict
 
 

@@ -14,7 +14,7 @@ from schema.recorded import RECORDED, is_recorded
 from storage.report_versions import newest_version, report_versions
 from storage.signatures import faults
 from storage.sums import MANIFEST, checksum_of
-from verdict.calibration import INSTRUMENT, Standing, standing
+from verdict.calibration import INSTRUMENT, Standing, read_standing
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,9 @@ def read_inputs(
     if with_replay and not isinstance(which, tuple):
         replay = chosen_replay(places.replays, places.decisions, release, which, signers)
     if back_cast is None:
-        back_cast = standing(places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT))
+        back_cast = read_standing(
+            places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT)
+        )
     before = _year_before(places.releases, release.crawl, year_before, signers)
     return ReportInputs(
         year=year,

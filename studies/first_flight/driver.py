@@ -179,7 +179,7 @@ def capture_socket() -> socket.socket:
     return sock
 
 
-def captured(sock: socket.socket) -> list[list[Any]]:
+def read_packets(sock: socket.socket) -> list[list[Any]]:
     """Time in nanoseconds, payload of each of its segments if it has several,
     and headers of each packet since the last call."""
     packets: list[list[Any]] = []
@@ -226,16 +226,16 @@ def ask_secured(
     as `ask` does."""
     session = None
     if cell["is_resumed"]:
-        _, session, _ = _secured(
+        _, session, _ = _ask_tls(
             client, cell | {"think_us": 0, "flushed": 0, "body": cell["bodies"][0]}, None
         )
         time.sleep(SETTLE_S)
-        captured(capture)
-    began, _, address = _secured(client, cell, session)
+        read_packets(capture)
+    began, _, address = _ask_tls(client, cell, session)
     return {"client": address, "request_ns": began}
 
 
-def _secured(
+def _ask_tls(
     client: Any,  # noqa: ANN401
     cell: dict[str, Any],
     session: ssl.SSLSession | None,
@@ -271,7 +271,7 @@ def main() -> None:
             else:
                 exchange = ask_secured(client, cell | {"bodies": work["bodies"]}, sock)
             time.sleep(SETTLE_S)
-            say({"cell": cell, "network": path["path"]["id"], "packets": captured(sock), **exchange})
+            say({"cell": cell, "network": path["path"]["id"], "packets": read_packets(sock), **exchange})
     say({"finished": True})
     sys.stdout.flush()
     os._exit(0)

@@ -20,16 +20,16 @@ from releases.catalogue import read_release
 from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from studies.page_loads import page_times, pages, table
-from studies.page_loads.comparing import Load, compare, measured
+from studies.page_loads.comparing import Load, compare, measure_all
 from studies.page_loads.loading import RealLoad, read_loads
 from studies.page_loads.networks import NETWORKS
-from studies.page_loads.replayed import release_of, replayed
+from studies.page_loads.replayed import release_of, replay_release
 from studies.page_loads.world import DATABASE, crawl, loads_file, make_loads, world
 
 FOLDER = results.FOLDER / "page-loads"
 SETS: Mapping[str, Callable[[], list[Page]]] = {
     "bundled": pages.bundled,
-    "recorded": lambda: pages.recorded(bundled_release(from_environment())),
+    "recorded": lambda: pages.read_recorded(bundled_release(from_environment())),
 }
 """Sets of pages; each has a server, a crawl and loads of its own."""
 IN_A_NAMESPACE = ("unshare", "--net", "--fork", "--kill-child")
@@ -76,7 +76,7 @@ def load_all(loads: int) -> None:
         sys.exit("loads are missing, see above; the same command goes on with them")
 
 
-def kept() -> list[RealLoad]:
+def read_kept() -> list[RealLoad]:
     """All loads that were made, refused ones too."""
     return [
         load
@@ -104,7 +104,7 @@ def replayed_loads(guests: int) -> list[Load]:
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
     releases = [read_release(release_of(FOLDER / name / DATABASE)) for name in SETS]
-    return [load for release in releases for load in replayed(lab, release, NETWORKS, guests)]
+    return [load for release in releases for load in replay_release(lab, release, NETWORKS, guests)]
 
 
 def main() -> None:
@@ -115,10 +115,10 @@ def main() -> None:
         return
     if not options.table:
         load_all(options.loads)
-    theirs = kept()
+    theirs = read_kept()
     real = [as_load(load) for load in theirs if load.refused is None]
     networks = [network.id for network in NETWORKS]
-    page_times.write(page_times.KEPT, measured(real, replayed_loads(options.guests), networks))
+    page_times.write(page_times.KEPT, measure_all(real, replayed_loads(options.guests), networks))
     comparisons = compare(page_times.read(page_times.KEPT))
     table.write(comparisons)
     print(f"{len(real)} loads by Chromium; {len(theirs) - len(real)} more did not count.")

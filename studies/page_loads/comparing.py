@@ -80,7 +80,7 @@ Measured = Mapping[tuple[str, str], tuple[Times, Times]]
 """Real and replayed times by network and measure."""
 
 
-def measured(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[str]) -> Measured:
+def measure_all(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[str]) -> Measured:
     """All measures of loads over each network."""
     real, replayed = list(real), list(replayed)
     return {

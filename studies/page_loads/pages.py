@@ -26,7 +26,7 @@ def bundled() -> list[Page]:
     return recipes.bundled()
 
 
-def recorded(release: Release) -> list[Page]:
+def read_recorded(release: Release) -> list[Page]:
     """Return the sample of the recorded release's pages as pages of the local web."""
     responses = by_visit(rows(release, "response"))
     source = Source(

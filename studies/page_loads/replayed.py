@@ -22,7 +22,7 @@ CONDITIONS = dataclasses.replace(PLAIN, congestion_control=CONGESTION_CONTROL, n
 """Nobody else at the bottleneck, as on the real path."""
 
 
-def replayed(lab: Lab, release: Release, networks: Sequence[Profile], guests: int) -> list[Load]:
+def replay_release(lab: Lab, release: Release, networks: Sequence[Profile], guests: int) -> list[Load]:
     """Replay all pages of a release; one seed, since without other traffic nothing is left to chance."""
     recipes = read_recipes(release)
     cells = plan(recipes, networks, windows=WINDOWS, seeds=1, conditions=(CONDITIONS,))

@@ -97,7 +97,7 @@ def time_row(comparison: Comparison) -> tuple[object, ...]:
         f"{value:.4f}"
         for value in (comparison.median_error, comparison.median_bias, comparison.rank_correlation)
     )
-    return (comparison.network, comparison.measure, comparison.pages, *errors, named(missed))
+    return (comparison.network, comparison.measure, comparison.pages, *errors, join_names(missed))
 
 
 def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...]:
@@ -107,7 +107,7 @@ def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...
     sure = [gain for gain in gains if gain.is_sure]
     means = (f"{mean(gains, 'real'):.4f}", f"{mean(gains, 'replayed'):.4f}")
     agreements = (len(gains), agreeing(gains), len(sure), agreeing(sure))
-    return (comparison.network, comparison.measure, *pair, *means, *agreements, named(missed))
+    return (comparison.network, comparison.measure, *pair, *means, *agreements, join_names(missed))
 
 
 def agreeing(gains: Sequence[Gain]) -> int:
@@ -115,6 +115,6 @@ def agreeing(gains: Sequence[Gain]) -> int:
     return sum(gain.has_same_sign for gain in gains)
 
 
-def named(missed: dict[str, bool]) -> str:
+def join_names(missed: dict[str, bool]) -> str:
     """Names of the bounds that are missed."""
     return ", ".join(name for name, is_missed in missed.items() if is_missed)

@@ -62,7 +62,7 @@ def pages() -> list[Recipe]:
     return [*map(real_page, PAGES), *sample(ordinary, RECORDED_PAGES)]
 
 
-def held(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
+def measure_price(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
     """Planned and measured CPU time in ms of a load at one rate under one condition."""
     cells = plan(recipes, [network(mbps)], windows=WINDOWS, seeds=1, conditions=[CONDITIONS[name]])
     with measured() as first:
@@ -116,7 +116,10 @@ def main() -> int:
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
     recipes = pages()
     every = [
-        held(lab, recipes, mbps, name) for _ in range(runs) for mbps in ROUND_TRIPS_MS for name in CONDITIONS
+        measure_price(lab, recipes, mbps, name)
+        for _ in range(runs)
+        for mbps in ROUND_TRIPS_MS
+        for name in CONDITIONS
     ]
     prices = medians(every)
     for price in prices:

@@ -63,7 +63,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
         for year, source in sources.items():
             recipes = source.recipes if pages == ALL else [sites[year][site] for site in shared]
             if pages == ALIKE:
-                recipes = list(map(alike, recipes))
+                recipes = list(map(equalise, recipes))
             facts = {
                 **source.facts,
                 "commit": code_commit(settings.commit),
@@ -77,7 +77,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
             yield (pages, year), Stages(folder, question, lab, facts, guests=1)
 
 
-def alike(recipe: Recipe) -> Recipe:
+def equalise(recipe: Recipe) -> Recipe:
     """A page without pauses of browser, servers and resolvers, whose distances are all drawn."""
     return dataclasses.replace(
         recipe,

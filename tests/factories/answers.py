@@ -11,10 +11,10 @@ from recordings.pages.recording import read_recording
 from reports.answer import KeyNumber, answer_of
 from reports.document.illustrative import limits_sentence
 from tests.verdict.worlds import PACED, World, saving
-from verdict.closing import closing
+from verdict.closing import find_closing
 from verdict.judgement import Look, judge
 from verdict.rule import RULE
-from verdict.stored import rounded, verdict_of
+from verdict.stored import round_numbers, verdict_of
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
@@ -49,10 +49,10 @@ def made_up_answer(headline: str) -> dict[str, Any]:
     look = Look(evidence=evidence)
     found = judge([look], RULE_OF_ONE, broken=broken)
     needs = tuple(
-        closing(look.effects(RULE_OF_ONE), found.of(one), RULE_OF_ONE) for one in found.having("open")
+        find_closing(look.effects(RULE_OF_ONE), found.of(one), RULE_OF_ONE) for one in found.having("open")
     )
     made = answer_of(
-        rounded(verdict_of(found, RULE_OF_ONE, closing=needs)),
+        round_numbers(verdict_of(found, RULE_OF_ONE, closing=needs)),
         illustrative_because=(),
         limits=bundled_limits(),
         fits=KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1),

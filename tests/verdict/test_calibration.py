@@ -20,11 +20,11 @@ from verdict.calibration import (
     BACKCAST_RULE,
     CannotDecide,
     Standing,
-    choices,
+    choose_windows,
     content_of,
     figures_of,
+    read_standing,
     sentence,
-    standing,
     write_backcast,
 )
 from verdict.judgement import Look
@@ -92,12 +92,12 @@ def replayed(rule: Rule, *, month: str | None = None) -> Replayed:
 
 
 def test_the_rule_chooses_ten_over_the_networks_of_2010() -> None:
-    answers = choices(experiment(SEARCH_MS), CALIBRATED)
+    answers = choose_windows(experiment(SEARCH_MS), CALIBRATED)
     assert [(answer.kind, answer.window) for answer in answers.values()] == [("raise", 10)] * 2
 
 
 def test_the_rule_keeps_three_where_every_page_fits_into_three_segments() -> None:
-    answers = choices(experiment(FITTING_MS, 0.0), CALIBRATED)
+    answers = choose_windows(experiment(FITTING_MS, 0.0), CALIBRATED)
     assert {answer.window for answer in answers.values()} == {3}
 
 
@@ -110,7 +110,7 @@ def test_no_constant_of_the_rule_is_changed_for_2010() -> None:
 def content() -> dict[str, Any]:
     rows = experiment(SEARCH_MS)
     backcast = content_of(
-        CALIBRATED, tuple(figures_of(rows, CALIBRATED)), choices(rows, CALIBRATED), seeds=1, commit="c"
+        CALIBRATED, tuple(figures_of(rows, CALIBRATED)), choose_windows(rows, CALIBRATED), seeds=1, commit="c"
     )
     whole: dict[str, Any] = json.loads(json.dumps(backcast))
     return whole
@@ -161,7 +161,7 @@ def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
         figure | {"is_met": figure["what"] != "SlowDC: mean gain of search"} for figure in content["figures"]
     ]
     write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
-    stored = standing(tmp_path / "backcast")
+    stored = read_standing(tmp_path / "backcast")
     assert stored.broken == ()
     (reason,) = stored.reasons
     assert reason.level == "low"
@@ -173,9 +173,9 @@ def test_a_missing_damaged_or_foreign_back_cast_breaks_the_chain(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
     folder = tmp_path / "backcast"
-    assert standing(folder).broken == ("There is no back-cast; run `firstflight replay backcast`.",)
+    assert read_standing(folder).broken == ("There is no back-cast; run `firstflight replay backcast`.",)
     write_backcast(folder, content, [])
-    assert standing(folder).content == content
-    assert "of another page player" in standing(folder, of=content | {"player": "other"}).broken[0]
+    assert read_standing(folder).content == content
+    assert "of another page player" in read_standing(folder, of=content | {"player": "other"}).broken[0]
     (folder / "cells.parquet").write_bytes(b"")
-    assert "is damaged" in standing(folder).broken[0]
+    assert "is damaged" in read_standing(folder).broken[0]

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from tests.verdict.worlds import PACED, saving
-from verdict.closing import closing
+from verdict.closing import find_closing
 from verdict.effects import measure
 from verdict.evidence import Evidence
-from verdict.groups import GROUPS, share_of, within
+from verdict.groups import GROUPS, select_group, share_of
 from verdict.judgement import Look, judge
-from verdict.ledger import by_group, clauses, levels
+from verdict.ledger import clauses, judge_groups, measure_levels
 from verdict.rule import RULE
-from verdict.stored import in_bytes, verdict_of
+from verdict.stored import encode_verdict, verdict_of
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
@@ -43,7 +43,7 @@ def a_world(resent: float) -> Evidence:
 def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is_are_told_apart() -> None:
     evidence = with_lines(a_world(0.1), slow_resent_pp=2.0)
     look = Look(evidence=evidence)
-    rows = {entry.id: entry for entry in by_group(look, RULE_OF_ONE)}
+    rows = {entry.id: entry for entry in judge_groups(look, RULE_OF_ONE)}
     assert (rows["slow"].kind, rows["quick"].kind, rows["quick"].window) == ("stays", "raise", PACED)
     assert "middle" not in rows
     phrases = clauses(tuple(rows.values()), judge([look], RULE_OF_ONE))
@@ -61,7 +61,7 @@ def test_groups_by_one_bound_share_out_all_lines() -> None:
 def test_a_group_counts_each_stratum_by_the_part_of_it_that_is_inside() -> None:
     evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
     group = next(group for group in GROUPS if group.id == "rtt-20")
-    inside = within(evidence, group)
+    inside = select_group(evidence, group)
     assert {evidence.networks[place].rtt_ms for place in inside.places} == {10.0}
     assert share_of(evidence, group) == pytest.approx(1 / 3, abs=0.01)
 
@@ -73,7 +73,7 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
         answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
         assert answer.of(PACED).verdict == "open"
         effects = measure(evidence, [PACED], incumbent=10)
-        needed = closing(effects, answer.of(PACED), RULE_OF_ONE)
+        needed = find_closing(effects, answer.of(PACED), RULE_OF_ONE)
         assert (needed.loads is None) is (of_pages > of_pairs)
         assert needed.pages is not None
         assert needed.pages > 1
@@ -85,7 +85,7 @@ def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
     sent = evidence.values["bytes_retransmitted"].copy()
     sent[:, 0] = np.where(slow, 40.0, 10.0)
     looked = dataclasses.replace(evidence, values={**evidence.values, "bytes_retransmitted": sent})
-    by_group_id = {level.id: level for level in levels(Look(evidence=looked), RULE_OF_ONE)}
+    by_group_id = {level.id: level for level in measure_levels(Look(evidence=looked), RULE_OF_ONE)}
     assert {*by_group_id} == {"slow", "quick"}
     assert by_group_id["slow"].resent.estimate == pytest.approx(4.0)
     assert by_group_id["quick"].resent.estimate == pytest.approx(1.0)
@@ -96,8 +96,8 @@ def test_where_too_few_draws_give_no_interval_nothing_is_said_of_what_closes_it(
     evidence = a_world(0.1).where(np.arange(512) < 2)
     answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
     assert answer.of(PACED).verdict == "open"
-    needed = closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)
+    needed = find_closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)
     assert (needed.loads, needed.pages) == (None, None)
     assert needed.sentence.endswith("would not tell of IW 16 paced.")
     verdict = verdict_of(answer, RULE_OF_ONE, closing=(needed,))
-    assert json.loads(in_bytes(verdict))["closing"][0]["pages"] is None
+    assert json.loads(encode_verdict(verdict))["closing"][0]["pages"] is None

@@ -11,7 +11,7 @@ from releases.interval import Interval
 from replay.runs.initial_window import Paced
 from tests.verdict.worlds import PACED, World, saving
 from verdict.headline import headline, sentences
-from verdict.judgement import Answer, Judged, Look, Reason, chosen_of, judge
+from verdict.judgement import Answer, Judged, Look, Reason, choose, judge
 from verdict.rule import RULE, Rule
 
 BARE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
@@ -130,14 +130,14 @@ def make_judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, .
 
 
 def test_the_smallest_window_that_no_larger_surpasses_is_chosen() -> None:
-    assert chosen_of([make_judged(16), make_judged(20)]) == 16
-    assert chosen_of([make_judged(16, surpassed_by=(20,)), make_judged(20)]) == 20
-    assert chosen_of([]) is None
+    assert choose([make_judged(16), make_judged(20)]) == 16
+    assert choose([make_judged(16, surpassed_by=(20,)), make_judged(20)]) == 20
+    assert choose([]) is None
 
 
 def test_of_a_paced_and_an_unpaced_window_the_one_with_more_net_benefit_is_chosen() -> None:
-    assert chosen_of([make_judged(Paced(16), benefit=0.1), make_judged(16, benefit=0.2)]) == 16
-    assert chosen_of([make_judged(Paced(16), benefit=0.3), make_judged(16, benefit=0.2)]) == Paced(16)
+    assert choose([make_judged(Paced(16), benefit=0.1), make_judged(16, benefit=0.2)]) == 16
+    assert choose([make_judged(Paced(16), benefit=0.3), make_judged(16, benefit=0.2)]) == Paced(16)
 
 
 def test_a_larger_window_surpasses_by_another_percent() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.verdict.worlds import PACED, saving
 from verdict.judgement import Look
-from verdict.ledger import Arm, ledger
+from verdict.ledger import Arm, make_ledger
 from verdict.rule import RULE
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
@@ -15,7 +15,7 @@ RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 def test_a_price_turns_the_answer_and_says_so() -> None:
     world = dataclasses.replace(saving(5, 0.6), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
     evidence = world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
-    rows = {entry.id: entry for entry in ledger([Look(evidence=evidence)], RULE_OF_ONE)}
+    rows = {entry.id: entry for entry in make_ledger([Look(evidence=evidence)], RULE_OF_ONE)}
     assert rows["own"].kind == "stays"
     assert not rows["own"].turns
     assert (rows["price 0.18"].kind, rows["price 0.18"].turns) == ("raise", True)
@@ -33,7 +33,7 @@ def test_an_arm_with_other_loads_is_judged_by_the_same_rule() -> None:
         for resent in (0.6, 0.1)
     )
     arms = [Arm(id="queues high", title="deep queues", evidence=near)]
-    rows = {entry.id: entry for entry in ledger([Look(evidence=default)], RULE_OF_ONE, arms=arms)}
+    rows = {entry.id: entry for entry in make_ledger([Look(evidence=default)], RULE_OF_ONE, arms=arms)}
     assert (rows["queues high"].kind, rows["queues high"].turns) == ("raise", True)
 
 
@@ -49,7 +49,7 @@ def test_harm_to_others_alone_asks_short_flows_and_no_payload() -> None:
         everyone = dataclasses.replace(evidence, values=values)
         rule = dataclasses.replace(RULE_OF_ONE, guards=RULE.guards)
         kinds[longer] = {
-            entry.id: entry.kind for entry in ledger([Look(evidence=evidence)], rule, everyone=everyone)
+            entry.id: entry.kind for entry in make_ledger([Look(evidence=evidence)], rule, everyone=everyone)
         }
     assert (kinds[1.0]["own"], kinds[1.0]["others alone"], kinds[1.2]["others alone"]) == (
         "stays",
@@ -67,10 +67,8 @@ def test_open_answers_are_alike_whatever_else_is_open() -> None:
     paced = dataclasses.replace(
         own, windows=own.windows[:2], values={name: array[:, :2] for name, array in own.values.items()}
     )
-    rows = {
-        entry.id: entry
-        for entry in ledger([Look(evidence=own)], rule, arms=[Arm(id="near", title="near", evidence=paced)])
-    }
+    near = Arm(id="near", title="near", evidence=paced)
+    rows = {entry.id: entry for entry in make_ledger([Look(evidence=own)], rule, arms=[near])}
     assert rows["own"].kind == rows["near"].kind == "open"
     assert rows["own"].answer != rows["near"].answer
     assert not rows["near"].turns

@@ -9,9 +9,9 @@ import numpy as np
 from tests.verdict.worlds import PACED, saving
 from verdict.effects import measure
 from verdict.judgement import Look, judge
-from verdict.ledger import ledger
+from verdict.ledger import make_ledger
 from verdict.rule import RULE
-from verdict.stored import FILE, in_bytes, verdict_of, write_verdict
+from verdict.stored import FILE, encode_verdict, verdict_of, write_verdict
 
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED))
 
@@ -28,12 +28,12 @@ def make_verdict(order: np.random.Generator | None = None) -> bytes:
             again={name: array[places] for name, array in evidence.again.items()},
         )
     looks = [Look(evidence=evidence)]
-    return in_bytes(
+    return encode_verdict(
         verdict_of(
             judge(looks, RULE_OF_ONE),
             RULE_OF_ONE,
             effects=measure(evidence, [PACED], incumbent=10),
-            ledger=ledger(looks, RULE_OF_ONE),
+            ledger=make_ledger(looks, RULE_OF_ONE),
         )
     )
 
@@ -45,7 +45,7 @@ def test_equal_loads_in_any_order_make_equal_bytes() -> None:
 def test_a_verdict_is_written_as_it_is(tmp_path: Path) -> None:
     content = json.loads(make_verdict())
     write_verdict(tmp_path, content)
-    assert (tmp_path / FILE).read_bytes() == in_bytes(content)
+    assert (tmp_path / FILE).read_bytes() == encode_verdict(content)
     assert content["candidates"][0]["beside"]["document"]["estimate"] == 0
 
 

@@ -11,7 +11,14 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.backcast import calibration, experiment
 from replay.errors import ReplayError
-from verdict.calibration import choices, content_of, figures_of, sentence, standing, write_backcast
+from verdict.calibration import (
+    choose_windows,
+    content_of,
+    figures_of,
+    read_standing,
+    sentence,
+    write_backcast,
+)
 
 
 @click.command("backcast")
@@ -43,19 +50,20 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
       firstflight replay backcast --seeds 10 --json
       firstflight replay backcast --unless-stored
     """
-    stored = standing(settings.backcast).content if unless_stored else None
+    stored = read_standing(settings.backcast).content if unless_stored else None
     if stored is not None and stored["seeds"] == seeds:
         click.echo(f"stored already, by {seeds} seeds. {sentence(stored)}", err=True)
         return
     commit = code_commit(settings.commit)
-    loads = calibration.planned_loads() + experiment.planned_loads(seeds=seeds)
+    loads = calibration.count_loads() + experiment.count_loads(seeds=seeds)
     with one_line(ReplayError, OSError):
         lab = find_lab(settings.cache_dir)
         with tqdm(total=loads, unit="load", disable=None, desc="back-cast") as progress:
             calibrated = calibration.calibrate(lab, progress)
             found = experiment.run_experiment(lab, calibrated, seeds=seeds, progress=progress)
         figures = tuple(figures_of(found, calibrated))
-        content = content_of(calibrated, figures, choices(found, calibrated), seeds=seeds, commit=commit)
+        windows = choose_windows(found, calibrated)
+        content = content_of(calibrated, figures, windows, seeds=seeds, commit=commit)
         write_backcast(settings.backcast, content, [row for rows in found.values() for row in rows])
     if as_json:
         click.echo(json.dumps(content, indent=2, sort_keys=True))

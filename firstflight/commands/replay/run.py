@@ -22,12 +22,12 @@ from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
 from replay.lab.player import player_key
 from replay.networks.population_csv import PopulationError
-from replay.runs.parts import count_parts, join_parts, replay_part, replay_parts, whole_parts
+from replay.runs.parts import count_parts, find_whole_parts, join_parts, replay_part, replay_parts
 from replay.runs.price import core_seconds
 from replay.runs.replay_folder import kernel_facts
 from storage.signatures import SigningFailed
 from verdict.arms import ARMS
-from verdict.calibration import standing
+from verdict.calibration import read_standing
 from verdict.deciding import Loaded, decide
 from verdict.full_replay import FullReplay, plan_replay
 from verdict.question import STRATA, Question
@@ -159,7 +159,7 @@ def run_decision(
     try:
         for found in decide(load, rule, strata=STRATA, budget_s=60 * file.budget_minutes):
             replayed = Replayed(looks=found.looks, everyone=found.everyone, rule=rule, month=month_of(facts))
-            verdict = replayed.verdict(standing(settings.backcast))
+            verdict = replayed.verdict(read_standing(settings.backcast))
             write_verdict(folder, verdict)
             click.echo(f"stage {len(found.plans)}: {verdict['headline']}", err=True)
         for name in file.arms:
@@ -169,7 +169,7 @@ def run_decision(
         raise Stopped(
             f"whole stages with their verdict, and parts of the next, are kept in {folder}, and {GO_ON}"
         ) from None
-    verdict = of_stages(*read_stages(folder)).verdict(standing(settings.backcast))
+    verdict = of_stages(*read_stages(folder)).verdict(read_standing(settings.backcast))
     return verdict, write_verdict(folder, verdict)
 
 
@@ -177,14 +177,14 @@ def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int)
     """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
     lab, plan = find_lab(settings.cache_dir), full.plan
     total = count_parts(full.cells, guests=guests)
-    if done := len(whole_parts(folder, plan, total)):
+    if done := len(find_whole_parts(folder, plan, total)):
         click.echo(f"{done} of {total} parts were done already", err=True)
     with tqdm(total=len(full.cells), unit="load", disable=None, desc="replay") as progress:
         one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
         try:
             replay_parts(full.cells, folder, plan, total, guests=guests, replayer=one_part)
         except KeyboardInterrupt:
-            kept = len(whole_parts(folder, plan, total))
+            kept = len(find_whole_parts(folder, plan, total))
             raise Stopped(f"{kept} of {total} parts are kept, and {GO_ON}") from None
     return join_parts(folder, plan, full.facts, total, signer=settings.signer)
 

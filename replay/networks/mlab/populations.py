@@ -12,7 +12,14 @@ import numpy as np
 from replay.networks.mlab import sites
 from replay.networks.mlab.files import PERCENTS, Country
 from replay.networks.mlab.joint import RHO, Cloud, Floats, world
-from replay.networks.mlab.sample import PAGE_BYTES, ROUND_TRIPS, Sample, sampled, slowness, weighted_quantiles
+from replay.networks.mlab.sample import (
+    PAGE_BYTES,
+    ROUND_TRIPS,
+    Sample,
+    draw_sample,
+    slowness,
+    weighted_quantiles,
+)
 from replay.networks.population_csv import PopulationError
 from replay.networks.queues import QUEUES
 from replay.networks.stored_populations import NewPopulation
@@ -60,20 +67,21 @@ def populations_of(
     if codes:
         for code in codes:
             chosen = country(by_code, code)
-            yield from twice(
+            yield from make_both(
                 f"{name}-{code.lower()}", chosen.code, world([chosen], rho=rho), by_tests, month, rho
             )
         return
     lacking = f" without {', '.join(left_out)}" if left_out else ""
-    yield from twice(name, f"{len(countries)} countries by tests{lacking}", by_tests, by_tests, month, rho)
-    slow = slowest(countries)
+    title = f"{len(countries)} countries by tests{lacking}"
+    yield from make_both(name, title, by_tests, by_tests, month, rho)
+    slow = select_slowest(countries)
     title = (
         f"the {len(slow)} slowest countries by tests ({', '.join(sorted(country.code for country in slow))})"
     )
-    yield made(f"{name}-slow{len(slow)}", title, world(slow, rho=rho), month, rho)
+    yield make_population(f"{name}-slow{len(slow)}", title, world(slow, rho=rho), month, rho)
     weights, source = (read_users(USERS), USERS_SOURCE) if users is None else (users, users_source)
     title = f"countries by Internet users ({source})"
-    yield made(f"{name}-users", title, world(countries, rho=rho, weights=weights), month, rho)
+    yield make_population(f"{name}-users", title, world(countries, rho=rho, weights=weights), month, rho)
 
 
 def country(by_code: Mapping[str, Country], code: str) -> Country:
@@ -87,30 +95,31 @@ def country(by_code: Mapping[str, Country], code: str) -> Country:
     return country
 
 
-def usable(countries: Sequence[Country]) -> list[Country]:
+def select_usable(countries: Sequence[Country]) -> list[Country]:
     """Countries with enough tests to be used alone."""
     return [country for country in countries if country.tests >= FEWEST_TESTS]
 
 
-def slowest(countries: Sequence[Country]) -> list[Country]:
+def select_slowest(countries: Sequence[Country]) -> list[Country]:
     """The slowest countries by `slowness` of their medians, slowest first."""
-    candidates = usable(countries)
+    candidates = select_usable(countries)
     medians = np.array([(country.bandwidth_mbps[MEDIAN], country.rtt_ms[MEDIAN]) for country in candidates])
     order = np.argsort(-slowness(medians[:, 0], medians[:, 1]), kind="stable")
     return [candidates[at] for at in order[:SLOWEST]]
 
 
-def twice(
+def make_both(
     name: str, title: str, cloud: Cloud, by_tests: Cloud, month: str, rho: float
 ) -> Iterator[NewPopulation]:
     """A population as measured, and with the HTTP round trips of visitors."""
-    yield made(name, title, cloud, month, rho)
+    yield make_population(name, title, cloud, month, rho)
     further = f"{title}, plus HTTP round trips of visitors by CrUX of {sites.MEASURED}"
     measured = min(month, sites.MEASURED)
-    yield made(name, further, sites.seen_from(cloud, by_tests), month, rho, measured=measured, suffix="-crux")
+    distant = sites.add_distances(cloud, by_tests)
+    yield make_population(name, further, distant, month, rho, measured=measured, suffix="-crux")
 
 
-def made(
+def make_population(
     name: str,
     title: str,
     cloud: Cloud,
@@ -132,7 +141,7 @@ def made(
         )
     if rho != RHO:
         suffix += f"-r{'p' if rho > 0 else ''}{round(100 * abs(rho)):02}"
-    rows = list(rows_of(sampled(cloud)))
+    rows = list(rows_of(draw_sample(cloud)))
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -176,13 +185,13 @@ def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     ):
         values: Floats = np.array([row[column] for row in rows]) / factor
         percentiles[name] = {
-            "source": rounded(np.quantile(source, SHARES)),
-            "sample": rounded(weighted_quantiles(values, weights, SHARES)),
+            "source": round_values(np.quantile(source, SHARES)),
+            "sample": round_values(weighted_quantiles(values, weights, SHARES)),
         }
     return percentiles
 
 
-def rounded(values: Floats) -> list[float]:
+def round_values(values: Floats) -> list[float]:
     """Values to four significant digits."""
     return [float(f"{value:.4g}") for value in values]
 

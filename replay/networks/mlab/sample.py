@@ -59,7 +59,7 @@ def slowness(bandwidth_mbps: Floats, rtt_ms: Floats) -> Floats:
     return order
 
 
-def sampled(cloud: Cloud) -> Sample:
+def draw_sample(cloud: Cloud) -> Sample:
     """The sample of a cloud."""
     bandwidth, rtt = cloud.bandwidth_mbps, cloud.rtt_ms
     others, slow = split_by_slowness(cloud)

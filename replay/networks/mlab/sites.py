@@ -29,7 +29,7 @@ def distances_ms(world: Cloud) -> Floats:
     return distances
 
 
-def seen_from(cloud: Cloud, world: Cloud) -> Cloud:
+def add_distances(cloud: Cloud, world: Cloud) -> Cloud:
     """The cloud's networks with HTTP round trips of visitors;
     the first and the last distance hold beyond their percentiles."""
     normal = NormalDist()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from replay.lab import guest_process
-from replay.lab.guest_process import claimed_cpu, usable_cpus
+from replay.lab.guest_process import claim_cpu, usable_cpus
 from tests.replay.lab.test_failing_guests import STARTER
 
 
@@ -23,9 +23,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_guests_share_cpus_evenly_once_each_has_one(folder: Path) -> None:
     with contextlib.ExitStack() as held:
-        took = [held.enter_context(claimed_cpu([3, 1, 2])) for _ in range(5)]
+        took = [held.enter_context(claim_cpu([3, 1, 2])) for _ in range(5)]
     assert took == [3, 1, 2, 3, 1]
-    with claimed_cpu([2, 3]) as cpu:
+    with claim_cpu([2, 3]) as cpu:
         assert cpu == 2
 
 
@@ -33,13 +33,13 @@ def test_without_a_folder_for_claims_a_guest_takes_the_cpu_it_prefers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guest_process, "claims_folder", lambda: tmp_path / "none")
-    with claimed_cpu([1, 0]) as first, claimed_cpu([1, 0]) as second:
+    with claim_cpu([1, 0]) as first, claim_cpu([1, 0]) as second:
         assert (first, second) == (1, 1)
 
 
 def test_a_link_that_another_user_left_in_place_of_a_claim_is_not_followed(folder: Path) -> None:
     (folder / "0.0").symlink_to(folder / "elsewhere")
-    with claimed_cpu([0, 1]) as cpu:
+    with claim_cpu([0, 1]) as cpu:
         assert cpu == 1
     assert not (folder / "elsewhere").exists()
 

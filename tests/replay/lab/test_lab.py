@@ -13,7 +13,7 @@ from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES, profile
 from replay.networks.profiles import Profile, symmetric
-from replay.networks.stored_populations import BUNDLED, find_population, stored
+from replay.networks.stored_populations import BUNDLED, find_population, list_stored
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.calibration import Flight, count_flights
@@ -86,7 +86,7 @@ def test_every_profile_passes_its_calibration_checks(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_every_network_of_the_bundled_populations_passes_its_calibration_checks(lab: Lab) -> None:
-    for population in stored(BUNDLED):
+    for population in list_stored(BUNDLED):
         networks = find_population(BUNDLED, population.id).profiles[:: 1 if ALL else 4]
         checks_by_network = selftest(lab, networks)
         assert set(checks_by_network) == {network.id for network in networks}

@@ -104,7 +104,7 @@ def test_pacing_spares_a_short_queue_the_burst_of_a_large_window(lab: Lab) -> No
 
 def in_real_time(lab: Lab) -> Lab:
     """Debian's kernel; on a CPU that it cannot run on, the lab's own in real time."""
-    return debian.locate(lab.player) if debian.runs_here() else dataclasses.replace(lab, is_virtual=False)
+    return debian.locate(lab.player) if debian.can_run() else dataclasses.replace(lab, is_virtual=False)
 
 
 @pytest.mark.thorough
@@ -131,7 +131,7 @@ def test_a_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) -> Non
 def test_without_debians_kernel_one_line_says_what_to_install(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(debian, "runs_here", lambda: True)
+    monkeypatch.setattr(debian, "can_run", lambda: True)
     with pytest.raises(LabMissing, match="apt-get install user-mode-linux"):
         debian.locate(lab.player, kernel=lab.player.with_name("absent"))
 
@@ -142,10 +142,10 @@ def test_without_debians_kernel_one_line_says_what_to_install(
 def test_debians_kernel_does_not_run_on_a_cpu_with_amx(tmp_path: Path, flags: str, runs: bool) -> None:
     cpu = tmp_path / "cpuinfo"
     cpu.write_text(f"processor\t: 0\nflags\t\t: {flags}\n\n", encoding="ascii")
-    assert debian.runs_here(cpu) is runs
+    assert debian.can_run(cpu) is runs
 
 
 def test_where_debians_kernel_cannot_run_one_line_says_why(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debian, "runs_here", lambda: False)
+    monkeypatch.setattr(debian, "can_run", lambda: False)
     with pytest.raises(LabMissing, match="a CPU without AMX"):
         debian.locate(lab.player)

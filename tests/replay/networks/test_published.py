@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from replay.networks.distances import DISTANCE, FAR, NEAR, RECORDED_DISTANCE, drawn_distance_us
+from replay.networks.distances import DISTANCE, FAR, NEAR, RECORDED_DISTANCE, draw_distance_us
 from replay.networks.mlab.draws import draw_networks
 from replay.networks.profiles import FRAME_BYTES, symmetric
 from replay.networks.queues import PERCENTS, PUBLISHED, QUEUES, read_depths
@@ -57,7 +57,7 @@ def test_a_reading_replaces_the_queue_of_a_drawn_network_alone() -> None:
 def drawn_ms(which: str, country: str | None = None) -> list[float]:
     numbers = random.Random(1)
     return [
-        drawn_distance_us(
+        draw_distance_us(
             which, country=country, kind=numbers.random(), other=numbers.random(), place=numbers.random()
         )
         / 1e3
@@ -77,7 +77,7 @@ def test_with_the_line_the_default_meets_the_published_median() -> None:
     numbers = random.Random(2)
     whole, weights = [], []
     for network in networks:
-        distance_us = drawn_distance_us(
+        distance_us = draw_distance_us(
             RECORDED_DISTANCE,
             country=network.profile.country,
             kind=numbers.random(),

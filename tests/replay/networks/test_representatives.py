@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from replay.networks.population_csv import CsvPopulation
-from replay.networks.representatives import representatives, slowness_ms
+from replay.networks.representatives import choose_representatives, slowness_ms
 from replay.networks.stored_populations import CURRENT, find_population
 
 
@@ -16,7 +16,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> CsvPopulation:
 
 @pytest.mark.parametrize("count", [2, 4, 8, 16, 63])
 def test_they_carry_the_weight_of_the_whole_and_of_its_slow_part(whole: CsvPopulation, count: int) -> None:
-    few = representatives(whole, count)
+    few = choose_representatives(whole, count)
     average, slow = (dict(population.weights) for population in few.populations)
     assert len(few.profiles) == count
     assert {profile.id for profile in few.profiles} == set(average)
@@ -36,14 +36,14 @@ def test_the_slowness_at_their_middle_is_that_of_the_whole(whole: CsvPopulation)
                 return slowness_ms(profile)
         raise AssertionError
 
-    assert median(representatives(whole, 16)) == pytest.approx(median(whole), rel=0.15)
+    assert median(choose_representatives(whole, 16)) == pytest.approx(median(whole), rel=0.15)
 
 
 def test_a_network_of_great_weight_stands_for_itself(whole: CsvPopulation) -> None:
     average, slow = whole.populations
     heavy = whole.profiles[40].id
     weights = tuple((name, 0.9 if name == heavy else 0.1 / 63) for name, _ in average.weights)
-    few = representatives(
+    few = choose_representatives(
         dataclasses.replace(whole, populations=(dataclasses.replace(average, weights=weights), slow)), 8
     )
     shares = dict(few.populations[0].weights)
@@ -52,5 +52,5 @@ def test_a_network_of_great_weight_stands_for_itself(whole: CsvPopulation) -> No
 
 
 def test_all_networks_are_taken_where_there_are_no_more(whole: CsvPopulation) -> None:
-    assert representatives(whole, 64) is whole
-    assert "of its 64 networks stand for all" in representatives(whole, 8).populations[0].source
+    assert choose_representatives(whole, 64) is whole
+    assert "of its 64 networks stand for all" in choose_representatives(whole, 8).populations[0].source

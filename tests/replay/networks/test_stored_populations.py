@@ -19,8 +19,8 @@ from replay.networks.stored_populations import (
     check_population,
     facts_of,
     find_population,
+    list_stored,
     store,
-    stored,
 )
 
 ROWS = "bandwidth_kbps,rtt_ms,loss,weight,slow_weight\n20000,30,0,5,0\n400,200,0.01,2,1\n"
@@ -45,7 +45,7 @@ def test_the_bundled_populations_are_those_that_the_code_makes() -> None:
 
 
 def test_the_bundled_populations_are_read_with_their_slow_part(tmp_path: Path) -> None:
-    assert [facts.id for facts in stored(tmp_path)] == [
+    assert [facts.id for facts in list_stored(tmp_path)] == [
         "mlab-2025-10",
         "mlab-2025-10-crux",
         "mlab-2025-10-r00",
@@ -53,7 +53,7 @@ def test_the_bundled_populations_are_read_with_their_slow_part(tmp_path: Path) -
         "mlab-2025-10-slow20",
         "mlab-2025-10-users",
     ]
-    for facts in stored(tmp_path):
+    for facts in list_stored(tmp_path):
         whole, slow = find_population(tmp_path, facts.id).populations
         assert len(whole.weights) == facts.networks >= 48
         assert sum(weight for _, weight in whole.weights) == pytest.approx(1)
@@ -65,7 +65,7 @@ def test_the_bundled_populations_are_read_with_their_slow_part(tmp_path: Path) -
 
 def test_a_population_is_stored_and_found_again(tmp_path: Path) -> None:
     facts = store(tmp_path, new())
-    assert facts in stored(tmp_path)
+    assert facts in list_stored(tmp_path)
     whole, slow = find_population(tmp_path, "own-2026-05").populations
     assert dict(whole.weights) == pytest.approx({"own-2026-05-1": 5 / 7, "own-2026-05-2": 2 / 7})
     assert dict(slow.weights) == {"own-2026-05-2": 1.0}
@@ -139,4 +139,4 @@ def test_an_unknown_id_names_those_that_there_are(tmp_path: Path) -> None:
 def test_a_broken_description_is_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
     with pytest.raises(PopulationError, match="does not describe a population"):
-        stored(tmp_path)
+        list_stored(tmp_path)

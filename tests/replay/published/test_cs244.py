@@ -3,16 +3,16 @@
 import pytest
 
 from replay.published import cs244
-from replay.published.cs244_differences import explained, windows, with_an_early_end_of_slow_start
+from replay.published.cs244_differences import explain, windows, with_an_early_end_of_slow_start
 from replay.published.reproduction import Row
 
 
 def published(what: str) -> cs244.PublishedCell:
-    return next(cell for cell in cs244.published_cells() if cell.what == what)
+    return next(cell for cell in cs244.read_cells() if cell.what == what)
 
 
 def test_the_raw_run_has_66_configurations_of_which_the_figures_show_60() -> None:
-    cells = cs244.published_cells()
+    cells = cs244.read_cells()
     of_window = {(cell.experiment, cell.transfer.profile.id, cell.transfer.iw) for cell in cells}
     sizes = {(cell.x, cell.transfer.iw) for cell in cells if cell.experiment == "segments"}
     assert len({key for key in of_window if key[0] != "segments"}) + len(sizes) == 66
@@ -30,7 +30,7 @@ def test_the_raw_run_has_66_configurations_of_which_the_figures_show_60() -> Non
 def test_the_medians_add_up_to_the_means_that_the_run_prints(what: str, total_s: float) -> None:
     files = [
         cell.seconds
-        for cell in cs244.published_cells()
+        for cell in cs244.read_cells()
         if cell.what.startswith(what) and cell.what.endswith("IW 10")
     ]
     assert len(files) == 5
@@ -62,7 +62,7 @@ def test_a_cell_far_off_is_explained_by_what_predicts_it_and_else_counted() -> N
 
     def look(ours: float) -> tuple[int, float]:
         row = Row(what="a cell", unit="s", published=cell.seconds, ours=ours)
-        rows, criterion = explained([cell.transfer], [row], "netem", "netem")
+        rows, criterion = explain([cell.transfer], [row], "netem", "netem")
         return len(rows), criterion.measured
 
     two_packets_s = 2 * 1514 * 8 / 256_000
@@ -73,31 +73,31 @@ def test_a_cell_far_off_is_explained_by_what_predicts_it_and_else_counted() -> N
 
 def with_gains(factor: float) -> dict[str, list[float]]:
     """The published times for either shaper, with every time at IW 3 multiplied."""
-    times = [cell.seconds * (factor if cell.transfer.iw == 3 else 1.0) for cell in cs244.published_cells()]
+    times = [cell.seconds * (factor if cell.transfer.iw == 3 else 1.0) for cell in cs244.read_cells()]
     return dict.fromkeys(cs244.SHAPERS, times)
 
 
 def test_gains_that_neither_shaper_gives_are_counted() -> None:
-    cells = cs244.published_cells()
-    assert cs244.gains_explained(cells, with_gains(1.0)).passed
-    assert cs244.gains_explained(cells, with_gains(1.02)).passed
-    far = cs244.gains_explained(cells, with_gains(1.2))
+    cells = cs244.read_cells()
+    assert cs244.check_gains(cells, with_gains(1.0)).passed
+    assert cs244.check_gains(cells, with_gains(1.02)).passed
+    far = cs244.check_gains(cells, with_gains(1.2))
     assert not far.passed
     assert far.measured > 15
 
 
 def test_a_gain_that_one_shaper_gives_is_explained() -> None:
-    cells = cs244.published_cells()
+    cells = cs244.read_cells()
     first, second = cs244.SHAPERS
     times = {first: with_gains(1.2)[first], second: with_gains(1.0)[second]}
-    assert cs244.gains_explained(cells, times).passed
+    assert cs244.check_gains(cells, times).passed
 
 
 def test_gains_over_long_round_trips_are_explained_by_an_early_end_of_slow_start() -> None:
-    cells = cs244.published_cells()
+    cells = cs244.read_cells()
     times = [
         cell.seconds
         * (0.85 if cell.x in ("500", "1000") and cell.transfer.iw == 3 and cell.experiment == "rtt" else 1.0)
         for cell in cells
     ]
-    assert cs244.gains_explained(cells, dict.fromkeys(cs244.SHAPERS, times)).passed
+    assert cs244.check_gains(cells, dict.fromkeys(cs244.SHAPERS, times)).passed

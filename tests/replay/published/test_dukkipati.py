@@ -29,14 +29,14 @@ def test_every_panel_has_a_place_for_every_client() -> None:
     clients = dukkipati_clients.draw(2000)
     for panel, (_, value) in dukkipati.PANELS.items():
         names = [bucket["bucket"] for bucket in figures[panel]]
-        buckets = dukkipati.bucketed(clients, [1.0] * len(clients), names, value)
+        buckets = dukkipati.group_gains(clients, [1.0] * len(clients), names, value)
         assert sum(map(len, buckets)) == len(clients)
 
 
 def test_a_client_at_the_edge_of_a_bucket_belongs_to_it() -> None:
     edge = dukkipati_clients.Client(kbps=512.0, rtt_ms=50.0, size_bytes=1000)
     names = ["256-512", "512-1000", ">1000"]
-    assert dukkipati.bucketed([edge], [3.0], names, lambda client: client.kbps) == [[3.0], [], []]
+    assert dukkipati.group_gains([edge], [3.0], names, lambda client: client.kbps) == [[3.0], [], []]
 
 
 def test_the_knee_is_where_nearly_all_is_gained() -> None:

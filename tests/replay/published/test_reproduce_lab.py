@@ -21,7 +21,7 @@ def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:
 
 
 def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -> None:
-    cells = [cell for cell in cs244.published_cells() if cell.experiment == "segments"]
+    cells = [cell for cell in cs244.read_cells() if cell.experiment == "segments"]
     times = transfer(lab, [cell.transfer for cell in cells], shaper="netem", congestion_control="cubic")
     off = sorted(abs(time.seconds / cell.seconds - 1) for cell, time in zip(cells, times, strict=True))
     assert off[len(off) // 2] <= cs244.MEDIAN
@@ -49,7 +49,7 @@ def test_arithmetic_and_kernel_agree_on_sampled_clients(lab: Lab) -> None:
 
 def test_bursts_of_fld_tcp_are_faster_than_renos_among_a_long_flow(lab: Lab) -> None:
     # One throw of RED's may go either way.
-    outcomes = fld.raced_by_control(lab, fld.WAN, 1, repeats=3)
+    outcomes = fld.race_controls(lab, fld.WAN, 1, repeats=3)
     ratios = [row.ours for row in fld.case_rows(fld.WAN, 1, outcomes) if row.unit == "x"]
     assert len(ratios) == len(fld.BURSTS)
     assert min(ratios) > 1

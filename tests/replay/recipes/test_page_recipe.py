@@ -10,7 +10,7 @@ import pytest
 
 from releases.catalogue import Manifest, Release
 from replay.errors import RecipeError
-from replay.recipes.http_version import over
+from replay.recipes.http_version import replace_http
 from replay.recipes.page_recipe import (
     MOST_BODY_BYTES,
     REQUEST_BYTES,
@@ -100,7 +100,7 @@ def test_a_host_over_http2_and_http3_is_two_origins_of_one_distance(release: Wri
     assert near is not None
     assert (near, unknown) == (same, None)
     assert far == near + 40_000, "beyond the crawl's own line, which all its handshakes hold"
-    assert not any(origin.is_http3 for origin in over(recipe, "h2").origins)
+    assert not any(origin.is_http3 for origin in replace_http(recipe, "h2").origins)
 
 
 def test_the_local_web_is_at_the_end_of_the_line(release: WriteRelease) -> None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from replay.published.cs244 import figure_rows, published_cells
+from replay.published.cs244 import figure_rows, read_cells
 from replay.published.reproduction import Place, Reproduction, Row
 from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
 from reports.document.theme import svg
@@ -49,7 +49,7 @@ def test_without_a_place_there_is_no_figure_and_the_same_rows_give_the_same_byte
 
 
 def test_the_gains_of_the_rerun_are_those_of_its_cells() -> None:
-    cells = published_cells()
+    cells = read_cells()
     found = [Row(what=cell.what, unit="s", published=cell.seconds, ours=cell.seconds) for cell in cells]
     gains = {
         (figure_row.place.panel, figure_row.place.x): figure_row

@@ -126,7 +126,7 @@ def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> Non
     assert carried is not None
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
-    again = rounded(stored.rounded(replay.replayed.verdict(standing, broken=[])))
+    again = rounded(stored.round_numbers(replay.replayed.verdict(standing, broken=[])))
     assert numbers_of(json.loads(json.dumps(again))) == numbers_of(content["verdict"])
     assert sum(map(len, replay.loads)) == content["replay"]["loads"] > 1000
 

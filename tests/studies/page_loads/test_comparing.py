@@ -3,7 +3,7 @@
 import pytest
 
 from studies.page_loads import table
-from studies.page_loads.comparing import Comparison, Load, compare, measured
+from studies.page_loads.comparing import Comparison, Load, compare, measure_all
 
 NETWORK = "a-network"
 REAL = {
@@ -34,7 +34,7 @@ def loads(times: dict[tuple[str, int], float], *factors: float) -> list[Load]:
 
 
 def compare_all(real: list[Load], replayed: list[Load]) -> dict[str, Comparison]:
-    return {comparison.measure: comparison for comparison in compare(measured(real, replayed, [NETWORK]))}
+    return {comparison.measure: comparison for comparison in compare(measure_all(real, replayed, [NETWORK]))}
 
 
 def test_the_error_is_the_median_over_pages_and_windows_of_the_loads_medians() -> None:

@@ -13,10 +13,10 @@ import verdict.arms
 from firstflight.main import main
 from recordings.pages.recording import AUGUST_2025
 from tests.factories.undrawn import undrawn
-from verdict.calibration import standing
+from verdict.calibration import read_standing
 from verdict.question import STRATA
 from verdict.replayed import of_stages, read_stages
-from verdict.stored import in_bytes
+from verdict.stored import encode_verdict
 
 
 def decide(data: Path, *given: str) -> Result:
@@ -68,15 +68,15 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     assert "bbr" in {one["id"] for one in stored["ledger"]}
     assert [one["window"] for one in stored["half_loaded"]["half-loaded-everyone"]] == ["16 paced", 16, 30]
 
-    again = of_stages(*read_stages(folder)).verdict(standing(tmp_path / "backcast"))
-    assert in_bytes(again) == (folder / "verdict.json").read_bytes()
+    again = of_stages(*read_stages(folder)).verdict(read_standing(tmp_path / "backcast"))
+    assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
 
     shutil.rmtree(folder / "arm-bbr")
     (folder / "verdict.json").unlink()
     loads = (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns
     assert decide(tmp_path, *given).exit_code == 0
     assert (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns == loads
-    assert in_bytes(again) == (folder / "verdict.json").read_bytes()
+    assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
 
     with undrawn():
         built = CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}).invoke(

@@ -19,8 +19,14 @@ from replay.networks.mlab.joint import (
     values_at,
     world,
 )
-from replay.networks.mlab.populations import USERS, made, populations_of, read_users, slowest
-from replay.networks.mlab.sample import SLOW_SHARE, sampled, slowness, weighted_quantiles
+from replay.networks.mlab.populations import (
+    USERS,
+    make_population,
+    populations_of,
+    read_users,
+    select_slowest,
+)
+from replay.networks.mlab.sample import SLOW_SHARE, draw_sample, slowness, weighted_quantiles
 from replay.networks.population_csv import PopulationError
 
 SHARES = [percent / 100 for percent in PERCENTS]
@@ -46,14 +52,14 @@ def spearman(first: Floats, second: Floats) -> float:
 @pytest.mark.parametrize("name", ["bandwidth_mbps", "rtt_ms"])
 def test_the_sample_of_a_country_has_the_percentiles_of_the_file(code: str, name: str) -> None:
     country = next(country for country in october() if country.code == code)
-    sample = sampled(cloud(code))
+    sample = draw_sample(cloud(code))
     percentiles = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
     assert percentiles == pytest.approx(getattr(country, name), rel=0.05)
 
 
 @pytest.mark.parametrize("name", ["bandwidth_mbps", "rtt_ms"])
 def test_the_sample_of_the_world_has_the_percentiles_of_the_mixture(name: str) -> None:
-    sample = sampled(cloud())
+    sample = draw_sample(cloud())
     percentiles = weighted_quantiles(getattr(sample, name), sample.weights, SHARES)
     tests = np.array([country.tests for country in october()], float)
     logs = logarithms([getattr(country, name) for country in october()])
@@ -66,7 +72,7 @@ def test_the_sample_of_the_world_has_the_percentiles_of_the_mixture(name: str) -
 
 @pytest.mark.parametrize("code", [None, "US", "IN", "NG"])
 def test_between_the_percentiles_the_sample_follows_the_cloud(code: str | None) -> None:
-    sample = sampled(cloud(code))
+    sample = draw_sample(cloud(code))
     for name in ("bandwidth_mbps", "rtt_ms"):
         quantiles = weighted_quantiles(getattr(sample, name), sample.weights, BETWEEN)
         assert quantiles == pytest.approx(np.quantile(getattr(cloud(code), name), BETWEEN), rel=0.12), name
@@ -109,12 +115,12 @@ def test_rho_is_the_correlation_within_a_country_and_countries_add_theirs() -> N
     assert spearman(cloud("DE").bandwidth_mbps, cloud("DE").rtt_ms) == pytest.approx(-0.287, abs=0.02)
     assert abs(spearman(cloud("DE", 0.0).bandwidth_mbps, cloud("DE", 0.0).rtt_ms)) < 0.02
     assert spearman(cloud().bandwidth_mbps, cloud().rtt_ms) == pytest.approx(-0.34, abs=0.02)
-    sample = sampled(cloud())
+    sample = draw_sample(cloud())
     assert spearman(sample.bandwidth_mbps[16:], sample.rtt_ms[16:]) < -0.2
 
 
 def test_the_slow_part_is_the_slowest_tenth_of_the_sample_and_of_the_cloud() -> None:
-    sample = sampled(cloud())
+    sample = draw_sample(cloud())
     assert sample.weights.sum() == pytest.approx(1)
     assert sample.slow_weights.sum() == pytest.approx(1)
     is_slow = sample.slow_weights > 0
@@ -141,7 +147,7 @@ def test_round_trips_to_sites_are_those_of_crux() -> None:
     # For each domain, the 75th percentile of its users' round trips is what CrUX prints.
     for distance, printed in zip(distances, sites.RTT_MS, strict=True):
         assert np.quantile(cloud().rtt_ms + distance, 0.75) == pytest.approx(printed)
-    further = sites.seen_from(cloud(), cloud())
+    further = sites.add_distances(cloud(), cloud())
     assert (further.bandwidth_mbps == cloud().bandwidth_mbps).all()
     assert np.quantile(further.rtt_ms - cloud().rtt_ms, [0.1, 0.5, 0.9]) == pytest.approx(
         distances[[0, 2, 4]], rel=0.01
@@ -156,7 +162,7 @@ def test_loss_is_the_lower_quartile_of_the_country() -> None:
 
 
 def test_the_slowest_countries_are_twenty_by_page_time_of_their_medians() -> None:
-    countries = slowest(october())
+    countries = select_slowest(october())
     assert len(countries) == 20
     order = [
         slowness(np.array([country.bandwidth_mbps[4]]), np.array([country.rtt_ms[4]]))[0]
@@ -176,7 +182,7 @@ def test_the_world_becomes_four_populations_and_a_country_two() -> None:
 
 def test_every_rho_has_an_id_of_its_own() -> None:
     rhos = [number / 20 for number in range(-18, 19)]
-    ids = {made("mlab-2025-10", "x", cloud("DE"), "2025-10", rho).id for rho in rhos}
+    ids = {make_population("mlab-2025-10", "x", cloud("DE"), "2025-10", rho).id for rho in rhos}
     assert len(ids) == len(rhos)
 
 
@@ -221,7 +227,7 @@ def test_percentiles_of_every_country_with_enough_tests_are_within_a_twentieth_b
     for country in october():
         if country.tests < 1_000:
             continue
-        sample = sampled(world([country]))
+        sample = draw_sample(world([country]))
         rates = weighted_quantiles(sample.bandwidth_mbps, sample.weights, SHARES[1:-1])
         assert rates == pytest.approx(country.bandwidth_mbps[1:-1], rel=0.05), country.code
         for percent, ours, theirs in zip(
