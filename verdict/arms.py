@@ -41,7 +41,7 @@ class Input:
     windows: tuple[int, ...] = WINDOWS
 
     def question(self, of: Question) -> Question:
-        """The question under this input."""
+        """Return the question under this input."""
         conditions = dataclasses.replace(of.conditions, **self.changes)
         return dataclasses.replace(of, conditions=conditions, run=of.run + OTHER_RUN)
 
@@ -94,5 +94,5 @@ ARMS = {
 
 
 def is_shared(name: str) -> bool:
-    """True for the arms of a half-loaded line, which are no rows of the ledger."""
+    """Return whether an arm is of a half-loaded line; those are no rows of the ledger."""
     return name in (ALONE, EVERYONE)

@@ -110,7 +110,7 @@ class Figure:
         return self.factor is not None and 1 / FACTOR <= self.factor <= FACTOR
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as data, with its factor."""
+        """Return the figure as data, with its factor."""
         return {**dataclasses.asdict(self), "factor": self.factor, "is_met": self.is_met}
 
 
@@ -166,7 +166,7 @@ class Standing:
                 raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {differences}")
 
     def origin(self) -> dict[str, Any] | None:
-        """What identifies the back-cast in a manifest; None without one."""
+        """Return what identifies the back-cast in a manifest; None without one."""
         if self.content is None:
             return None
         return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
@@ -246,7 +246,7 @@ def figures_of(experiment_rows: Experiment, calibrated: Calibrated) -> Iterator[
 
 
 def _gain(before: float, after: float) -> float:
-    """Share of `before` that is saved, in per cent."""
+    """Return the share of `before` that is saved, in per cent."""
     return 100 * (before - after) / before
 
 
@@ -267,7 +267,7 @@ def _segments(experiment: Experiment, center: DataCenter, name: Service | Litera
 
 
 def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
-    """The evidence of rows of an experiment over a data centre's networks."""
+    """Return the evidence of rows of an experiment over a data centre's networks."""
     population = next(population for population in populations() if population.id.startswith(center.lower()))
     networks = weighted_networks([dataclasses.replace(population, slow=False)])
     table = pa.table({name: [row[name] for row in rows] for name in CELL_COLUMNS})
@@ -277,7 +277,7 @@ def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> E
 def choose_windows(
     experiment: Experiment, calibrated: Calibrated, rule: Rule = BACKCAST_RULE
 ) -> dict[DataCenter, Answer]:
-    """What the rule chooses over each data centre's networks."""
+    """Return what the rule chooses over each data centre's networks."""
     rows = production(experiment, calibrated.backend_ms)
     return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
 
@@ -294,7 +294,7 @@ def content_of(
     seeds: int,
     commit: str,
 ) -> dict[str, Any]:
-    """Everything that backcast.json holds."""
+    """Return everything that backcast.json holds."""
     return {
         "format_version": FORMAT_VERSION,
         "commit": commit,
@@ -339,12 +339,12 @@ def content_of(
 
 
 def instrument() -> dict[str, Any]:
-    """Kernel, player and rule of this code: a back-cast of others says nothing about them."""
+    """Return the kernel, player and rule of this code: a back-cast of others says nothing about them."""
     return {"kernel": kernel_facts(), "player": player_key(), "rule_version": RULE_VERSION}
 
 
 def inputs_of(inputs: Inputs) -> dict[str, Any]:
-    """Inputs as data."""
+    """Return the inputs as data."""
     return {
         "rate_factor": dict(inputs.rate_factor),
         "loss": dict(inputs.loss),
@@ -365,7 +365,7 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
 
 
 def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
-    """What the stored back-cast says of an instrument.
+    """Return what the stored back-cast says of an instrument.
 
     `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are
     this code's.
@@ -389,7 +389,7 @@ def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Stand
 def standing_of(
     content: Mapping[str, Any] | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, Any]
 ) -> Standing:
-    """What a back-cast that a report carries says of a replay; `origin` is the report's own of it."""
+    """Return what a back-cast that a report carries says of a replay; `origin` is the report's own of it."""
     if content is None:
         return Standing(content=None, sentence=MISSING)
     differing = [INSTRUMENT[name] for name in INSTRUMENT if content.get(name) != of.get(name)]
@@ -403,7 +403,7 @@ def standing_of(
 
 
 def sentence(content: Mapping[str, Any]) -> str:
-    """The outcome of a back-cast in a sentence."""
+    """Return the outcome of a back-cast in a sentence."""
     own = [figure for figure in content["figures"] if figure["quantity"] in PRECEDENT]
     met = f"{sum(figure['is_met'] for figure in own)} of {len(own)} figures of 2010"
     chosen = " and ".join(

@@ -34,8 +34,8 @@ class Closing:
 
 
 def find_closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
-    """What an open window needs, if its estimates stay as they are and its intervals shrink with what was
-    drawn."""
+    """Return what an open window needs, if its estimates stay as they are and its intervals shrink with what
+    was drawn."""
     needs = [Closing(window=judged.window, loads=1.0, pages=1.0)]
     gain, benefit = judged.gain, judged.net_benefit
     if gain.lower < rule.worthwhile_percent <= gain.upper:
@@ -53,7 +53,7 @@ def find_closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
 
 
 def _most(times: Sequence[float | None]) -> float | None:
-    """The largest; None if one is unknown."""
+    """Return the largest; None if one is unknown."""
     known = [time for time in times if time is not None]
     return max(known) if len(known) == len(times) else None
 
@@ -61,7 +61,7 @@ def _most(times: Sequence[float | None]) -> float | None:
 def _find_need(
     effects: Effects, factors: dict[Name, float], interval: Interval, target: float, window: int
 ) -> Closing:
-    """What shrinks half an interval to `wanted`."""
+    """Return what shrinks half an interval to `wanted`."""
     parts = effects.components(factors)
     drawn = parts.networks + parts.pairs
     half = (interval.upper - interval.lower) / 2

@@ -78,7 +78,7 @@ TAIL = 0.95
 
 
 def _longer(load: Load, base: Load) -> Floats:
-    """Loads above the incumbent's 95th percentile, in per cent, less its own.
+    """Return the loads above the incumbent's 95th percentile, in per cent, less its own.
 
     The percentile counts as given.
     """
@@ -148,7 +148,7 @@ class Estimate:
     """Degrees of freedom of the error; below 1 there are too few clusters for any interval."""
 
     def interval(self, tail: float) -> Interval:
-        """The value with ends that each fail with probability `tail`."""
+        """Return the value with ends that each fail with probability `tail`."""
         if not math.isfinite(self.value):
             return Interval(math.nan, -math.inf, math.inf)
         if self.degrees < 1 or tail <= 0:
@@ -189,7 +189,7 @@ class Effects:
     """Complete pairs of loads, [effect]"""
 
     def combine(self, factors: Mapping[Name, float]) -> Estimate:
-        """A linear combination of effects."""
+        """Return a linear combination of effects."""
         places = [self.names[name] for name in factors]
         weights = np.array(list(factors.values()))
         value = float(self.values[places] @ weights)
@@ -211,7 +211,7 @@ class Effects:
         return bool((self.draws >= least).all() and (self.values == 0).all() and not self.by_pair.any())
 
     def components(self, factors: Mapping[Name, float]) -> Components:
-        """Parts of the squared error of a combination, none below zero."""
+        """Return the parts of the squared error of a combination, none below zero."""
         page, network, pair = (
             float(part @ part)
             for part in self._sums([self.names[name] for name in factors], np.array(list(factors.values())))
@@ -219,22 +219,23 @@ class Effects:
         return Components(pages=max(0.0, page - pair), networks=max(0.0, network - pair), pairs=pair)
 
     def of(self, quantity: str, window: int) -> Estimate:
-        """The change of a quantity at a window; of a time that of its logarithm."""
+        """Return the change of a quantity at a window; of a time that of its logarithm."""
         return self.combine({(quantity, window): 1.0})
 
     def saved(self, quantity: str, window: int, tail: float, *, over: int | None = None) -> Interval:
-        """The quantity in its unit, a time in per cent saved against the incumbent or the window `over`."""
+        """Return the quantity in its unit, a time in per cent saved against the incumbent or the window
+        `over`."""
         names = {(quantity, window): 1.0, **({} if over is None else {(quantity, over): -1.0})}
         interval = self.combine(names).interval(tail)
         return percent_saved(interval) if BY_ID[quantity].is_log else interval
 
     def net_benefit_factors(self, window: int, *, price_pp: float, time: str) -> dict[Name, float]:
-        """The combination whose error is that of the net benefit, by the delta method."""
+        """Return the combination whose error is that of the net benefit, by the delta method."""
         slope = 100 * math.exp(float(self.values[self.names[time, window]]))
         return {(time, window): -price_pp * slope, ("resent", window): -1.0}
 
     def net_benefit(self, window: int, tail: float, *, price_pp: float, time: str = "page") -> Interval:
-        """Price times per cent of time saved, less payload sent again, in percentage points."""
+        """Return the price times per cent of time saved, less payload sent again, in percentage points."""
         gain = 100 * -math.expm1(float(self.values[self.names[time, window]]))
         value = price_pp * gain - float(self.values[self.names["resent", window]])
         interval = self.combine(self.net_benefit_factors(window, price_pp=price_pp, time=time)).interval(tail)
@@ -249,7 +250,7 @@ class Effects:
 
 
 def percent_saved(change: Interval) -> Interval:
-    """Per cent saved, of the change of a logarithm.
+    """Return per cent saved, of the change of a logarithm.
 
     >>> percent_saved(Interval(0.0, 0.0, math.inf))
     Interval(estimate=-0.0, lower=-inf, upper=-0.0)
@@ -268,7 +269,7 @@ def measure(
     incumbent: int,
     quantities: Sequence[Quantity] = QUANTITIES,
 ) -> Effects:
-    """Effects of the windows against the incumbent; NaN where no pair of loads is complete."""
+    """Return the effects of the windows against the incumbent; NaN where no pair of loads is complete."""
     base = evidence.at(incumbent)
     return effects_of(
         evidence,
@@ -281,7 +282,7 @@ def measure(
 
 
 def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
-    """Differences of the incumbent by another route from itself, under the incumbent's name."""
+    """Return the differences of the incumbent by another route from itself, under the incumbent's name."""
     load, base = Load(values=evidence.again), evidence.at(incumbent)
     changes = {name: BY_ID[name].of(load, base) for name in EQUAL}
     return effects_of(
@@ -294,7 +295,8 @@ def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
 
 
 def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
-    """Effects of changes by quantity and window, each along the draws; NaN where a change is unknown."""
+    """Return the effects of changes by quantity and window, each along the draws; NaN where a change is
+    unknown."""
     pages, networks = evidence.pages, evidence.places
     pairs = np.unique(pages * (len(evidence.networks) + 1) + networks, return_inverse=True)[1]
     frame = {
@@ -349,7 +351,8 @@ def _bessel_factors(counts: Integers) -> Floats:
 
 
 def _join_strata(strata: Integers, sampled: Integers) -> Integers:
-    """Number of each network's stratum; one of which a single network is `there` is joined to a neighbour."""
+    """Return the number of each network's stratum; one of which a single network is `there` is joined to a
+    neighbour."""
     counts = np.bincount(strata[sampled], minlength=int(strata.max(initial=-1)) + 1)
     joined, group, held = np.zeros(len(counts), np.intp), 0, 0
     for place, count in enumerate(counts.tolist()):
@@ -363,7 +366,8 @@ def _join_strata(strata: Integers, sampled: Integers) -> Integers:
 
 
 def _degrees(sums: Floats, *, most: int) -> float:
-    """Degrees of freedom of a sum of squares: the number of like clusters that would vary as much."""
+    """Return the degrees of freedom of a sum of squares: the number of like clusters that would vary as
+    much."""
     squares = sums**2
     fourth = float(squares @ squares)
     return min(float(most), 3 * float(squares.sum()) ** 2 / fourth) if fourth > 0 else float(most)

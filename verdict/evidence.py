@@ -54,7 +54,7 @@ class Network:
 
 
 def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
-    """The networks of a population that was not drawn anew, each with its weight.
+    """Return the networks of a population that was not drawn anew, each with its weight.
 
     The slowest tenth is a population of its own, if there is one.
     """
@@ -100,7 +100,7 @@ class Evidence:
         return len(self.visits)
 
     def at(self, window: int) -> Load:
-        """Loads at a window; all unknown if it was not loaded."""
+        """Return the loads at a window; all unknown if it was not loaded."""
         if window not in self.windows:
             return Load(values=dict.fromkeys(COLUMNS, np.full(len(self), np.nan)))
         place = self.windows.index(window)
@@ -112,12 +112,12 @@ class Evidence:
         return np.unique(self.visits, return_inverse=True)[1].astype(np.intp)
 
     def of_network(self, name: str) -> Floats:
-        """A field of each draw's network."""
+        """Return a field of each draw's network."""
         values: Floats = np.array([getattr(network, name) for network in self.networks], float)[self.places]
         return values
 
     def where(self, mask: Mask) -> "Evidence":
-        """The draws under a mask."""
+        """Return the draws under a mask."""
         return replace(
             self,
             visits=self.visits[mask],
@@ -128,7 +128,7 @@ class Evidence:
 
 
 def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:
-    """The loads under the conditions of an arm, with any pacing and route."""
+    """Return the loads under the conditions of an arm, with any pacing and route."""
     for name, value in arm.columns().items():
         if name not in ("pacing", "route"):
             loads = loads.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
@@ -138,7 +138,7 @@ def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:
 def read_evidence(
     loads: pa.Table, networks: Iterable[Network], *, incumbent: int, arm: Conditions | None = None
 ) -> Evidence:
-    """The evidence of loads (schema.computed_tables.CELL) under the conditions of an arm.
+    """Return the evidence of loads (schema.computed_tables.CELL) under the conditions of an arm.
 
     Raises EvidenceError if a load occurs twice.
     """
@@ -146,8 +146,8 @@ def read_evidence(
 
 
 def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int) -> Evidence:
-    """The evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks are
-    left out."""
+    """Return the evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks
+    are left out."""
     frame = tuple(sorted(networks, key=lambda network: network.id))
     loads = loads.filter(pc.field("profile").isin(pa.array([network.id for network in frame], pa.string())))
     place_of = {network.id: place for place, network in enumerate(frame)}

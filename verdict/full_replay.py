@@ -40,7 +40,7 @@ class FullReplay:
 def plan_replay(
     file: ReplayFile, recipes: Sequence[Recipe], source: Mapping[str, Any], *, populations: Path, commit: str
 ) -> FullReplay:
-    """The replay of these pages that the file describes.
+    """Return the replay of these pages that the file describes.
 
     `source` are the pages' fields of replay.json, `populations` is the folder of stored ones. Raises
     PopulationError or ReplayError.
@@ -71,8 +71,8 @@ def plan_replay(
 
 
 def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file: ReplayFile) -> list[Cell]:
-    """Loads on a half-loaded line where all traffic has the window, and of the window in force by another
-    route, one seed each."""
+    """Return the loads on a half-loaded line where all traffic has the window, and of the window in force by
+    another route, one seed each."""
     half, alias = Conditions(neighbours=HALF_LOADED), Conditions(alias=True)
     return [
         *plan(recipes, profiles, windows=file.rule.candidates, seeds=1, conditions=[half]),
@@ -81,8 +81,8 @@ def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file:
 
 
 def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
-    """The networks of a replay, the populations that weigh them, and which they are; `folder` has the stored
-    populations. Raises PopulationError."""
+    """Return the networks of a replay, the populations that weigh them, and which they are; `folder` has the
+    stored populations. Raises PopulationError."""
     known = {profile.id: profile for profile in PROFILES}
     names = [file.networks] if isinstance(file.networks, str) else list(dict.fromkeys(file.networks))
     if not isinstance(file.networks, str) or file.networks in known:
@@ -99,7 +99,7 @@ def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tu
 
 
 def population_of(file: ReplayFile, folder: Path) -> CsvPopulation:
-    """The networks of a CSV file, or of a stored population, which knows its month and source."""
+    """Return the networks of a CSV file, or of a stored population, which knows its month and source."""
     path, measured, source = Path(str(file.networks)), file.population_measured, file.population_source
     if path.is_file() or path.suffix == ".csv":
         return read_population(path, measured=measured, source=source)

@@ -21,7 +21,7 @@ class Group:
     up_to: float = np.inf
 
     def of(self, evidence: Evidence) -> Mask:
-        """The draws over such a line."""
+        """Return the draws over such a line."""
         values = evidence.of_network(self.column)
         mask: Mask = (values > self.above) & (values <= self.up_to)
         return mask
@@ -38,7 +38,7 @@ GROUPS = (
 
 
 def select_group(evidence: Evidence, group: Group) -> Evidence:
-    """The draws of a group; each stratum counts by the part of its draws that are in it."""
+    """Return the draws of a group; each stratum counts by the part of its draws that are in it."""
     mask = group.of(evidence)
     stratum = evidence.of_network("stratum").astype(np.intp)
     most = int(stratum.max(initial=0)) + 1
@@ -53,7 +53,7 @@ def select_group(evidence: Evidence, group: Group) -> Evidence:
 
 
 def share_of(evidence: Evidence, group: Group) -> float:
-    """Share of the population's lines that are in the group."""
+    """Return the share of the population's lines that are in the group."""
     inside = select_group(evidence, group)
     shares = {network.stratum: network.share for network in inside.networks}
     return float(sum(shares.values()))

@@ -10,7 +10,7 @@ from verdict.rule import Rule
 
 
 def headline(answer: Answer, rule: Rule) -> str:
-    """What to do, in a few words."""
+    """Return what to do, in a few words."""
     if answer.kind == "no answer":
         return "No answer"
     if answer.kind == "raise":
@@ -21,8 +21,8 @@ def headline(answer: Answer, rule: Rule) -> str:
 
 
 def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list[str]:
-    """At most three sentences: what to do, what it saves and sends again in both units, for whom it differs,
-    how sure it is.
+    """Return at most three sentences: what to do, what it saves and sends again in both units, for whom it
+    differs, how sure it is.
 
     `groups` are clauses on groups of lines with another answer.
     """
@@ -52,7 +52,7 @@ def _why(answer: Answer, rule: Rule) -> str:
 
 
 def candidate_clause(candidate: Judged, rule: Rule) -> str:
-    """What a window saves and sends again, in a clause."""
+    """Return what a window saves and sends again, in a clause."""
     what = "page time" if rule.time == "page" else f"{rule.time} time"
     milliseconds = quantity(_finite(candidate.milliseconds.estimate), "ms")
     return (
@@ -67,7 +67,7 @@ def _confidence(answer: Answer) -> str:
 
 
 def known_text(interval: Interval, unit: str) -> str:
-    """An estimate with its interval, without one that is infinite.
+    """Return an estimate with its interval, without one that is infinite.
 
     >>> known(Interval(2.345, -math.inf, math.inf), "%").endswith("%")
     True
@@ -80,7 +80,7 @@ def known_text(interval: Interval, unit: str) -> str:
 
 
 def advise(window: int) -> str:
-    """A window as advice.
+    """Return a window as advice.
 
     >>> from replay.runs.initial_window import Paced
     >>> sent(Paced(16)), sent(16)
@@ -90,7 +90,7 @@ def advise(window: int) -> str:
 
 
 def list_windows(windows: Sequence[int]) -> str:
-    """Windows in a sentence.
+    """Return the windows in a sentence.
 
     >>> listed((16, 20)), listed((16,))
     ('IW 16 and IW 20', 'IW 16')

@@ -37,7 +37,7 @@ class Look:
     _known: dict[tuple[object, ...], Effects] = field(default_factory=dict, init=False, repr=False)
 
     def effects(self, rule: Rule) -> Effects:
-        """Effects of the rule's candidates, measured once however often they are judged."""
+        """Return the effects of the rule's candidates, measured once however often they are judged."""
         key = (rule.incumbent, *map(repr, rule.rivals()))
         if key not in self._known:
             self._known[key] = measure(self.evidence, rule.rivals(), incumbent=rule.incumbent)
@@ -129,11 +129,11 @@ class Answer:
     """Why there is no answer, in sentences."""
 
     def having(self, verdict: Verdict) -> tuple[int, ...]:
-        """The windows with a verdict."""
+        """Return the windows with a verdict."""
         return tuple(candidate.window for candidate in self.judged if candidate.verdict == verdict)
 
     def of(self, window: int) -> Judged:
-        """The verdict on a window."""
+        """Return the verdict on a window."""
         return next(candidate for candidate in self.judged if candidate.window == window)
 
     @property
@@ -155,7 +155,7 @@ def judge(
     broken: Iterable[str] = (),
     reasons: Iterable[Reason] = (),
 ) -> Answer:
-    """The answer after the looks, the last of which has all loads.
+    """Return the answer after the looks, the last of which has all loads.
 
     `everyone` are loads on a half-loaded line where all traffic has the window, `broken` what is wrong with
     the chain of evidence, `reasons` what else lowers the confidence.
@@ -217,7 +217,7 @@ def _judge_window(
 
 
 def _nearest(now: Interval, then: Interval) -> Interval:
-    """The estimate now, with the nearest ends that were shown at any look."""
+    """Return the estimate now, with the nearest ends that were shown at any look."""
     return Interval(now.estimate, max(now.lower, then.lower), min(now.upper, then.upper))
 
 
@@ -234,7 +234,7 @@ def _verdict(gain: Interval, benefit: Interval, rule: Rule) -> Verdict:
 
 
 def _surpassing(effects: Effects, window: int, worth: Sequence[int], rule: Rule) -> tuple[int, ...]:
-    """The larger windows worth it that are shown to save another 1 % over this one."""
+    """Return the larger windows worth it that are shown to save another 1 % over this one."""
     tail = (1 - rule.confidence) / 2 / max(1, len(worth) - 1)
     return tuple(
         other
@@ -321,8 +321,8 @@ def _answer(
 
 
 def choose(fit: Sequence[Judged]) -> int | None:
-    """The smallest window that no larger one of these surpasses; of a paced and an unpaced window of one size
-    the one with more net benefit."""
+    """Return the smallest window that no larger one of these surpasses; of a paced and an unpaced window of
+    one size the one with more net benefit."""
     windows = {candidate.window for candidate in fit}
     least = [candidate for candidate in fit if not windows & set(candidate.surpassed_by)]
     if not least:

@@ -62,7 +62,7 @@ def make_ledger(
     everyone: Evidence | None = None,
     arms: Iterable[Arm] = (),
 ) -> tuple[Entry, ...]:
-    """Every row, the rule's own first."""
+    """Return every row, the rule's own first."""
     own = judge(looks, rule, everyone=everyone)
     rows = [("own", "the rule", own, rule)]
     for price, who in PRICES:
@@ -120,12 +120,12 @@ def make_ledger(
 
 
 def _advice(entry: Entry) -> tuple[Kind, int | None]:
-    """What a reader would do: open answers are alike, whatever else is open."""
+    """Return what a reader would do: open answers are alike, whatever else is open."""
     return entry.kind, entry.window if entry.kind == "raise" else None
 
 
 def judge_groups(look: Look, rule: Rule) -> tuple[Entry, ...]:
-    """The answer for each group of lines, by the loads of one look and without guards."""
+    """Return the answer for each group of lines, by the loads of one look and without guards."""
     own = dataclasses.replace(rule, guards=())
     entries = []
     for group in GROUPS:
@@ -155,7 +155,7 @@ class Level:
 
 
 def measure_levels(look: Look, rule: Rule) -> tuple[Level, ...]:
-    """What the incumbent sends again by class of rate, each interval by itself."""
+    """Return what the incumbent sends again by class of rate, each interval by itself."""
     tail = (1 - rule.confidence) / 2
     levels_of_groups = []
     for group in GROUPS:
@@ -171,7 +171,8 @@ def measure_levels(look: Look, rule: Rule) -> tuple[Level, ...]:
 
 
 def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
-    """A clause on each group of lines for which a window is worth it or none is, and all lines differ."""
+    """Return a clause on each group of lines for which a window is worth it or none is, and all lines
+    differ."""
     phrases = []
     for group in groups:
         if group.share is None or group.kind not in ("raise", "stays") or group.kind == answer.kind:
@@ -186,7 +187,8 @@ def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
 
 
 def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
-    """The largest saving of the windows at which others' short flows are shown to take no longer than now."""
+    """Return the largest saving of the windows at which others' short flows are shown to take no longer than
+    now."""
     limit = next(guard.limit_percent for guard in rule.guards if guard.everyone)
     windows = [rival for rival in rule.rivals() if rival in everyone.windows]
     effects = measure(everyone, windows, incumbent=rule.incumbent)

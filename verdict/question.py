@@ -39,7 +39,7 @@ class Question:
         return dataclasses.replace(self.conditions, neighbours=HALF_LOADED)
 
     def networks(self, plans: Sequence[Plan]) -> list[list[DrawnNetwork]]:
-        """The networks of each stage; each stratum goes on with its next draws."""
+        """Return the networks of each stage; each stratum goes on with its next draws."""
         used: collections.Counter[int] = collections.Counter()
         stages = []
         for plan in plans:
@@ -57,8 +57,8 @@ class Question:
         return stages
 
     def cells(self, plans: Sequence[Plan]) -> list[Cell]:
-        """The loads of the last of these stages: every window of a page over a network,
-        with the same random events.
+        """Return the loads of the last of these stages: every window of a page over a network, with the same
+        random events.
 
         A share of the draws also loads the incumbent by another route, and windows of `Plan.everyone` on a
         half-loaded line.
@@ -96,7 +96,7 @@ class Question:
 
 
 def conditions_of(asked: Mapping[str, Any]) -> Conditions:
-    """The conditions that a replay's file asks for; ValueError for a word that is no value."""
+    """Return the conditions that a replay's file asks for; ValueError for a word that is no value."""
     if asked["queues"] not in QUEUES:
         raise ValueError(f"queues is one of {', '.join(QUEUES)}, not {asked['queues']}")
     return Conditions(
@@ -108,7 +108,7 @@ def conditions_of(asked: Mapping[str, Any]) -> Conditions:
 
 
 def network_of(drawn: DrawnNetwork) -> Network:
-    """A drawn network as evidence knows it."""
+    """Return a drawn network as evidence knows it."""
     return Network(
         id=drawn.profile.id,
         stratum=drawn.stratum,

@@ -170,7 +170,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return hashlib.sha256(msgspec.json.encode(self.asked, order="sorted")).hexdigest()[:8]
 
     def combinations(self) -> list[Conditions]:
-        """The conditions of every combination."""
+        """Return the conditions of every combination."""
         return combinations(self.conditions, base=conditions_of(msgspec.structs.asdict(self)))
 
 
@@ -197,7 +197,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
-    """The file or the preset of that name, with NAME=VALUE in place of its values.
+    """Return the file or the preset of that name, with NAME=VALUE in place of its values.
 
     ValueError or msgspec.ValidationError, which names the value; OSError.
     """
@@ -228,7 +228,7 @@ def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
 
 
 def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML
-    """A value as TOML has it; a word or a list of words where it is none.
+    """Return a value as TOML has it; a word or a list of words where it is none.
 
     >>> read_value("3"), read_value("['10']"), read_value("2026-11"), read_value("10,16p")
     (3, ['10'], '2026-11', ['10', '16p'])
@@ -240,7 +240,7 @@ def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML
 
 
 def command_of(asked: Mapping[str, Any], **others: object) -> str:
-    """The command that replays what was asked, with `others` in place of its values.
+    """Return the command that replays what was asked, with `others` in place of its values.
 
     >>> command_of({"run": 2, "arms": []}, pages="2026-11")
     "firstflight replay run edition --set run=2 --set 'arms=[]' --set pages=2026-11"
@@ -267,5 +267,5 @@ def _text(value: object) -> str:
 
 
 def file_schema() -> dict[str, Any]:
-    """JSON Schema of the file, for editors."""
+    """Return JSON Schema of the file, for editors."""
     return {"title": "A replay of firstflight", **msgspec.json.schema(ReplayFile)}

@@ -46,7 +46,7 @@ class Replayed:
     def verdict(
         self, back_cast: Standing, *, broken: Iterable[str] = (), reasons: Iterable[Reason] = ()
     ) -> dict[str, Any]:
-        """The verdict as data: the same for the same loads and back-cast, wherever it is asked for.
+        """Return the verdict as data: the same for the same loads and back-cast, wherever it is asked for.
 
         Raises CannotDecide.
         """
@@ -84,25 +84,25 @@ class Replayed:
 
 
 def stale_inputs(month: str | None) -> list[Reason]:
-    """What is too old for pages of a month, of all that networks are drawn from."""
+    """Return what is too old for pages of a month, of all that networks are drawn from."""
     sentences = [input_.stale_sentence(month) for input_ in INPUTS] if month else []
     return [Reason(level="low", sentence=sentence) for sentence in sentences if sentence]
 
 
 def month_of(plan: Mapping[str, Any]) -> str:
-    """Month of the pages that a stage's plan names."""
+    """Return the month of the pages that a stage's plan names."""
     name: str = plan["release"]["crawl"]
     return name.partition(".")[0]
 
 
 def stage_places(folder: Path) -> list[Path]:
-    """Folders of a decision's whole stages in order, then of its arms."""
+    """Return the folders of a decision's whole stages in order, then of its arms."""
     stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
     return [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
 
 
 def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
-    """Loads and facts of each stage and arm of a decision; ReplayError if one is damaged."""
+    """Return the loads and facts of each stage and arm of a decision; ReplayError if one is damaged."""
     places = stage_places(folder)
     for place in places:
         if broken := broken_sums(place):
@@ -112,7 +112,7 @@ def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
 
 
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
-    """The stages and arms of a decision; `facts` are what stage.json says of each."""
+    """Return the stages and arms of a decision; `facts` are what stage.json says of each."""
     asked = facts[0]["plan"]["asked"]
     incumbent = window_of(asked["incumbent"])
     question = Question(recipes=(), incumbent=incumbent, run=asked["run"], conditions=conditions_of(asked))
@@ -151,14 +151,14 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
 
 
 def rule_of(asked: Mapping[str, Any]) -> Rule:
-    """The rule with the candidates and the incumbent of a decision."""
+    """Return the rule with the candidates and the incumbent of a decision."""
     windows = tuple(map(window_of, asked["candidates"]))
     incumbent = window_of(asked["incumbent"])
     return RULE.over(tuple({*windows, incumbent}), incumbent=incumbent)
 
 
 def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule: Rule = RULE) -> Replayed:
-    """A replay of every page over every network: one stage; `populations` are those of replay.json."""
+    """Return a replay of every page over every network: one stage; `populations` are those of replay.json."""
     networks = weighted_networks(
         [
             Population(**{**population, "weights": tuple(population["weights"].items())})
@@ -175,7 +175,7 @@ def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule:
 
 
 def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
-    """The plan of a stage from what stage.json says of it."""
+    """Return the plan of a stage from what stage.json says of it."""
     return Plan(
         networks={int(stratum): count for stratum, count in facts["networks"].items()},
         pages=facts["pages"],

@@ -101,7 +101,7 @@ class Rule:
         return (self.time, "resent", *(guard.quantity for guard in self.guards))
 
     def spent(self, fraction: float) -> float:
-        """Share of the error probability that may be spent when `fraction` of the budget is used.
+        """Return the share of the error probability that may be spent when `fraction` of the budget is used.
 
         >>> [Rule().spent(fraction) for fraction in (0.01, 1 / 16, 0.3, 1.0)]
         [0.0, 0.2, 0.6, 1.0]
@@ -109,7 +109,7 @@ class Rule:
         return sum(NEARLY * look <= fraction for look in self.looks) / len(self.looks)
 
     def next_look(self, fraction: float) -> float | None:
-        """The part of the budget at which the loads are looked at next; None after the last look.
+        """Return the part of the budget at which the loads are looked at next; None after the last look.
 
         >>> Rule().next_look(0.24), Rule().next_look(0.96)
         (0.5, None)
@@ -117,11 +117,11 @@ class Rule:
         return next((look for look in self.looks if NEARLY * look > fraction), None)
 
     def rivals(self) -> tuple[int, ...]:
-        """The candidates beside the incumbent."""
+        """Return the candidates beside the incumbent."""
         return tuple(candidate for candidate in self.candidates if candidate != self.incumbent)
 
     def over(self, windows: tuple[int, ...], *, incumbent: int | None = None) -> "Rule":
-        """The same rule with other candidates, or another incumbent."""
+        """Return the same rule with other candidates, or another incumbent."""
         other = self.incumbent if incumbent is None else incumbent
         return dataclasses.replace(self, candidates=tuple(sorted(windows)), incumbent=other)
 

@@ -61,7 +61,7 @@ def is_over(answer: Answer) -> bool:
 
 
 def first_plan(rule: Rule, strata: Sequence[int], *, pages: int = 1) -> Plan:
-    """The first stage, which shows what a load costs and how much networks and pages differ."""
+    """Return the first stage, which shows what a load costs and how much networks and pages differ."""
     return Plan(
         networks=dict.fromkeys(strata, LEAST_NETWORKS),
         pages=pages,
@@ -79,7 +79,7 @@ def next_plan(
     budget_s: float,
     prices: Prices,
 ) -> Plan | None:
-    """The stage up to the next look, of the candidates that are open; None if there is none.
+    """Return the stage up to the next look, of the candidates that are open; None if there is none.
 
     `fraction` of the budget, in seconds of a core, is used.
     """
@@ -108,7 +108,8 @@ def next_plan(
 
 
 def most_again(rule: Rule, windows: int) -> float:
-    """Share of draws with a load of the incumbent against itself, so that it has its share of all loads.
+    """Return the share of draws with a load of the incumbent against itself, so that it has its share of all
+    loads.
 
     >>> round(most_again(Rule(), 9), 6)
     1.0
@@ -125,7 +126,8 @@ def _factors(effects: Effects, window: int, rule: Rule) -> dict[Name, float]:
 def _pages_over_a_network(
     effects: Effects, factors: Sequence[Mapping[Name, float]], evidence: Evidence, price: float
 ) -> int:
-    """Pages over each network by the root of what networks and pairs add to the error, and cost."""
+    """Return the pages over each network by the root of what networks and pairs add to the error, and
+    cost."""
     parts = [effects.components(factor) for factor in factors]
     networks = len(np.unique(evidence.places))
     of_networks = sum(part.networks for part in parts) * networks
@@ -138,7 +140,8 @@ def _pages_over_a_network(
 def allocate(
     total: int, evidence: Evidence, factors: Sequence[Mapping[Name, float]], effects: Effects
 ) -> dict[int, int]:
-    """Networks of each stratum by Neyman: in proportion to its share and its spread; at least one."""
+    """Return the networks of each stratum by Neyman: in proportion to its share and its spread; at least
+    one."""
     strata = sorted({network.stratum for network in evidence.networks})
     shares = np.array(
         [
@@ -163,7 +166,7 @@ def allocate(
 
 
 def round_to_sum(exact: Floats) -> Integers:
-    """Whole numbers with the same sum, by the largest remainder.
+    """Return the whole numbers with the same sum, by the largest remainder.
 
     >>> rounded(np.array([1.4, 1.4, 1.2])).tolist()
     [2, 1, 1]

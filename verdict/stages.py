@@ -97,7 +97,7 @@ class Stages:
 
 
 def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What a stage says of itself; ReplayError if it is damaged or of another plan."""
+    """Return what a stage says of itself; ReplayError if it is damaged or of another plan."""
     if broken := broken_sums(place):
         raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
     facts: dict[str, Any] = json.loads((place / "stage.json").read_text(encoding="utf-8"))
@@ -112,12 +112,12 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stage_facts(plan: Plan) -> dict[str, Any]:
-    """A stage as JSON."""
+    """Return a stage as JSON."""
     windows = {name: [in_json(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
     return dataclasses.asdict(plan) | windows
 
 
 def children_s() -> float:
-    """CPU seconds of all guests that have ended so far."""
+    """Return the CPU seconds of all guests that have ended so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

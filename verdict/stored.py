@@ -36,8 +36,8 @@ def verdict_of(
     closing: tuple[Closing, ...] = (),
     shared: Mapping[str, Effects] | None = None,
 ) -> dict[str, Any]:
-    """Everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95 %, and
-    so are the effects on a half-loaded line, by arm."""
+    """Return everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95
+    %, and so are the effects on a half-loaded line, by arm."""
     rival = answer.rival
     return {
         "format_version": FORMAT_VERSION,
@@ -106,7 +106,7 @@ def verdict_of(
 
 
 def shared_facts(effects: Effects, rule: Rule) -> list[dict[str, Any]]:
-    """What each window saves of page time and of others' short flows on a half-loaded line."""
+    """Return what each window saves of page time and of others' short flows on a half-loaded line."""
     tail = (1 - rule.confidence) / 2
     return [
         {
@@ -120,7 +120,7 @@ def shared_facts(effects: Effects, rule: Rule) -> list[dict[str, Any]]:
 
 
 def rule_facts(rule: Rule) -> dict[str, Any]:
-    """The rule as data."""
+    """Return the rule as data."""
     facts = dataclasses.asdict(rule)
     return facts | {
         "incumbent": in_json(rule.incumbent),
@@ -130,7 +130,7 @@ def rule_facts(rule: Rule) -> dict[str, Any]:
 
 
 def entry_facts(entry: Entry) -> dict[str, Any]:
-    """A row of the ledger as data."""
+    """Return a row of the ledger as data."""
     return {
         "id": entry.id,
         "title": entry.title,
@@ -147,7 +147,7 @@ def entry_facts(entry: Entry) -> dict[str, Any]:
 
 
 def beside(effects: Effects, window: int, rule: Rule) -> dict[str, Any]:
-    """Every quantity at a window, in its unit, by itself at 95 %."""
+    """Return every quantity at a window, in its unit, by itself at 95 %."""
     tail = (1 - rule.confidence) / 2
     return {
         name: {"unit": BY_ID[name].unit, **interval_facts(effects.saved(name, window, tail))}
@@ -157,14 +157,14 @@ def beside(effects: Effects, window: int, rule: Rule) -> dict[str, Any]:
 
 
 def interval_facts(interval: Interval) -> dict[str, float | None]:
-    """An interval as data; what is unknown or infinite is null."""
+    """Return an interval as data; what is unknown or infinite is null."""
     return {
         name: value if math.isfinite(value) else None for name, value in dataclasses.asdict(interval).items()
     }
 
 
 def encode_verdict(verdict: dict[str, Any]) -> bytes:
-    """The verdict as the file holds it: sorted names, rounded numbers."""
+    """Return the verdict as the file holds it: sorted names, rounded numbers."""
     return (json.dumps(round_numbers(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
@@ -177,7 +177,7 @@ def write_verdict(folder: Path, verdict: dict[str, Any]) -> Path:
 
 
 def round_numbers(value: Any) -> Any:  # noqa: ANN401  # any JSON
-    """The value with each float rounded to DIGITS significant digits, and tuples as lists."""
+    """Return the value with each float rounded to DIGITS significant digits, and tuples as lists."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") + 0.0
     if isinstance(value, dict):

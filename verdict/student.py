@@ -12,8 +12,8 @@ Mask = NDArray[np.bool_]
 
 
 def student_tail(t: Floats, *, degrees: int) -> Floats:
-    """Probability that Student's t with `degrees` of freedom exceeds `t`
-    (Abramowitz and Stegun 26.7.3, 26.7.4).
+    """Return the probability that Student's t with `degrees` of freedom exceeds `t` (Abramowitz and Stegun
+    26.7.3, 26.7.4).
 
     >>> student_tail(np.array([0.0, 2.2281, -2.2281]), degrees=10).round(4)
     array([0.5  , 0.025, 0.975])
@@ -32,7 +32,7 @@ def student_tail(t: Floats, *, degrees: int) -> Floats:
 
 @functools.lru_cache(maxsize=16384)
 def student_quantile(tail: float, *, degrees: int) -> float:
-    """The value that Student's t exceeds with probability `tail`, between 0 and a half.
+    """Return the value that Student's t exceeds with probability `tail`, between 0 and a half.
 
     >>> round(student_quantile(0.025, degrees=29), 3), round(student_quantile(0.025, degrees=1), 2)
     (2.045, 12.71)

@@ -81,7 +81,7 @@ class Comparison:
 
 
 def rows_of(pages: str, year: int, evidence: Evidence) -> pa.Table:
-    """The pairs of loads of one year, those alone that are complete."""
+    """Return the pairs of loads of one year, those alone that are complete."""
     load, base = evidence.at(CANDIDATE), evidence.at(INCUMBENT)
     changes = {name: BY_ID[name].of(load, base) for name in QUANTITIES}
     is_complete = np.isfinite(np.array([*changes.values()])).all(axis=0)
@@ -110,7 +110,7 @@ def write_pairs(evidence_by_year: Mapping[tuple[str, int], Evidence], path: Path
 
 @functools.cache
 def comparison(pages: str = SAME, path: Path = PAIRS) -> Comparison:
-    """What the candidate does to the pages of both years, and how much more in the later one."""
+    """Return what the candidate does to the pages of both years, and how much more in the later one."""
     table = pq.read_table(path)
     table = table.filter(pc.equal(table["pages"], pages))
     effects, counts = measure_years(table, are_same=pages != ALL)
@@ -125,7 +125,7 @@ def comparison(pages: str = SAME, path: Path = PAIRS) -> Comparison:
 
 
 def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int, int]]:
-    """Effects with the year in the place of the window, and pages by year.
+    """Return the effects with the year in the place of the window, and pages by year.
 
     Errors of a difference take both years' networks, and the sites if they `are_same`, for the same draw.
     """
@@ -155,7 +155,7 @@ def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int
 
 
 def worth(effects: Effects, year: int) -> Worth:
-    """What the candidate does to the pages of a year."""
+    """Return what the candidate does to the pages of a year."""
     assert RULE.price_pp is not None
     return Worth(
         gain_percent=effects.saved("page", year, TAIL),
@@ -165,7 +165,7 @@ def worth(effects: Effects, year: int) -> Worth:
 
 
 def change(effects: Effects) -> Worth:
-    """The later year less the earlier, by the delta method."""
+    """Return the later year less the earlier, by the delta method."""
     assert RULE.price_pp is not None
     price, values = RULE.price_pp, {year: worth(effects, year) for year in YEARS}
     factors = {

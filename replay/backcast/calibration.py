@@ -91,7 +91,7 @@ class Calibrated:
 
 
 def distance(ours: float, published: float) -> float:
-    """Absolute logarithm of a ratio; large for zero.
+    """Return the absolute logarithm of a ratio; large for zero.
 
     >>> distance(2, 1) == distance(1, 2), distance(0, 1) > 5
     (True, True)
@@ -128,8 +128,8 @@ class Calibration:
         return dataclasses.replace(inputs, rate_factor=chosen)
 
     def latency(self, center: DataCenter, inputs: Inputs, rows: Rows) -> tuple[float, float]:
-        """Time of the back end, which makes the median the paper's,
-        and the error of the mean and the other quantiles."""
+        """Return the time of the back end, which makes the median the paper's, and the error of the mean and
+        the other quantiles."""
         published = LATENCY[center, BASE]
         mean, quantiles = mean_and_quantiles(*latencies_ms(rows, center, inputs, BASE))
         backend = max(0.0, published.quantiles[MEDIAN] - quantiles[MEDIAN])
@@ -198,12 +198,12 @@ def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
 
 
 def nearest(tried: Sequence[Tried]) -> Tried:
-    """The inputs that come nearest to the paper."""
+    """Return the inputs that come nearest to the paper."""
     return min(tried, key=lambda trial: trial.error)
 
 
 def count_loads() -> int:
-    """Number of loads of a calibration."""
+    """Return the number of loads of a calibration."""
     of_search = ROUNDS * (len(RATE_FACTORS) + 2 * len(BURSTS)) + len(SHALLOW_SHARES) + 1
     of_shapes = sum(PAGES[service] * len(shapes) for service, shapes in SHAPES.items())
     return 64 * len(DATA_CENTERS) * (PAGES["search"] * of_search + len(SHALLOW_SHARES) * of_shapes)

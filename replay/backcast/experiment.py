@@ -33,7 +33,7 @@ Experiment = Mapping[tuple[DataCenter, Service], Rows]
 
 
 def count_loads(*, seeds: int = SEEDS) -> int:
-    """Number of loads of an experiment."""
+    """Return the number of loads of an experiment."""
     return 64 * len(DATA_CENTERS) * len(CANDIDATES) * seeds * PAGES * len(SERVICES)
 
 
@@ -57,8 +57,8 @@ def run_experiment(
 
 
 def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
-    """The experiment as pages of production, as the rule takes them: one load of each service,
-    each counted by its share.
+    """Return the experiment as pages of production, as the rule takes them: one load of each service, each
+    counted by its share.
 
     A service counts so that its share of all segments at IW 3 is that of production (`mix`): each share of a
     page, as of its responses with a retransmission, is then the share in production. The page's time is that
@@ -91,7 +91,7 @@ def _mean_segments(rows: Rows) -> float:
 
 
 def _by_load(rows: Rows, service: Service) -> dict[tuple[int, str, int, int], dict[str, Any]]:
-    """Loads by the number of the page, the network, the window and the seed."""
+    """Return the loads by the number of the page, the network, the window and the seed."""
     return {
         (row["visit_id"] - FIRST_IDS[service], row["profile"], row["iw"], row["seed"]): row for row in rows
     }
@@ -103,7 +103,7 @@ def _mixed(
     center: DataCenter,
     scales: Mapping[tuple[DataCenter, Service], float],
 ) -> float | None:
-    """Weighted sum of a count over the services; None if it is unknown of one of them."""
+    """Return the weighted sum of a count over the services; None if it is unknown of one of them."""
     whole = 0.0
     for service, row in services.items():
         if row is None or row[name] is None:

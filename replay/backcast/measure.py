@@ -41,7 +41,7 @@ class Inputs:
     """Share of networks with a shallow queue (`replay.backcast.networks`)."""
 
     def networks(self, center: DataCenter) -> list[Profile]:
-        """The networks of a data centre."""
+        """Return the networks of a data centre."""
         return networks(
             center,
             rate_factor=self.rate_factor[center],
@@ -62,26 +62,26 @@ def measure(
     seeds: int = 1,
     progress: Progress | None = None,
 ) -> Rows:
-    """Rows of all loads of the pages over a data centre's networks."""
+    """Return the rows of all loads of the pages over a data centre's networks."""
     networks = inputs.networks(center)
     cells = plan(pages, networks, windows=windows, seeds=seeds, conditions=[CONDITIONS])
     return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows
 
 
 def weights_of(rows: Rows, center: DataCenter) -> Floats:
-    """Weight of each row by its network."""
+    """Return the weight of each row by its network."""
     shares = strata(center).weights
     weights: Floats = np.array([shares[int(row["profile"].rsplit("-", 1)[1]) - 1] for row in rows])
     return weights
 
 
 def segments_percent(rows: Rows, center: DataCenter, iw: int) -> float:
-    """Segments sent again, in percent of all segments, over the loads at one window."""
+    """Return the segments sent again, in percent of all segments, over the loads at one window."""
     return _percent(rows, center, iw, "segments_retransmitted", "segments_sent")
 
 
 def responses_percent(rows: Rows, center: DataCenter, iw: int) -> float:
-    """Responses of which any segment was sent again, in percent, over the loads at one window."""
+    """Return the responses of which any segment was sent again, in percent, over the loads at one window."""
     return _percent(rows, center, iw, "responses_own_retransmitted", "responses")
 
 
@@ -93,7 +93,8 @@ def _percent(rows: Rows, center: DataCenter, iw: int, part: str, whole: str) -> 
 
 
 def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tuple[Floats, Floats]:
-    """Latencies as the paper's servers saw them, without back-end time, and their weights, ascending.
+    """Return the latencies as the paper's servers saw them, without back-end time, and their weights,
+    ascending.
 
     From the request's arrival to the acknowledgement of the last byte:
     a round trip less than from the first SYN.
@@ -107,7 +108,7 @@ def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tup
 
 
 def mean_and_quantiles(values: Floats, weights: Floats) -> tuple[float, tuple[float, ...]]:
-    """Weighted mean, and quantiles at QUANTILES."""
+    """Return the weighted mean, and quantiles at QUANTILES."""
     ends = np.cumsum(weights)
     places = [min(int(np.searchsorted(ends, share)), len(values) - 1) for share in QUANTILES]
     return float(weights @ values), tuple(float(values[place]) for place in places)

@@ -28,7 +28,7 @@ SHALLOW_QUEUE_BYTES = 16_000
 
 @functools.cache
 def strata(center: DataCenter) -> Sample:
-    """The stratified sample of a data centre's networks."""
+    """Return the stratified sample of a data centre's networks."""
     normal = NormalDist()
     points = low_discrepancy(NETWORKS, 3)
     scores = np.array([normal.inv_cdf(share) for share in points[:, :2].ravel()]).reshape(-1, 2)
@@ -59,7 +59,7 @@ def networks(
     loss: float = 0,
     burst: float = 1,
 ) -> list[Profile]:
-    """The networks of a data centre, with rates times a factor and one share of random loss.
+    """Return the networks of a data centre, with rates times a factor and one share of random loss.
 
     A share of the networks has a shallow queue, whatever their rate and round trip;
     the others have one of `queue_bytes`.
@@ -87,7 +87,7 @@ def networks(
 
 
 def populations() -> tuple[Population, ...]:
-    """The average and the slow population."""
+    """Return the average and the slow population."""
     return tuple(
         Population(
             id=f"{center.lower()}-2010-backcast",

@@ -38,7 +38,7 @@ class Shape:
 
 @functools.cache
 def sizes(service: Service) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cumulative shares, and sizes of responses in bytes."""
+    """Return the cumulative shares, and sizes of responses in bytes."""
     file, curve = CURVES[service]
     with (ORACLES / file).open(encoding="utf-8", newline="") as opened:
         rows = [row for row in csv.DictReader(opened) if row["curve"] == curve]
@@ -46,7 +46,7 @@ def sizes(service: Service) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> list[Recipe]:
-    """`count` pages without TLS, whose sizes together spread evenly over the service's curve."""
+    """Return `count` pages without TLS, whose sizes together spread evenly over the service's curve."""
     responses = shape.flows * shape.each
     shares = low_discrepancy(count * responses, 1)[:, 0] if responses > 1 else None
     return [

@@ -34,7 +34,7 @@ def can_run(cpu: Path = Path("/proc/cpuinfo")) -> bool:
 
 
 def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:
-    """The lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
+    """Return the lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
     if not can_run():
         raise LabMissing(
             "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; "

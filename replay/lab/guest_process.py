@@ -66,7 +66,7 @@ class Lab:
     """True if time jumps to the next timer; False: real time."""
 
     def sums(self) -> dict[str, str]:
-        """SHA-256 of the kernel and the player."""
+        """Return the SHA-256 of the kernel and the player."""
         programs = {"kernel": self.kernel, "player": self.player}
         return {name: sha256(path) for name, path in programs.items() if path is not None}
 
@@ -120,13 +120,13 @@ def start(lab: Lab, scratch: Path, *, cpu: int, guest: Path = GUEST) -> subproce
 
 
 def host_command(guest: Path, work: Path) -> list[str]:
-    """Command that runs the driver in the folder `guest` on the host's kernel."""
+    """Return the command that runs the driver in the folder `guest` on the host's kernel."""
     return [*ISOLATED, "sh", str(guest / "host.sh"), str(guest), str(work)]
 
 
 def kernel_command(lab: Lab, work: Path, guest: Path) -> list[str]:
-    """Command of a user-mode kernel whose first process is the player,
-    which runs the driver in the folder `guest`."""
+    """Return the command of a user-mode kernel whose first process is the player, which runs the driver in
+    the folder `guest`."""
     return [
         str(lab.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
@@ -185,8 +185,8 @@ def listen(
 
 
 def last_words(log: Iterable[str]) -> str:
-    """What a log tells of the end, to be put behind a sentence: the player's last line,
-    else the last one of all.
+    """Return what a log tells of the end, to be put behind a sentence: the player's last line, else the last
+    one of all.
 
     >>> last_words(["player: accept: Too many open files", "the player ended with status 1"])
     ': player: accept: Too many open files'
@@ -217,13 +217,13 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def usable_cpus() -> list[int]:
-    """CPUs that this process may run on."""
+    """Return the CPUs that this process may run on."""
     return sorted(os.sched_getaffinity(0))
 
 
 @contextlib.contextmanager
 def claim_cpu(cpus: Sequence[int]) -> Iterator[int]:
-    """The first CPU of `wanted` that no other guest holds; it is held until the block ends.
+    """Hold the first of `cpus` that no other guest holds, until the block ends.
 
     Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock
     (flock(2)) on a file, so that it ends with its process even if that is killed.
@@ -243,7 +243,7 @@ def claim_cpu(cpus: Sequence[int]) -> Iterator[int]:
 
 
 def claims_folder() -> Path:
-    """The folder of the claims; it is made if needed, so that every user can add to it."""
+    """Return the folder of the claims; it is made if needed, so that every user can add to it."""
     folder = next((above for above in map(Path, FOLDERS) if above.is_dir()), Path("/tmp")) / CLAIMS  # noqa: S108
     with contextlib.suppress(OSError):  # it is there, or nobody can have it: then there are no claims
         folder.mkdir()
@@ -252,7 +252,7 @@ def claims_folder() -> Path:
 
 
 def _lock(path: Path) -> int | None:
-    """Descriptor of the locked file; None if another guest holds it, or it cannot be opened."""
+    """Return the descriptor of the locked file; None if another guest holds it, or it cannot be opened."""
     try:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

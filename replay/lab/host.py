@@ -30,7 +30,7 @@ def run_quietly(argv: list[str]) -> int:
 
 
 def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user: int | None = None) -> Lab:
-    """The lab on the host; LabMissing names everything that is missing."""
+    """Return the lab on the host; LabMissing names everything that is missing."""
     lacking = []
     if (os.geteuid() if user is None else user) != 0:
         lacking.append("root")
@@ -49,7 +49,7 @@ def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user:
 
 
 def missing_features(run: Callable[[list[str]], int]) -> list[str]:
-    """Features that the kernel lacks or denies."""
+    """Return the features that the kernel lacks or denies."""
     if run([*ISOLATED, "true"]) != 0:
         return ["namespaces"]
     tried: list[str] = []

@@ -55,13 +55,14 @@ TOOLS = {
 
 
 def congestion_controls() -> tuple[str, ...]:
-    """Congestion controls of the guest's kernel. Every kernel has Reno."""
+    """Return the congestion controls of the guest's kernel. Every kernel has Reno."""
     names = re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
     return ("reno", *(name.lower() for name in names if name != "ADVANCED"))
 
 
 def package_version() -> str:
-    """Version of the installed source package, or of the package that the image's kernel was built from."""
+    """Return the version of the installed source package, or of the package that the image's kernel was built
+    from."""
     query = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
         capture_output=True,
@@ -77,7 +78,7 @@ def package_version() -> str:
 
 
 def build_key(version: str) -> str:
-    """SHA-256 of the source's version, the options and our changes."""
+    """Return the SHA-256 of the source's version, the options and our changes."""
     # The licence lines are left out, so that kernels built before these lines were added stay valid.
     changes = [
         path.read_text(encoding="utf-8").removeprefix(LICENCE) for path in [*patches(), *ADDED.values()]
@@ -87,17 +88,17 @@ def build_key(version: str) -> str:
 
 
 def patches() -> list[Path]:
-    """Patches of the source, sorted; they do not overlap, and each begins with its reason."""
+    """Return the patches of the source, sorted; they do not overlap, and each begins with its reason."""
     return sorted(BUILD_INPUTS.glob("*.patch"))
 
 
 def kernel_path(cache: Path) -> Path:
-    """Path of the kernel built from these inputs."""
+    """Return the path of the kernel built from these inputs."""
     return cache / "kernel" / build_key(package_version())[:16] / "linux"
 
 
 def locate(cache: Path) -> Path:
-    """Path of the built kernel; KernelError if it is not built."""
+    """Return the path of the built kernel; KernelError if it is not built."""
     path = kernel_path(cache)
     if not path.is_file():
         raise KernelError(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
@@ -105,7 +106,8 @@ def locate(cache: Path) -> Path:
 
 
 def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
-    """Path of the kernel; builds it if needed, with minutes of all cores and 400 MB of temporary files."""
+    """Return the path of the kernel; builds it if needed, with minutes of all cores and 400 MB of temporary
+    files."""
     path = kernel_path(cache)
     if path.is_file():
         return path
@@ -151,13 +153,13 @@ def configure(tree: Path, *, log: Path) -> None:
 
 
 def make(tree: Path) -> list[str]:
-    """Command that makes a target of the source, by way of ccache if it is installed."""
+    """Return the command that makes a target of the source, by way of ccache if it is installed."""
     compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
     return ["make", "-C", str(tree), "ARCH=um", f"CC={compiler}"]
 
 
 def options() -> list[str]:
-    """Options of the kernel, as lines of its .config."""
+    """Return the options of the kernel, as lines of its .config."""
     return [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
 
 
@@ -178,7 +180,7 @@ def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A temporary folder on the file system of the results, so that publishing is a rename."""
+    """Make a temporary folder on the file system of the results, so that publishing is a rename."""
     scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
     try:
         yield scratch

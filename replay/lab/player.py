@@ -16,12 +16,12 @@ LIBRARIES = ["-lm"]
 
 
 def sources() -> list[Path]:
-    """C sources and headers of the player, sorted; `kernel/` holds files of Linux."""
+    """Return the C sources and headers of the player, sorted; `kernel/` holds files of Linux."""
     return sorted(path for path in GUEST.rglob("*.[ch]") if path.parent != GUEST / "kernel")
 
 
 def player_key() -> str:
-    """SHA-256 of the sources and the compiler's options."""
+    """Return the SHA-256 of the sources and the compiler's options."""
     digest = hashlib.sha256(" ".join([*COMPILE, *LIBRARIES]).encode())
     for source in sources():
         digest.update(str(source.relative_to(GUEST)).encode() + b"\0" + source.read_bytes() + b"\0")
@@ -29,12 +29,12 @@ def player_key() -> str:
 
 
 def player_path(cache: Path) -> Path:
-    """Path of the player compiled from these sources."""
+    """Return the path of the player compiled from these sources."""
     return cache / "player" / player_key()[:16] / "player"
 
 
 def locate(cache: Path) -> Path:
-    """Path of the compiled player; LabMissing if it is not compiled."""
+    """Return the path of the compiled player; LabMissing if it is not compiled."""
     path = player_path(cache)
     if not path.is_file():
         raise LabMissing(f"no player in {path.parent}: run `firstflight replay build-lab`")
@@ -42,7 +42,7 @@ def locate(cache: Path) -> Path:
 
 
 def build_player(cache: Path, say: Callable[[str], None]) -> Path:
-    """Path of the player; compiles it if needed."""
+    """Return the path of the player; compiles it if needed."""
     path = player_path(cache)
     if path.is_file():
         return path

@@ -7,5 +7,5 @@ from replay.lab.guest_process import Lab
 
 
 def locate(cache: Path) -> Lab:
-    """The lab of the programs that are built in a cache; LabMissing if they are not."""
+    """Return the lab of the programs that are built in a cache; LabMissing if they are not."""
     return Lab(kernel=kernel.locate(cache), player=player.locate(cache))

@@ -18,7 +18,7 @@ PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion W
 
 @functools.cache
 def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cumulative shares and values of one of the four curves in Fig 3."""
+    """Return the cumulative shares and values of one of the four curves in Fig 3."""
     with FIG3.open(encoding="utf-8", newline="") as file:
         rows = [
             row for row in csv.DictReader(file) if (row["quantity"], row["dc"]) == (quantity, data_center)
@@ -27,12 +27,12 @@ def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[floa
 
 
 def quantile(quantity: str, data_center: str, share: float) -> float:
-    """Quantile of a curve in Fig 3, linear between its points."""
+    """Return the quantile of a curve in Fig 3, linear between its points."""
     return interpolate(*fig3(quantity, data_center), share)
 
 
 def interpolate(shares: Sequence[float], values: Sequence[float], share: float) -> float:
-    """Value of a cumulative curve at `share`, linear between its points and beyond its ends."""
+    """Return the value of a cumulative curve at `share`, linear between its points and beyond its ends."""
     after = min(max(bisect.bisect_left(shares, share), 1), len(shares) - 1)
     before = after - 1
     part = (share - shares[before]) / (shares[after] - shares[before])
@@ -40,7 +40,7 @@ def interpolate(shares: Sequence[float], values: Sequence[float], share: float) 
 
 
 def conditional_median_share(share: float, *, rho: float) -> float:
-    """Cumulative share of the median RTT, given a bandwidth at the cumulative share `share`.
+    """Return the cumulative share of the median RTT, given a bandwidth at the cumulative share `share`.
 
     Under a Gaussian copula, the conditional median of the RTT's normal score is `rho` times the bandwidth's.
 
@@ -52,7 +52,8 @@ def conditional_median_share(share: float, *, rho: float) -> float:
 
 
 def from_fig3(id: str, data_center: str, share: float, *, rho: float) -> Profile:  # noqa: A002  # the field's name
-    """Profile at a cumulative share of a data centre's bandwidth, with the median RTT at that bandwidth."""
+    """Return the profile at a cumulative share of a data centre's bandwidth, with the median RTT at that
+    bandwidth."""
     down_kbps = quantile("bw_kbps", data_center, share)
     rtt_ms = quantile("rtt_ms", data_center, conditional_median_share(share, rho=rho))
     return Profile(

@@ -26,7 +26,8 @@ where nothing was; all drawn, replicas alone; all drawn, as all servers lie from
 
 @functools.cache
 def read_distances() -> dict[tuple[str, str], tuple[float, ...]]:
-    """Distances in ms at PERCENTS by kind of servers and country; an empty country is the world's."""
+    """Return the distances in ms at PERCENTS by kind of servers and country; an empty country is the
+    world's."""
     with (PUBLISHED / "distances_ms.csv").open(encoding="utf-8", newline="") as file:
         return {
             (row["servers"], row["country"]): (
@@ -38,7 +39,7 @@ def read_distances() -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def draw_distance_us(which: str, *, country: str | None, kind: float, other: float, place: float) -> int:
-    """Distance of a server in µs by three numbers from 0 to below 1.
+    """Return the distance of a server in µs by three numbers from 0 to below 1.
 
     `kind` decides whether it is a replica, `other` which set another server is of, and `place` is its
     cumulative share, from the nearest.

@@ -22,7 +22,7 @@ class NetworkInput:
     source: str
 
     def age_months(self, month: str) -> int:
-        """Months from the measurement to `month`, as YYYY-MM.
+        """Return the months from the measurement to `month`, as YYYY-MM.
 
         >>> INPUTS[0].age_months("2026-11")
         13
@@ -31,12 +31,12 @@ class NetworkInput:
         return 12 * (year - own_year) + number - own_number
 
     def is_stale(self, month: str) -> bool:
-        """True if it is older than it may be for pages of `month`."""
+        """Return whether it is older than it may be for pages of `month`."""
         return self.most_months is not None and self.age_months(month) > self.most_months
 
     def stale_sentence(self, month: str) -> str | None:
-        """What a decision over pages of `month` says of an input that is too old for them; None if it is
-        not."""
+        """Return what a decision over pages of `month` says of an input that is too old for them; None if it
+        is not."""
         if not self.is_stale(month):
             return None
         age = f"more than {self.most_months} months older than the pages"
@@ -44,7 +44,7 @@ class NetworkInput:
 
 
 def _parts(month: str) -> tuple[str, str]:
-    """Year and month, of a year alone its first; ValueError if the text is neither."""
+    """Return the year and month, of a year alone its first; ValueError if the text is neither."""
     if (match := MONTH.fullmatch(month)) is None:
         raise ValueError(f"{month!r} is no month as YYYY-MM, and no year")
     return match[1], match[2] or "01"

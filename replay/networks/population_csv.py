@@ -39,7 +39,8 @@ class Column:
     is_needed: bool = True
 
     def value(self, text: str | None) -> float:
-        """The number in `text`; ValueError, which says what would do, if it is none or out of range."""
+        """Return the number in `text`; ValueError, which says what would do, if it is none or out of
+        range."""
         try:
             number = float(text or "")
         except ValueError:
@@ -58,7 +59,7 @@ class WordColumn:
     is_needed: bool = False
 
     def value(self, text: str | None) -> str:
-        """The word in `text`; ValueError, which says what would do, if it is another."""
+        """Return the word in `text`; ValueError, which says what would do, if it is another."""
         if text is None or text not in self.words:
             raise ValueError(" or ".join(self.words))
         return text
@@ -125,7 +126,7 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
 
 
 def shares_of(weights: Sequence[float]) -> list[float]:
-    """Weights made to sum to 1."""
+    """Return the weights made to sum to 1."""
     whole = math.fsum(weights)
     return [weight / whole for weight in weights]
 
@@ -133,7 +134,7 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 def _slow(
     path: Path, profiles: Sequence[Profile], rows: Sequence[dict[str, Any]], shares: Sequence[float]
 ) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """What the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
+    """Return what the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
     if "slow_weight" not in rows[0]:
         return "the quarter of its weight with the least bandwidth (ours)", slow_part(profiles, shares)
     slow_weights = [row["slow_weight"] for row in rows]
@@ -146,7 +147,7 @@ def _slow(
 
 
 def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """Networks of the slowest quarter with their shares of it; the last network counts in part."""
+    """Return the networks of the slowest quarter with their shares of it; the last network counts in part."""
     left, slowest = SLOW_SHARE, []
     for profile, share in sorted(zip(profiles, shares, strict=True), key=lambda pair: pair[0].down_bps):
         if left <= 0:
@@ -157,7 +158,8 @@ def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tup
 
 
 def _profile(name: str, row: dict[str, Any], source: str) -> Profile:
-    """Profile of a row; by default the uplink is a quarter of the downlink and the queue is QUEUE_BYTES."""
+    """Return the profile of a row; by default the uplink is a quarter of the downlink and the queue is
+    QUEUE_BYTES."""
     down_bps = round(1000 * row["bandwidth_kbps"])
     return Profile(
         id=name,

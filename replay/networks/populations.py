@@ -21,7 +21,7 @@ LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 
 
 def read_published() -> tuple[Profile, ...]:
-    """The profiles of networks.toml."""
+    """Return the profiles of networks.toml."""
     tables = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
     return tuple(
         Profile(
@@ -39,7 +39,7 @@ def read_published() -> tuple[Profile, ...]:
 
 
 def long_rtt(rtt_ms: int, mbps: int, loss: float) -> Profile:
-    """A network with a long round trip, as in emerging markets."""
+    """Return a network with a long round trip, as in emerging markets."""
     name = f"emerging-{rtt_ms}ms-{mbps}mbps-{loss:g}"
     return symmetric(name, bps=mbps * 1_000_000, rtt_us=rtt_ms * 1000, source=LONG_RTT, loss=loss)
 
@@ -52,7 +52,7 @@ PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *read_published(), *EMERGING)
 
 
 def equal_population(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name
-    """A population of all profiles whose ids share its first word. Equal weights are our choice."""
+    """Return a population of all profiles whose ids share its first word. Equal weights are our choice."""
     names = [profile.id for profile in PROFILES if profile.id.startswith(id.split("-")[0])]
     return Population(
         id=id,
@@ -74,5 +74,5 @@ POPULATIONS: tuple[Population, ...] = (
 
 
 def profile(id: str) -> Profile:  # noqa: A002  # the field's name
-    """The profile with this id; KeyError if there is none."""
+    """Return the profile with this id; KeyError if there is none."""
     return {profile.id: profile for profile in PROFILES}[id]

@@ -93,7 +93,7 @@ def symmetric(
     queue_bytes: int = QUEUE_BYTES,
     loss: float = 0.0,
 ) -> Profile:
-    """A profile with the same rate in both directions."""
+    """Return a profile with the same rate in both directions."""
     return Profile(
         id=id,
         version=1,

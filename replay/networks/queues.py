@@ -28,8 +28,8 @@ CODEL_TARGET_US, CODEL_INTERVAL_US = 5_000, 100_000
 
 
 def codel_target_us(down_bps: int) -> int:
-    """CoDel's target over a bottleneck: one and a half full packets where that is longer than the default,
-    as CAKE does.
+    """Return CoDel's target over a bottleneck: one and a half full packets where that is longer than the
+    default, as CAKE does.
 
     >>> codel_target_us(12_000_000), codel_target_us(1_000_000)
     (5000, 18168)
@@ -39,7 +39,7 @@ def codel_target_us(down_bps: int) -> int:
 
 @functools.cache
 def read_depths() -> dict[tuple[str, str], tuple[float, ...]]:
-    """Depths in milliseconds at PERCENTS by variant and class of rate."""
+    """Return the depths in milliseconds at PERCENTS by variant and class of rate."""
     with (PUBLISHED / "queues_ms.csv").open(encoding="utf-8", newline="") as file:
         return {
             (row["variant"], row["rate_mbps"]): tuple(float(row[f"p{percent}_ms"]) for percent in PERCENTS)
@@ -48,7 +48,7 @@ def read_depths() -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def rate_class(down_bps: int) -> str:
-    """Class of a rate in the published table.
+    """Return the class of a rate in the published table.
 
     >>> rate_class(5_999_000), rate_class(6_000_000), rate_class(25_000_000), rate_class(25_001_000)
     ('<6', '6-25', '6-25', '>25')
@@ -68,7 +68,7 @@ class PublishedQueues:
     """Share of the lines that have FQ-CoDel, whatever their depth."""
 
     def bytes(self, down_bps: int, place: float) -> int:
-        """Size of the queue at a cumulative share of its class, from the shallowest.
+        """Return the size of the queue at a cumulative share of its class, from the shallowest.
 
         >>> QUEUES["default"].bytes(100_000_000, 0.5), QUEUES["default"].bytes(300_000, 0.0) // FRAME_BYTES
         (550000, 20)
@@ -77,7 +77,7 @@ class PublishedQueues:
         return min(max(round(depth_ms * down_bps / 8e3), self.least_packets * FRAME_BYTES), MOST_BYTES)
 
     def over(self, profile: Profile) -> Profile:
-        """The network with its queue of this reading; a network without a place keeps its own."""
+        """Return the network with its queue of this reading; a network without a place keeps its own."""
         if profile.queue_place is None:
             return profile
         has_fq_codel = profile.queue_place * len(PERCENTS) % 1 < self.fq_codel_share

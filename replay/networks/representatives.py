@@ -11,12 +11,14 @@ from replay.networks.profiles import Population, Profile
 
 
 def slowness_ms(network: Profile) -> float:
-    """Milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to slow."""
+    """Return the milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to
+    slow."""
     return ROUND_TRIPS * network.rtt_us / 1e3 + 8e3 * PAGE_BYTES / network.down_bps
 
 
 def choose_representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
-    """`count` networks of a population (two at least), each with the weight of the group that it stands for.
+    """Return `count` networks of a population (two at least), each with the weight of the group that it
+    stands for.
 
     Slow and other networks are grouped apart, each by `slowness_ms` into groups of about equal weight; the
     network in the middle of a group's weight stands for it. A population of at most `count` networks is
@@ -46,7 +48,7 @@ def choose_representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
 
 
 def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
-    """The networks that each of `count` representatives stands for, by its id; each for itself in a
+    """Return the networks that each of `count` representatives stands for, by its id; each for itself in a
     population of at most `count`."""
     if len(whole.profiles) <= count:
         return {profile.id: [profile] for profile in whole.profiles}
@@ -76,13 +78,13 @@ def cut_groups(networks: Sequence[Profile], shares: Sequence[float], count: int)
 
 
 def middle(networks: Sequence[Profile], shares: Sequence[float]) -> str:
-    """Id of the network in the middle of the weight."""
+    """Return the id of the network in the middle of the weight."""
     places = middles(shares)
     return min(zip(networks, places, strict=True), key=lambda pair: abs(pair[1] - 0.5))[0].id
 
 
 def middles(shares: Sequence[float]) -> list[float]:
-    """Cumulative share of each weight, up to its own middle.
+    """Return the cumulative share of each weight, up to its own middle.
 
     >>> middles([1, 1, 2])
     [0.125, 0.375, 0.75]

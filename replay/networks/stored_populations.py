@@ -89,7 +89,7 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
 
 
 def list_stored(folder: Path) -> list[StoredPopulation]:
-    """Facts of the bundled populations and of those in a folder, by id. Raises PopulationError."""
+    """Return the facts of the bundled populations and of those in a folder, by id. Raises PopulationError."""
     files = {path.stem: path for place in (folder, BUNDLED) for path in place.glob("*.json")}
     return [_facts(files[name]) for name in sorted(files)]
 
@@ -117,7 +117,7 @@ def check_population(folder: Path, name: str) -> CsvPopulation:
 
 
 def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
-    """The population of the files in `folder`, compared with its facts."""
+    """Return the population of the files in `folder`, compared with its facts."""
     name, path = facts.id, folder / f"{facts.id}.csv"
     again = (
         f"remove {name}.csv and {name}.json, and make the population again (`firstflight population fetch`)"
@@ -132,7 +132,7 @@ def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
 
 
 def facts_of(folder: Path, name: str) -> StoredPopulation:
-    """Facts of a stored population by its id; PopulationError if there is none."""
+    """Return the facts of a stored population by its id; PopulationError if there is none."""
     if (facts := _find_facts(folder, name)) is None:
         raise PopulationError(
             f"no file and no stored population {name!r}; stored are {', '.join(stored_ids(folder))}"
@@ -141,7 +141,7 @@ def facts_of(folder: Path, name: str) -> StoredPopulation:
 
 
 def stored_ids(folder: Path) -> list[str]:
-    """Ids of the bundled populations and of those in a folder, whatever state they are in."""
+    """Return the ids of the bundled populations and of those in a folder, whatever state they are in."""
     return sorted({path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")})
 
 
@@ -150,7 +150,7 @@ def _place(folder: Path, name: str) -> Path:
 
 
 def _find_facts(folder: Path, name: str) -> StoredPopulation | None:
-    """Facts of one population, whatever state the others are in; None if there is none."""
+    """Return the facts of one population, whatever state the others are in; None if there is none."""
     path = _place(folder, name) / f"{name}.json"
     return _facts(path) if ID.fullmatch(name) and path.is_file() else None
 
@@ -174,5 +174,5 @@ def _facts(path: Path) -> StoredPopulation:
 
 
 def _checksum(facts: Mapping[str, Any]) -> str:
-    """SHA-256 of facts as JSON with sorted keys."""
+    """Return the SHA-256 of facts as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -76,7 +76,7 @@ class Summary:
 
 
 def summarise(gains: Gains) -> tuple[Summary, Summary, Summary]:
-    """The three gains that the paper prints."""
+    """Return the three gains that the paper prints."""
     published: dict[str, float] = ORACLE["gain"]
     return (
         Summary(
@@ -134,7 +134,7 @@ def criteria(
 
 
 def equation_rows() -> list[Row]:
-    """Rounds of equation 6 as published and by our arithmetic."""
+    """Return the rounds of equation 6 as published and by our arithmetic."""
     return [
         Row(
             what=f"eq. 6: {example.get('segments') or example['bytes']:,} "
@@ -148,14 +148,14 @@ def equation_rows() -> list[Row]:
 
 
 def network(case: str) -> Profile:
-    """The network of a case."""
+    """Return the network of a case."""
     return profile(f"baidu-{case}")
 
 
 def gains_of(
     lab: Lab, case: str, sizes_kb: Sequence[int] = SIZES_KB, seeds: int = SEEDS
 ) -> Mapping[int, float]:
-    """Share of the mean time that IW 30 saves, by size in KB."""
+    """Return the share of the mean time that IW 30 saves, by size in KB."""
     where = network(case)
     repeats = seeds if where.loss else 1
     races = [

@@ -107,14 +107,14 @@ def run(lab: Lab) -> Reproduction:
 
 
 def network(kbps: float, rtt_ms: float) -> Profile:
-    """A symmetric network between two hosts."""
+    """Return a symmetric network between two hosts."""
     name = f"cs244-{kbps:g}kbps-{rtt_ms:g}ms"
     bps, rtt_us = round(kbps * 1000), round(rtt_ms * 1000)
     return symmetric(name, bps=bps, rtt_us=rtt_us, source=SOURCE, queue_bytes=QUEUE_BYTES)
 
 
 def file_transfer(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
-    """The transfer of one file."""
+    """Return the transfer of one file."""
     return Transfer(
         profile=network(kbps, rtt_ms),
         iw=iw,
@@ -124,13 +124,13 @@ def file_transfer(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Trans
 
 
 def read_cells() -> list[PublishedCell]:
-    """All cells of the raw run, in the order of its networks."""
+    """Return all cells of the raw run, in the order of its networks."""
     with CELLS.open(encoding="utf-8", newline="") as file:
         return [read_cell(row) for row in csv.DictReader(file)]
 
 
 def read_cell(row: Mapping[str, str]) -> PublishedCell:
-    """A cell from a row of the file."""
+    """Return a cell from a row of the file."""
     kbps, rtt_ms, size_bytes = float(row["bw_kbps"]), float(row["rtt_ms"]), int(row["bytes"])
     xs = {
         "segments": f"{size_bytes // SEGMENT_BYTES}",
@@ -149,15 +149,15 @@ def read_cell(row: Mapping[str, str]) -> PublishedCell:
 
 
 def whole_grid() -> list[list[Transfer]]:
-    """The files of each of the 60 configurations that the rerun's figures show."""
+    """Return the files of each of the 60 configurations that the rerun's figures show."""
     shown = [cell for cell in read_cells() if cell.experiment != "iw"]
     grouped = itertools.groupby(shown, key=lambda cell: (cell.experiment, cell.x, cell.transfer.iw))
     return [[cell.transfer for cell in files] for _, files in grouped]
 
 
 def check_gains(cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Sequence[float]]) -> Criterion:
-    """The criterion that one shaper gives each gain of the figures,
-    as measured or with an effect of the rerun's machine."""
+    """Return the criterion that one shaper gives each gain of the figures, as measured or with an effect of
+    the rerun's machine."""
     shown = [place for place, cell in enumerate(cells) if cell.experiment != "iw"]
     transfers = [cells[place].transfer for place in shown]
     trials = [
@@ -176,7 +176,7 @@ def check_gains(cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Se
 
 
 def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tuple[str, str], list[float]]:
-    """Total times at each window, the smallest first, by experiment and place on its axis."""
+    """Return the total times at each window, the smallest first, by experiment and place on its axis."""
     by_place: dict[tuple[str, str], dict[int, float]] = {}
     for cell, time in zip(cells, seconds, strict=True):
         by_window = by_place.setdefault((cell.experiment, cell.x), {})

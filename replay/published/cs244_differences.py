@@ -46,17 +46,18 @@ class Explanation:
 
 
 def without_two_packets(transfer: Transfer, ours: float) -> float:
-    """Our time less what two full packets take at the bottleneck."""
+    """Return our time less what two full packets take at the bottleneck."""
     return ours - UNSHAPED_PACKETS * FRAME_BYTES * 8 / transfer.profile.down_bps
 
 
 def with_a_real_kernel(transfer: Transfer, ours: float) -> float:
-    """Our time with 5 ms more for the handshake and for each flight."""
+    """Return our time with 5 ms more for the handshake and for each flight."""
     return ours + (1 + linux_flights(transfer.response_bytes, iw=transfer.iw)) * KERNEL_MS / 1e3
 
 
 def with_an_early_end_of_slow_start(transfer: Transfer, _ours: float) -> float | None:
-    """Time by arithmetic, if slow start ends at the first window of HyStart's and CUBIC grows from there.
+    """Return the time by arithmetic, if slow start ends at the first window of HyStart's and CUBIC grows from
+    there.
 
     None from IW 10 on, and where a flight fills the round trip: its times show no such end there.
     """
@@ -103,8 +104,8 @@ EXPLANATIONS = {
 def explain(
     transfers: Sequence[Transfer], measured: Sequence[Row], shaper: str, name: str
 ) -> tuple[list[Row], Criterion]:
-    """A row for each cell beyond LARGEST that an effect explains,
-    and the criterion that it is all of them."""
+    """Return a row for each cell beyond LARGEST that an effect explains, and the criterion that it is all of
+    them."""
     rows, unexplained = [], 0
     for transfer, row in zip(transfers, measured, strict=True):
         if row.difference is None or abs(row.difference) <= LARGEST:
@@ -135,7 +136,7 @@ def possible_times(
 
 
 def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]) -> Criterion:
-    """The criterion that each published gain is near one of its `trials`, in percent.
+    """Return the criterion that each published gain is near one of its `trials`, in percent.
 
     >>> unexplained_gains([0.6, 29.4, 42.2], [[0.1, 40.0, 22.0], [0.5, 28.6, 21.0]]).measured
     1
@@ -153,6 +154,6 @@ def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]
 
 
 def difference(row: Row) -> float:
-    """Absolute relative difference of a row that has one."""
+    """Return the absolute relative difference of a row that has one."""
     assert row.difference is not None
     return abs(row.difference)

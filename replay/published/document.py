@@ -23,7 +23,7 @@ values had been seen. [{checks}]({folder}/{checks}) has every check with its bou
 
 
 def document(reproductions: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
-    """The page; `figures` are paths by reproduction id."""
+    """Return the page; `figures` are paths by reproduction id."""
     lines = [
         HEAD.format(commit=commit[:12], folder=FOLDER, checks=CHECKS),
         "| result | what | verdict |",
@@ -39,7 +39,7 @@ def document(reproductions: Sequence[Reproduction], *, commit: str, figures: Map
 
 
 def tables(reproductions: Sequence[Reproduction]) -> dict[str, str]:
-    """The tables as CSV, by their names: the values of each result, and the checks of all."""
+    """Return the tables as CSV, by their names: the values of each result, and the checks of all."""
     checks = (
         (
             reproduction.id,
@@ -62,21 +62,21 @@ def tables(reproductions: Sequence[Reproduction]) -> dict[str, str]:
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table as CSV."""
+    """Return a table as CSV."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows([names, *rows])
     return written.getvalue()
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """A value as a row of the table; what is unknown is empty."""
+    """Return a value as a row of the table; what is unknown is empty."""
     published = "" if row.published is None else f"{row.published:.5g}"
     difference = "" if row.difference is None else f"{row.difference:+.1%}"
     return row.what, row.unit, published, f"{row.ours:.5g}", difference
 
 
 def verdict(reproduction: Reproduction) -> str:
-    """The verdict in words, with the number of failed criteria."""
+    """Return the verdict in words, with the number of failed criteria."""
     failed = sum(not criterion.passed for criterion in reproduction.criteria)
     return (
         "reproduced"

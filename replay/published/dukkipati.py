@@ -112,8 +112,8 @@ def panel_results(
     clients: Sequence[Client],
     gains: Sequence[float],
 ) -> tuple[list[Row], tuple[Criterion, Criterion]]:
-    """Rows of a figure's panel with a row for each bucket,
-    and criteria for the signs and order of the gains."""
+    """Return the rows of a figure's panel with a row for each bucket, and criteria for the signs and order of
+    the gains."""
     buckets = group_gains(clients, gains, [bucket["bucket"] for bucket in panel], value)
     ours = [statistics.fmean(bucket) for bucket in buckets]
     published = [bucket["abs_ms"] for bucket in panel]
@@ -135,7 +135,7 @@ def panel_results(
 
 
 def table_rows(clients: Sequence[Client]) -> list[Row]:
-    """Gains of the mean and of quantiles of the latency, beside Table 3's."""
+    """Return the gains of the mean and of quantiles of the latency, beside Table 3's."""
     published = TABLE_3[DATA_CENTER]
     before, after = (np.array([client.latency_ms(iw) for client in clients]) for iw in (3, 10))
     mean_after, mean_before = published["mean"]
@@ -156,7 +156,8 @@ def table_rows(clients: Sequence[Client]) -> list[Row]:
 
 
 def mean_rows(figures: Mapping[str, Any], ours: float) -> list[Row]:
-    """The mean gain that each panel implies by its buckets and their shares, beside that of our clients."""
+    """Return the mean gain that each panel implies by its buckets and their shares, beside that of our
+    clients."""
     return [
         Row(
             what=f"{name}: mean gain of the buckets by their shares",
@@ -170,7 +171,7 @@ def mean_rows(figures: Mapping[str, Any], ours: float) -> list[Row]:
 
 
 def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> str:
-    """What the paper's own figures say of the mean gain from IW 3 to 10."""
+    """Return what the paper's own figures say of the mean gain from IW 3 to 10."""
     second = figures["fig2_iw_latency_ms"]
     after, before = TABLE_3[DATA_CENTER]["mean"]
     implied = ", ".join(f"{row.published:.0f}" for row in means)
@@ -187,7 +188,7 @@ def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> st
 def group_gains(
     clients: Sequence[Client], gains: Sequence[float], names: Sequence[str], value: Callable[[Client], float]
 ) -> list[list[float]]:
-    """Gains of the clients in each bucket."""
+    """Return the gains of the clients in each bucket."""
     edges = [upper_edge(name) for name in names]
     buckets: list[list[float]] = [[] for _ in edges]
     for client, gain in zip(clients, gains, strict=True):
@@ -196,7 +197,7 @@ def group_gains(
 
 
 def upper_edge(name: str) -> float:
-    """Upper edge of a bucket.
+    """Return the upper edge of a bucket.
 
     >>> upper_edge("<=20"), upper_edge("20-50"), upper_edge("4"), upper_edge(">3000")
     (20.0, 50.0, 4.0, inf)
@@ -205,7 +206,7 @@ def upper_edge(name: str) -> float:
 
 
 def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
-    """Durations of searches by arithmetic and over the kernel, from the first SYN."""
+    """Return the durations of searches by arithmetic and over the kernel, from the first SYN."""
     transfers = [client.transfer(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
     times = transfer(lab, transfers, shaper="netem", congestion_control=CONGESTION_CONTROL)
     pairs = [(client, iw) for client in clients for iw in (3, 10)]
@@ -222,7 +223,7 @@ def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
 
 
 def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[list[Row], Criterion]:
-    """Mean gains over IW 3, and the criterion that the knee is the paper's."""
+    """Return the mean gains over IW 3, and the criterion that the knee is the paper's."""
     means = {iw: statistics.fmean(client.search_ms(iw) for client in clients) for iw in KNEE_WINDOWS}
     theirs = {int(iw): value for iw, value in published.items()}
     rows = [
@@ -240,7 +241,7 @@ def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[lis
 
 
 def bend(means: Mapping[int, float]) -> int:
-    """The knee: the smallest window above which at most KNEE_REST of the total gain remains.
+    """Return the knee: the smallest window above which at most KNEE_REST of the total gain remains.
 
     >>> bend({3: 490, 6: 475, 10: 468, 16: 466})
     10

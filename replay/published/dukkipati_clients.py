@@ -63,19 +63,21 @@ class Client:
         return segments(self.size_bytes, mss=MSS_FIG1)
 
     def search_ms(self, iw: int) -> float:
-        """Duration of the response on an idle network, from the earliest arrival of its first byte."""
+        """Return the duration of the response on an idle network, from the earliest arrival of its first
+        byte."""
         return arrivals_ms(self.size_bytes, iw=iw, rtt_us=self.rtt_us, down_bps=self.down_bps)[-1]
 
     def latency_ms(self, iw: int) -> float:
-        """Duration of the response from its request, without the server's own time."""
+        """Return the duration of the response from its request, without the server's own time."""
         return self.rtt_ms + self.search_ms(iw)
 
     def from_syn_ms(self, iw: int) -> float:
-        """Duration from the first SYN: the search, two round trips, and the SYN-ACK's serialisation."""
+        """Return the duration from the first SYN: the search, two round trips, and the SYN-ACK's
+        serialisation."""
         return 2 * self.rtt_ms + SYN_FRAME_BYTES * 8e3 / self.down_bps + self.search_ms(iw)
 
     def network(self, name: str, up_bps: int) -> Profile:
-        """A network of the client's own."""
+        """Return a network of the client's own."""
         return Profile(
             id=name,
             version=1,
@@ -87,7 +89,7 @@ class Client:
         )
 
     def transfer(self, number: int, iw: int) -> Transfer:
-        """The search as a transfer over the client's network."""
+        """Return the search as a transfer over the client's network."""
         where = self.network(f"client-{number}", max(self.down_bps, UPLINK_BPS))
         return Transfer(profile=where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
@@ -113,7 +115,7 @@ def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> lis
 
 @functools.cache
 def size_curve() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cumulative shares and sizes in bytes of Fig 1's web search."""
+    """Return the cumulative shares and sizes in bytes of Fig 1's web search."""
     with SIZES.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)

@@ -42,7 +42,7 @@ LEAST_RATIO, MOST_DELAY = 1.5, 0.055
 
 
 def network(name: str, mbps: float, delay_ms: float) -> Profile:
-    """A bottleneck with the slides' one-way delay."""
+    """Return a bottleneck with the slides' one-way delay."""
     bps, rtt_us = round(mbps * 1e6), round(2e3 * delay_ms)
     return symmetric(name, bps=bps, rtt_us=rtt_us, source=ORACLE["source"], queue_bytes=QUEUE_BYTES)
 
@@ -92,7 +92,7 @@ def run(lab: Lab) -> Reproduction:
 
 
 def slower(ratios: Sequence[float]) -> int:
-    """Number of ratios that are no gains."""
+    """Return the number of ratios that are no gains."""
     return sum(ratio <= 1 for ratio in ratios)
 
 
@@ -121,7 +121,7 @@ class Interval:
                 )
 
     def sentence(self, median: float) -> str:
-        """How far the verdict hangs on the number of runs."""
+        """Return how far the verdict hangs on the number of runs."""
         settled = "settle" if self.low >= LEAST_RATIO or self.high < LEAST_RATIO else "do not settle"
         return (
             "RED drops by chance, and the check that decides is the median ratio of the times: "
@@ -133,7 +133,7 @@ class Interval:
 
 
 def interval(raced: Mapping[int, Outcomes]) -> Interval:
-    """The interval of the median ratio, by the number of background flows."""
+    """Return the interval of the median ratio, by the number of background flows."""
     generator = np.random.default_rng(2012)
     low, high = np.quantile(draw_medians(raced, REPEATS, generator), [0.025, 0.975])
     few = draw_medians(raced, FEW_REPEATS, generator)
@@ -150,8 +150,8 @@ def interval(raced: Mapping[int, Outcomes]) -> Interval:
 def draw_medians(
     raced: Mapping[int, Outcomes], runs: int, generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Median ratio of all bursts in each of DRAWS draws of so many runs;
-    a run is drawn with both kinds of bursts."""
+    """Return the median ratio of all bursts in each of DRAWS draws of so many runs; a run is drawn with both
+    kinds of bursts."""
     ratios = []
     for count, outcomes in raced.items():
         fld, reno = (
@@ -215,14 +215,14 @@ def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -
 
 
 def flow(begins_s: float, size: int, control: str) -> Flow:
-    """A download with its own congestion control."""
+    """Return a download with its own congestion control."""
     return Flow(
         iw=IW, request_bytes=REQUEST_BYTES, response_bytes=size, begins_s=begins_s, congestion_control=control
     )
 
 
 def mean_seconds(races: Sequence[RaceOutcome]) -> list[float]:
-    """Mean duration of each flow over the runs, in seconds."""
+    """Return the mean duration of each flow over the runs, in seconds."""
     return [
         statistics.fmean(outcome.flows[at].seconds for outcome in races) for at in range(len(races[0].flows))
     ]

@@ -182,7 +182,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
 
 
 def recipe(name: str, client: Client, number: int) -> Recipe:
-    """The page of a client: all responses requested at once, over HTTP/1.1 without TLS."""
+    """Return the page of a client: all responses requested at once, over HTTP/1.1 without TLS."""
     maps = name == "maps"
     sizes = [TILE_BYTES] * TILES if maps else [client.size_bytes]
     hosts = HOSTS if maps else 1
@@ -199,7 +199,7 @@ def recipe(name: str, client: Client, number: int) -> Recipe:
 
 
 def network(center: str, client: Client, number: int) -> Profile:
-    """The network of a client."""
+    """Return the network of a client."""
     return client.network(f"{center}-{number}", max(client.down_bps // 4, LEAST_UP_BPS))
 
 
@@ -210,13 +210,13 @@ def published_latencies(center: str, name: str) -> Iterator[tuple[int, float, fl
 
 
 def gain_ms(results: Results, center: str, name: str, share: int) -> float:
-    """Gain of IW 10 over IW 3 at a quantile of the latency."""
+    """Return the gain of IW 10 over IW 3 at a quantile of the latency."""
     base, exp = (np.percentile(results[center, name, iw].milliseconds, share) for iw in WINDOWS)
     return float(base - exp)
 
 
 def gain(results: Results, center: str, name: str, share: int) -> float:
-    """Gain of IW 10 over IW 3 at a quantile of the latency, in percent."""
+    """Return the gain of IW 10 over IW 3 at a quantile of the latency, in percent."""
     base, exp = (np.percentile(results[center, name, iw].milliseconds, share) for iw in WINDOWS)
     return float(100 * (base - exp) / base)
 
@@ -254,7 +254,8 @@ def table_rows(results: Results) -> Iterator[Row]:
 
 
 def competing_rows(lab: Lab) -> Sequence[Row]:
-    """Short flows at IW 3 beside flows at either window, through the queue of the median client."""
+    """Return the short flows at IW 3 beside flows at either window, through the queue of the median
+    client."""
     where = network("AvgDC", Client(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
 
     def flow(iw: int, begins_s: float) -> Flow:

@@ -84,7 +84,7 @@ def run(lab: Lab) -> Reproduction:
 
 
 def grid() -> list[tuple[Profile, int]]:
-    """All networks and sizes."""
+    """Return all networks and sizes."""
     return [
         (long_rtt(rtt_ms, mbps, loss), size)
         for rtt_ms, mbps, loss in itertools.product(LONG_RTTS_MS, LONG_RTT_MBPS, LOSSES)
@@ -93,7 +93,7 @@ def grid() -> list[tuple[Profile, int]]:
 
 
 def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = SEEDS) -> dict[str, Floats]:
-    """Durations in seconds by congestion control, as an array of cells x seeds."""
+    """Return the durations in seconds by congestion control, as an array of cells x seeds."""
     races = [
         Race(
             profile=where,
@@ -111,14 +111,15 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
 
 
 def gains_of(times: Floats, control: Floats) -> Floats:
-    """Share of the control's mean time that a candidate saves in each cell;
-    the arrays end in cells x seeds."""
+    """Return the share of the control's mean time that a candidate saves in each cell; the arrays end in
+    cells x seeds."""
     gains: Floats = 1 - times.mean(axis=-1) / control.mean(axis=-1)
     return gains
 
 
 def interval(times: Floats, control: Floats) -> tuple[float, float]:
-    """Bootstrap interval (95 %) of the mean gain over this grid, by resampling the seeds of each cell.
+    """Return the bootstrap interval (95 %) of the mean gain over this grid, by resampling the seeds of each
+    cell.
 
     A seed is drawn for both: the same seed loses the same packets, as far as they send alike.
     """

@@ -35,7 +35,7 @@ class Row:
         return self.ours / self.published - 1 if self.published else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON, with the difference."""
+        """Return the row as JSON, with the difference."""
         return {**dataclasses.asdict(self), "difference": self.difference}
 
 
@@ -55,17 +55,17 @@ class Criterion:
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
 
     def to_dict(self) -> dict[str, Any]:
-        """The criterion as JSON, with the outcome."""
+        """Return the criterion as JSON, with the outcome."""
         return {**dataclasses.asdict(self), "passed": self.passed}
 
 
 def at_most(what: str, measured: float, bound: float) -> Criterion:
-    """A criterion with a maximum."""
+    """Return a criterion with a maximum."""
     return Criterion(what, measured, bound, at_most=True)
 
 
 def at_least(what: str, measured: float, bound: float) -> Criterion:
-    """A criterion with a minimum."""
+    """Return a criterion with a minimum."""
     return Criterion(what, measured, bound, at_most=False)
 
 
@@ -89,7 +89,7 @@ class Reproduction:
         return bool(self.criteria) and all(criterion.passed for criterion in self.criteria)
 
     def to_dict(self) -> dict[str, Any]:
-        """The reproduction as JSON."""
+        """Return the reproduction as JSON."""
         return {
             "id": self.id,
             "title": self.title,
@@ -103,7 +103,8 @@ class Reproduction:
 
 
 def errors(rows: Sequence[Row]) -> list[float]:
-    """Absolute relative differences of the rows, ascending; rows without a published value are left out."""
+    """Return the absolute relative differences of the rows, ascending; rows without a published value are
+    left out."""
     return sorted(abs(row.difference) for row in rows if row.difference is not None)
 
 
@@ -115,8 +116,8 @@ Ours, as for Baidu's gains and the back-cast.
 
 
 def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
-    """Number of values that differ from the published ones by more than FACTOR, or in sign;
-    pairs are ours and published.
+    """Return the number of values that differ from the published ones by more than FACTOR, or in sign; pairs
+    are ours and published.
 
     >>> beyond_factor([(10, 20), (10, 21), (40, 20), (41, 20), (-5, -6), (5, -6)])
     3
@@ -127,7 +128,8 @@ def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
 def error_criteria(
     rows: Sequence[Row], *, what: str, median: float, p90: float
 ) -> tuple[Criterion, Criterion]:
-    """Criteria for the median and the 90th percentile (inclusive, linear) of the relative error."""
+    """Return the criteria for the median and the 90th percentile (inclusive, linear) of the relative
+    error."""
     ascending = errors(rows)
     ninetieth = statistics.quantiles(ascending, n=10, method="inclusive")[8]
     return (
@@ -137,7 +139,7 @@ def error_criteria(
 
 
 def spearman(ours: Sequence[float], published: Sequence[float]) -> float:
-    """Spearman's rank correlation; ties have their mean rank.
+    """Return Spearman's rank correlation; ties have their mean rank.
 
     >>> spearman([1, 2, 3], [10, 20, 30]), spearman([1, 2, 3], [30, 20, 10])
     (1.0, -1.0)
@@ -146,7 +148,7 @@ def spearman(ours: Sequence[float], published: Sequence[float]) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Ranks in ascending order from 1; equal values share their mean rank.
+    """Return the ranks in ascending order from 1; equal values share their mean rank.
 
     >>> ranks([7, 3, 7])
     [2.5, 1.0, 2.5]

@@ -73,12 +73,12 @@ def run(lab: Lab) -> Reproduction:
 
 
 def differing(rows: Sequence[Row]) -> int:
-    """Number of rows whose two values differ."""
+    """Return the number of rows whose two values differ."""
     return sum(row.ours != row.published for row in rows)
 
 
 def kernel_rows(lab: Lab) -> list[Row]:
-    """Rounds of the kernel beside the arithmetic of its rule."""
+    """Return the rounds of the kernel beside the arithmetic of its rule."""
     flights = [
         Flight(id=f"{count}-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=count * MSS_TIMESTAMPS)
         for count, _, _ in TABLE

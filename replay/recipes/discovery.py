@@ -44,7 +44,7 @@ class Discovery:
 def discoveries(
     responses: Sequence[Row], connections: Mapping[int, Row], parents: Mapping[int, int | None], document: int
 ) -> dict[int, Discovery]:
-    """The discovery of each response in `parents`, which gives the response that each hangs off.
+    """Return the discovery of each response in `parents`, which gives the response that each hangs off.
 
     A response that began while its parent arrived has the place of that moment; one that began later, all
     bytes, if the parent arrived slowly enough to tell. Otherwise its place follows from the parent's type: of
@@ -77,8 +77,8 @@ def discoveries(
 def without_deadlocks(
     discovered: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
 ) -> dict[int, Discovery]:
-    """The discoveries with those waits alone that are for a response that is
-    replayed and was asked for earlier.
+    """Return the discoveries with those waits alone that are for a response that is replayed and was asked
+    for earlier.
 
     A response counts as asked for no earlier than its parents.
     So no wait can be for a response that itself waits for this one.
@@ -110,7 +110,7 @@ def without_deadlocks(
 def discover(
     parent: Row, in_order: float, began: int | None, arrivals: Sequence[tuple[int, int]]
 ) -> Discovery:
-    """The discovery of a response that the browser began to ask for at `began` (µs).
+    """Return the discovery of a response that the browser began to ask for at `began` (µs).
 
     `in_order` is the share of the parent's body before it if the times do not tell, and `arrivals` are the
     times, sorted, of what a browser may wait for.
@@ -134,7 +134,7 @@ def discover(
 
 
 def place_of(parent: Row, share: float) -> int | None:
-    """Number of bytes of a response up to a share of its body; None for all."""
+    """Return the number of bytes of a response up to a share of its body; None for all."""
     if share >= 1:
         return None
     size, header = int(parent["wire_bytes"]), int(parent.get("header_bytes") or 0)
@@ -142,7 +142,7 @@ def place_of(parent: Row, share: float) -> int | None:
 
 
 def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[int, int | None]:
-    """Time in µs at which the browser began each request, by response id; None if unknown.
+    """Return the time in µs at which the browser began each request, by response id; None if unknown.
 
     A recording tells (`began_us`), and a crawl its delay. Otherwise it is the time of sending, or of opening
     the connection that was opened for the request.

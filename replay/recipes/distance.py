@@ -37,13 +37,15 @@ line.
 
 
 def own_baseline(connections: Sequence[Row]) -> Baseline | None:
-    """The baseline of a crawl of ours: the fifth percentile of its TCP round trips; None if none is known."""
+    """Return the baseline of a crawl of ours: the fifth percentile of its TCP round trips; None if none is
+    known."""
     trips = [trip for trip in tcp_round_trips(connections).values() if trip > 0]
     return Baseline(us=round(statistics.quantiles(trips, n=20)[0])) if len(trips) > 1 else None
 
 
 def recorded_distances(connections: Sequence[Row], baseline: Baseline | None) -> dict[str, int]:
-    """Distance of each host of a visit in µs, by its shortest handshake; hosts without one are left out.
+    """Return the distance of each host of a visit in µs, by its shortest handshake; hosts without one are
+    left out.
 
     >>> connection = {"host": "a", "protocol": "h2", "tls_version": "TLS 1.3"}
     >>> connection |= {"opened_us": 0, "connected_us": 164_000, "secured_us": 373_000}
@@ -60,7 +62,8 @@ def recorded_distances(connections: Sequence[Row], baseline: Baseline | None) ->
 
 
 def _handshake_us(connection: Row, *, is_tls: bool) -> int | None:
-    """Time of a connection's TLS 1.3 or TCP handshake; None if it was not recorded, or is QUIC's."""
+    """Return the time of a connection's TLS 1.3 or TCP handshake; None if it was not recorded, or is
+    QUIC's."""
     began, ended = ("connected_us", "secured_us") if is_tls else ("opened_us", "connected_us")
     if connection["protocol"] == "h3" or (is_tls and connection["tls_version"] != "TLS 1.3"):
         return None

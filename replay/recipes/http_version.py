@@ -11,7 +11,7 @@ HTTP/1.1."""
 
 
 def replace_http(recipe: Recipe, http: str) -> Recipe:
-    """The page over one of HTTP.
+    """Return the page over one of HTTP.
 
     Sizes stay as recorded, although HTTP/2 compresses header fields. Hosts that shared a connection over
     HTTP/2 stay one host: over HTTP/1.1 a browser would open up to six connections to each of them.

@@ -153,13 +153,14 @@ class Recipe:
         return max(depths.values())
 
     def place_of(self, object_: Object) -> int:
-        """The place of an object in its parent's bytes, from 1; all of them for an object without a place."""
+        """Return the place of an object in its parent's bytes, from 1; all of them for an object without a
+        place."""
         return object_.place or max(
             1, self.objects[object_.parent].response_bytes if object_.parent >= 0 else 1
         )
 
     def to_text(self) -> str:
-        """The recipe in the player's format."""
+        """Return the recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
         hosts = [origin.host for origin in self.origins]
         lines += [
@@ -180,8 +181,8 @@ class Recipe:
 
 
 def read_recipes(release: Release) -> list[Recipe]:
-    """Recipes of all pages whose final visit is ok and whose main document is complete and of known size,
-    by host."""
+    """Return the recipes of all pages whose final visit is ok and whose main document is complete and of
+    known size, by host."""
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
@@ -197,14 +198,15 @@ def read_recipes(release: Release) -> list[Recipe]:
 
 
 def baseline_of(release: Release, connections: Sequence[Row]) -> Baseline | None:
-    """The baseline of a release's handshakes; None for a recording of others whose line is not known."""
+    """Return the baseline of a release's handshakes; None for a recording of others whose line is not
+    known."""
     if release.manifest.crawl.kind != RECORDED:
         return own_baseline(connections)
     return next((BASELINES.get(row["list_id"]) for row in rows(release, "crawl")), None)
 
 
 def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """The recipes with the usual think time of its kind for each object whose own is unknown."""
+    """Return the recipes with the usual think time of its kind for each object whose own is unknown."""
     usual = usual_think_times(
         (object_.kind, object_.server_delay_us) for page in recipes for object_ in page.objects
     )
@@ -218,8 +220,8 @@ def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
 
 
 def drop_delays(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """The recipes without think times, resolvers' delays and distances: the local web has none, and what a
-    crawl measures there is its own CPU."""
+    """Return the recipes without think times, resolvers' delays and distances: the local web has none, and
+    what a crawl measures there is its own CPU."""
     return [
         replace(
             page,
@@ -233,7 +235,7 @@ def drop_delays(recipes: Sequence[Recipe]) -> list[Recipe]:
 def make_recipe(
     visit: Row, connections: Sequence[Row], responses: Sequence[Row], baseline: Baseline | None = None
 ) -> Recipe | None:
-    """The recipe of a visit; None if its main document cannot be replayed.
+    """Return the recipe of a visit; None if its main document cannot be replayed.
 
     Without the baseline of its handshakes no distance is known.
     """
@@ -298,7 +300,8 @@ OriginKey: TypeAlias = "tuple[str, int, bool, bool, bool]"
 
 
 def origin_key(connection: Row, response: Row) -> OriginKey:
-    """Host, port, streams, TLS and HTTP/3 of a connection; if shared, of the host it was opened for.
+    """Return the host, port, streams, TLS and HTTP/3 of a connection; if shared, of the host it was opened
+    for.
 
     So a host that was asked over HTTP/2 and over HTTP/3 is two origins. A connection of an unknown protocol,
     as in some recordings, counts as one of HTTP/1.1.
@@ -316,8 +319,8 @@ def origin_key(connection: Row, response: Row) -> OriginKey:
 def make_origin(
     key: OriginKey, connections: Sequence[Row], resolver_delay_us: int | None, distance_us: int | None
 ) -> Origin:
-    """An origin. Its TLS flight is that of the first connection with a known one;
-    later ones may be resumed."""
+    """Return an origin. Its TLS flight is that of the first connection with a known one; later ones may be
+    resumed."""
     host, port, h2, tls, is_http3 = key
     first = next((connection for connection in connections if connection["tls_handshake_bytes"]), None)
     after = (connections[0]["frame_bytes"] or 0) if h2 else 0
@@ -349,13 +352,13 @@ UNKNOWN_TLS_FLIGHT_BYTES = 4_096
 
 
 def request_bytes(row: Row, *, tls: bool) -> int:
-    """TCP payload of a request; a body of unknown size counts as 0."""
+    """Return the TCP payload of a request; a body of unknown size counts as 0."""
     body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
     return REQUEST_BYTES + payload(body, tls=tls)
 
 
 def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:
-    """The parent of each kept response: the kept response that must arrive first.
+    """Return the parent of each kept response: the kept response that must arrive first.
 
     None at the start of the load. The parent is the redirect or the initiator. If that was left out, its own
     parent counts. The parent of a response without either is the document, unless the response came before
@@ -390,7 +393,7 @@ def _without_cycles(parents: dict[int, int | None], document: int) -> dict[int, 
 
 
 def tls_trips(connection: Row) -> int:
-    """Round trips of a connection's TLS handshake before its first request.
+    """Return the round trips of a connection's TLS handshake before its first request.
 
     TLS 1.2 takes two (RFC 5246 §7.3), unless the client sends its request without waiting for the server's
     Finished (False Start, RFC 7918), as Chromium does with most servers: so the recorded time decides. All
@@ -408,7 +411,7 @@ def tls_trips(connection: Row) -> int:
 
 
 def resolver_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[str, int | None]:
-    """The resolver's own time in µs for each host of a visit that tells it.
+    """Return the resolver's own time in µs for each host of a visit that tells it.
 
     None for a host whose address was known. The browser asked for a host's address between beginning the
     first request to it and opening the first connection (`_resolution_us`). The shortest such time of the
@@ -421,7 +424,8 @@ def resolver_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dic
 
 
 def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict[str, int]:
-    """Time in µs from the beginning of the first request to a host until the first packet to it, by host.
+    """Return the time in µs from the beginning of the first request to a host until the first packet to it,
+    by host.
 
     Hosts are left out whose first connection opened unseen, or whose first request began at an unknown time:
     the main document's, and those of responses of unknown origin. In crawls the time also contains whatever
@@ -450,7 +454,8 @@ def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict
 
 
 def _began_us(response: Row, rows: Mapping[int, Row]) -> int | None:
-    """Time in µs at which the browser began a request, by its delay after the response that led to it.
+    """Return the time in µs at which the browser began a request, by its delay after the response that led to
+    it.
 
     None if unknown.
     """

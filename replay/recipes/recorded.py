@@ -39,7 +39,7 @@ class Recorded:
     """Number of exchanges left out, by reason."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The recording's entry in replay.json."""
+        """Return the recording's entry in replay.json."""
         return {
             "page": self.recipe.page,
             "file": self.file,
@@ -86,7 +86,7 @@ def read_recording(path: Path, kind: str, number: int) -> Recorded:
 
 
 def recipe_of(load: PageLoad, number: int) -> Recipe | None:
-    """The recipe of a page load; None without a main document of known size."""
+    """Return the recipe of a page load; None without a main document of known size."""
     if load.main is None:
         return None
     rows = page_rows(load, number)
@@ -101,7 +101,7 @@ def recipe_of(load: PageLoad, number: int) -> Recipe | None:
 
 
 def with_estimate(row: Row, exchange: RecordedExchange) -> Row:
-    """A response's row, with an estimate in the place of an unknown size."""
+    """Return a response's row, with an estimate in the place of an unknown size."""
     completed = complete_row("response", row)
     if completed["wire_bytes"] is None and (estimate := estimated_bytes(exchange)) is not None:
         completed |= {"wire_bytes": estimate, "header_bytes": exchange.header_text_bytes}
@@ -109,7 +109,7 @@ def with_estimate(row: Row, exchange: RecordedExchange) -> Row:
 
 
 def began_us(exchange: RecordedExchange, base_us: int) -> int | None:
-    """Time at which the browser began a request, in µs since the page's first.
+    """Return the time at which the browser began a request, in µs since the page's first.
 
     None without times of the request.
     """
@@ -117,12 +117,12 @@ def began_us(exchange: RecordedExchange, base_us: int) -> int | None:
 
 
 def complete_row(table: str, row: Row) -> dict[str, Any]:
-    """A row with all columns of its table."""
+    """Return a row with all columns of its table."""
     return dict.fromkeys(released_tables()[table].schema.names) | dict(row)
 
 
 def estimated_bytes(exchange: RecordedExchange) -> int | None:
-    """Size of a body with the text of its header, and frames; None if either is unknown."""
+    """Return the size of a body with the text of its header, and frames; None if either is unknown."""
     body, header = exchange.sizes.body_bytes, exchange.header_text_bytes
     if body is None or header is None or exchange.sizes.wire_bytes_unknown == CONTRADICTORY:
         return None

@@ -18,7 +18,7 @@ def rows(release: Release, table: str) -> Iterator[Row]:
 
 
 def by_visit(rows: Iterator[Row]) -> Mapping[int, list[Row]]:
-    """Rows by visit id, sorted by their own ids."""
+    """Return the rows by visit id, sorted by their own ids."""
     visits: dict[int, list[Row]] = collections.defaultdict(list)
     for row in rows:
         visits[row["visit_id"]].append(row)

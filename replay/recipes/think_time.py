@@ -23,14 +23,14 @@ CALLS = frozenset({"fetch", "xhr", "other", "worker"})
 
 
 def kind_of(row: Row) -> str:
-    """The kind of a response."""
+    """Return the kind of a response."""
     if is_html(row):
         return PAGE
     return CALL if row.get("resource_type") in CALLS else FILE
 
 
 def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
-    """Think time of the servers of a visit in µs by response id; None where it is not known.
+    """Return the think time of the servers of a visit in µs by response id; None where it is not known.
 
     It is the crawl's server delay, else computed from its times, less the round trips that the
     first TLS record of a connection needed beyond the first: the browser sees a first byte only then, and a
@@ -64,7 +64,8 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
 
 
 def record_trips(connection: Row, response: Row) -> int:
-    """Round trips beyond the first in which the first TLS record of a connection's first response arrives.
+    """Return the round trips beyond the first in which the first TLS record of a connection's first response
+    arrives.
 
     >>> tls = {"tls_version": "TLS 1.3"}
     >>> record_trips(tls, {"wire_bytes": 9_000}), record_trips(tls, {"wire_bytes": 90_000})
@@ -79,8 +80,8 @@ def record_trips(connection: Row, response: Row) -> int:
 
 
 def window_of(connection: Row) -> int:
-    """Initial window of a connection's server in segments: as the crawl has it,
-    else the usual one or a larger lower bound.
+    """Return the initial window of a connection's server in segments: as the crawl has it, else the usual one
+    or a larger lower bound.
 
     >>> exact = {"initial_window_segments": 4, "initial_window_unknown": None}
     >>> window_of(exact), window_of(exact | {"initial_window_unknown": "small_response"}), window_of({})
@@ -92,8 +93,8 @@ def window_of(connection: Row) -> int:
 
 
 def usual_think_times(delays: Iterable[tuple[str, int | None]]) -> dict[str, int]:
-    """Median think time of each kind in µs, from kinds and think times;
-    kinds of which none is known have that of all.
+    """Return the median think time of each kind in µs, from kinds and think times; kinds of which none is
+    known have that of all.
 
     >>> usual_think_times([("page", 90_000), ("file", 2_000), ("file", None), ("file", 4_000)])
     {'page': 90000, 'call': 4000, 'file': 3000}

@@ -32,7 +32,7 @@ states, and that patch's, which begins anew after a second without a record."""
 
 
 def payload(wire_bytes: int, *, tls: bool) -> int:
-    """TCP payload of bytes that are sent in full records.
+    """Return the TCP payload of bytes that are sent in full records.
 
     >>> payload(16_385, tls=False), payload(16_385, tls=True)
     (16385, 16429)
@@ -41,7 +41,7 @@ def payload(wire_bytes: int, *, tls: bool) -> int:
 
 
 def record_runs(recorded: Sequence[int] | None) -> tuple[Run, ...]:
-    """A server's limits from the TCP payload of its first records; none if they were not recorded.
+    """Return a server's limits from the TCP payload of its first records; none if they were not recorded.
 
     A size that two neighbouring records share is the server's limit there. Any other record may have ended
     with its response, and has the limit of the records behind it.
@@ -69,7 +69,7 @@ def record_runs(recorded: Sequence[int] | None) -> tuple[Run, ...]:
 
 
 def with_tail(runs: Sequence[Run], records: int) -> tuple[Run, ...]:
-    """The runs of a connection's first records, and what is assumed behind them."""
+    """Return the runs of a connection's first records, and what is assumed behind them."""
     count, limit = runs[-1]
     if limit >= STEADY_BYTES:
         return (*runs[:-1], (0, limit))
@@ -77,7 +77,7 @@ def with_tail(runs: Sequence[Run], records: int) -> tuple[Run, ...]:
 
 
 def runs_text(runs: Sequence[Run]) -> str:
-    """The runs in the player's format.
+    """Return the runs in the player's format.
 
     >>> runs_text(TLS_RECORDS["dynamic"]), runs_text(())
     ('40x1369,40x4229,16384', '-')

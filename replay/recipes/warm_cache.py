@@ -14,7 +14,7 @@ NOT_MODIFIED_BYTES = 386
 
 
 def warm_recipe(recipe: Recipe) -> Recipe:
-    """The page with the responses that are still fresh in the browser's cache.
+    """Return the page with the responses that are still fresh in the browser's cache.
 
     A cached response is there at the moment at which the browser would ask for it, after all that it waits
     for: what it leads to, and what waits for it, goes on from then. The main document is always requested, as
@@ -39,7 +39,7 @@ def has_freshness(recipe: Recipe) -> bool:
 
 
 def revisit_bytes(object_: Object) -> int:
-    """Size of a response on the second visit, inside TLS; 0 if it is fresh in the cache."""
+    """Return the size of a response on the second visit, inside TLS; 0 if it is fresh in the cache."""
     if not object_.is_document and object_.fresh_s is not None and object_.fresh_s > REVISIT_S:
         return 0
     return (

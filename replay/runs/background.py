@@ -57,7 +57,7 @@ class Background:
 
 
 def background(load: float, down_bps: int) -> Background:
-    """The background that asks for the share `load` of a bottleneck.
+    """Return the background that asks for the share `load` of a bottleneck.
 
     >>> flows = background(0.05, 1_000_000_000)
     >>> round(flows.short_per_s, 1), round(flows.large_per_s, 1), round(8 * flows.bytes_per_s)
@@ -75,7 +75,7 @@ def background(load: float, down_bps: int) -> Background:
 
 
 def pareto_mean(least: float, most: float) -> float:
-    """Mean of a Pareto distribution with exponent TAIL between two bounds.
+    """Return the mean of a Pareto distribution with exponent TAIL between two bounds.
 
     >>> pareto_mean(1000, 1000), round(pareto_mean(1000, 100_000))
     (1000.0, 3626)

@@ -55,13 +55,13 @@ the congestion window once the connection is there."""
 
 
 def receiver_commands(name: str) -> Iterator[str]:
-    """The player's commands for a client of RECEIVERS."""
+    """Yield the player's commands for a client of RECEIVERS."""
     receiver = RECEIVERS[name]
     yield f"receive-window {receiver.first_window}"
     yield f"delayed-acknowledgements {'on' if receiver.delays_acknowledgements else 'off'}"
 
 
 def send_buffer_command(name: str) -> str:
-    """The player's command for servers with a buffer of SEND_BUFFERS."""
+    """Return the player's command for servers with a buffer of SEND_BUFFERS."""
     buffer = SEND_BUFFERS[name]
     return f"send-buffer {buffer.most_unsent} {buffer.first_bytes}"

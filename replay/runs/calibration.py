@@ -47,7 +47,7 @@ class CalibrationCheck:
         return abs(self.measured - self.expected) <= self.tolerance * abs(self.expected)
 
     def to_dict(self) -> dict[str, Any]:
-        """The check for replay.json and the self-test's JSON."""
+        """Return the check for replay.json and the self-test's JSON."""
         return {**asdict(self), "passed": self.passed}
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class CalibrationCheck:
 def calibration_checks(
     profile: Profile, flights: Sequence[Flight], *, offloads_on: int
 ) -> list[CalibrationCheck]:
-    """All checks of one network."""
+    """Return all checks of one network."""
     checks = [CalibrationCheck("interfaces with an offload on", offloads_on, expected=0)]
     for flight in flights:
         label = f"IW {flight.iw} from host {flight.host}"
@@ -72,7 +72,7 @@ def calibration_checks(
 
 
 def flight_checks(profile: Profile, flight: Flight, label: str) -> Iterator[CalibrationCheck]:
-    """The checks of one flight. Its handshake is the first packet to its host."""
+    """Yield the checks of one flight. Its handshake is the first packet to its host."""
     facts, rtt_ms = flight.facts, profile.rtt_us / 1e3
     handshake_ms, lost = (
         facts["handshake_ns"] / 1e6,
@@ -98,7 +98,8 @@ def flight_checks(profile: Profile, flight: Flight, label: str) -> Iterator[Cali
 
 
 def count_flights(flight: Flight, *, rtt_us: int) -> int:
-    """The number of flights a response arrived in: a pause of more than half a round trip begins a new one.
+    """Return the number of flights a response arrived in: a pause of more than half a round trip begins a new
+    one.
 
     Only valid if the bottleneck sends a window in much less than half a round trip.
     """

@@ -86,7 +86,7 @@ class Cell:
         return neighbours.load if neighbours else LOAD
 
     def command(self, page: int) -> str:
-        """The cell as a command of the player; `page` is the recipe's number in its guest."""
+        """Return the cell as a command of the player; `page` is the recipe's number in its guest."""
         others = background(self.background_load, self.profile.down_bps)
         return f"cell {self.id} {page} {self.iw} {self.random_state} {others} {self.virtual_limit_s:.1f}"
 
@@ -99,7 +99,7 @@ def plan(
     seeds: int,
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """The cells of every combination; seeds count from 1.
+    """Return the cells of every combination; seeds count from 1.
 
     A paced window is loaded under each condition, paced.
     """
@@ -123,19 +123,19 @@ def plan(
 
 
 def conditions_at(conditions: Conditions, window: int) -> Conditions:
-    """The conditions of loads at a window, which are paced if the window is."""
+    """Return the conditions of loads at a window, which are paced if the window is."""
     paced = is_paced(window) and not conditions.pacing
     return dataclasses.replace(conditions, pacing=True) if paced else conditions
 
 
 def recipe_under(recipe: Recipe, conditions: Conditions) -> Recipe:
-    """The recipe of a page as it is loaded under these conditions; raises RecipeError."""
+    """Return the recipe of a page as it is loaded under these conditions; raises RecipeError."""
     visited = warm_recipe(recipe) if conditions.warm_cache else recipe
     return replace_http(visited, conditions.http)
 
 
 def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
-    """A sample of `pages` pages, evenly spread by size; it has the smallest and the largest."""
+    """Return a sample of `pages` pages, evenly spread by size; it has the smallest and the largest."""
     if pages >= len(recipes):
         return list(recipes)
     ordered = sorted(recipes, key=lambda recipe: (recipe.response_bytes, recipe.visit_id))
@@ -144,7 +144,7 @@ def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
 
 
 def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
-    """A cell as a row of schema.computed_tables.CELL; values that were not measured are null."""
+    """Return a cell as a row of schema.computed_tables.CELL; values that were not measured are null."""
     facts = answer or {}
     if not cell.conditions.competition:
         facts = facts | {"competition_bytes": None}
@@ -164,7 +164,7 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
 
 
 def milliseconds(nanoseconds: int | None) -> float | None:
-    """Milliseconds to three decimals: cells repeat to the microsecond.
+    """Return the milliseconds to three decimals: cells repeat to the microsecond.
 
     >>> milliseconds(70_000_896)
     70.001

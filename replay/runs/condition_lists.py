@@ -125,7 +125,8 @@ READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
 
 
 def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of the field of Conditions
-    """The value of a field of Conditions as a file has it; ValueError, which names the field, for another."""
+    """Return the value of a field of Conditions as a file has it; ValueError, which names the field, for
+    another."""
     if field in FLAGS:
         if isinstance(value, bool):
             return value
@@ -144,7 +145,7 @@ def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of 
 
 
 def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> list[Conditions]:
-    """The conditions of every combination, with the other fields of `base`; raises ValueError."""
+    """Return the conditions of every combination, with the other fields of `base`; raises ValueError."""
     values_by_field = {
         field: dict.fromkeys(read_value(field, value) for value in values) for field, values in lists.items()
     }
@@ -155,7 +156,7 @@ def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> l
 
 
 def lists_schema() -> dict[str, Any]:
-    """JSON Schema of the lists."""
+    """Return JSON Schema of the lists."""
     of_field: dict[str, dict[str, Any]] = {
         **{field: {"enum": list(words)} for field, words in WORDS.items()},
         **{field: {"type": "boolean"} for field in FLAGS},

@@ -111,11 +111,11 @@ class Queue:
     """Other disciplines have limits of their own: `bdp` and `bytes` are without effect."""
 
     def over(self, profile: Profile) -> Profile:
-        """The network with this queue."""
+        """Return the network with this queue."""
         return replace(profile, queue_bytes=self.of(profile), discipline=self.discipline)
 
     def of(self, profile: Profile) -> int:
-        """The queue's size over `profile`, in bytes."""
+        """Return the queue's size over `profile`, in bytes."""
         if self.discipline != "tail-drop":
             return profile.queue_bytes
         return self.bytes if self.bdp is None else max(round(self.bdp * profile.bdp_bytes), 2 * FRAME_BYTES)
@@ -227,11 +227,11 @@ class Conditions:
         return "".join(f".{word}" for word in words)
 
     def network(self, profile: Profile) -> Profile:
-        """The profile with the queue of these conditions."""
+        """Return the profile with the queue of these conditions."""
         return self.queue.over(profile) if self.queue else profile
 
     def columns(self) -> dict[str, Any]:
-        """The columns of a cell's row that hold the conditions."""
+        """Return the columns of a cell's row that hold the conditions."""
         return {
             "congestion_control": self.congestion_control,
             "pacing": self.pacing,
@@ -260,7 +260,7 @@ class Conditions:
         }
 
     def commands(self, profile: Profile, iw: int) -> Iterator[str]:
-        """The player's commands; each stays in force until the next of its kind."""
+        """Yield the player's commands; each stays in force until the next of its kind."""
         yield f"control {self.congestion_control}"
         yield f"pacing {'on' if self.pacing else 'off'}"
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
@@ -289,6 +289,7 @@ PLAIN = Conditions(senders=ONE_SENDER, distance=NO_DISTANCE, http3=AS_TCP)
 
 
 def request_limit(profile: Profile) -> str:
-    """Chromium's limit of requests of low priority over a network, and what another request counts for."""
+    """Return Chromium's limit of requests of low priority over a network, and what another request counts
+    for."""
     is_slow = profile.rtt_us >= SLOW_RTT_US
     return f"{SLOW_REQUESTS} {SLOW_WEIGHT}" if is_slow else f"{LOW_PRIORITY_REQUESTS} 0"

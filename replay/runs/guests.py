@@ -137,7 +137,7 @@ class Guest:
         self.wall_s = time.monotonic() - began
 
     def windows(self) -> list[int]:
-        """Every initial window of any sender, and aliases: each becomes a route in the guest."""
+        """Return every initial window of any sender, and aliases: each becomes a route in the guest."""
         flights = {flight.iw for job in self.jobs for flight in job.flights}
         competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
         aliased = {cell.iw for job in self.jobs for cell in job.cells if cell.conditions.alias}
@@ -174,7 +174,8 @@ class Guest:
 
 
 def guest_for(share: Sequence[Cell]) -> Guest:
-    """A guest for these cells: as many hosts as the largest page has origins, and a job for each network."""
+    """Return a guest for these cells: as many hosts as the largest page has origins, and a job for each
+    network."""
     recipes = list(dict.fromkeys(cell.recipe for cell in share))
     windows = sorted({cell.iw for cell in share})
     origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
@@ -187,8 +188,8 @@ def guest_for(share: Sequence[Cell]) -> Guest:
 def make_jobs(
     networks: Mapping[Profile, list[Cell]], windows: Sequence[int], origins: int
 ) -> list[NetworkJob]:
-    """A job for each network with its calibration: a full flight at every window,
-    first of all a byte from every host."""
+    """Return a job for each network with its calibration: a full flight at every window, first of all a byte
+    from every host."""
     hosts = range(1, FIRST_ORIGIN + origins)
     greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
     jobs = []
@@ -211,7 +212,7 @@ def measure_flights(
 
 
 def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Iterator[str]:
-    """The player's commands for the cells; a condition is only sent when it changes."""
+    """Yield the player's commands for the cells; a condition is only sent when it changes."""
     in_force: list[str] = []
     for cell in cells:
         conditions = [*cell.conditions.commands(cell.profile, cell.iw), *origin_commands(cell.origins)]

@@ -68,7 +68,7 @@ def is_paced(window: int) -> bool:
 
 
 def window_of(word: str) -> int:
-    """The window of a word; ValueError if it is none.
+    """Return the window of a word; ValueError if it is none.
 
     >>> [window_of("16"), window_of("16p"), window_of("16 paced")]
     [16, 16p, 16p]
@@ -80,7 +80,8 @@ def window_of(word: str) -> int:
 
 
 def in_json(window: int) -> int | str:
-    """The window as JSON holds it: a number of segments, or a text, since a number would lose the pacing.
+    """Return the window as JSON holds it: a number of segments, or a text, since a number would lose the
+    pacing.
 
     >>> in_json(16), in_json(Paced(16))
     (16, '16 paced')
@@ -89,7 +90,7 @@ def in_json(window: int) -> int | str:
 
 
 def with_names(data: Any) -> Any:  # noqa: ANN401  # any JSON
-    """JSON data with every paced window in it as `in_json` has it."""
+    """Return JSON data with every paced window in it as `in_json` has it."""
     if isinstance(data, dict):
         return {with_names(key): with_names(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):

@@ -51,24 +51,25 @@ class Level:
 
 
 def level_cells(networks: Sequence[DrawnNetwork], *, seeds: int) -> list[Cell]:
-    """Loads of the response over the networks below 6 Mbps, at today's window, by one sender."""
+    """Return the loads of the response over the networks below 6 Mbps, at today's window, by one sender."""
     slow = [network.profile for network in networks if is_slow_class(network)]
     return plan([RECIPE], slow, windows=(WINDOW,), seeds=seeds, conditions=(PLAIN,))
 
 
 def is_slow_class(network: DrawnNetwork) -> bool:
-    """True below 6 Mbps."""
+    """Return whether a network has less than 6 Mbps."""
     return rate_class(network.profile.down_bps) == "<6"
 
 
 def level_of(rows: Sequence[Mapping[str, Any]], networks: Sequence[DrawnNetwork]) -> Level:
-    """The level of loads that are done, by the weights of their networks; at least two draws are needed."""
+    """Return the level of loads that are done, by the weights of their networks; at least two draws are
+    needed."""
     by_id = {network.profile.id: network for network in networks if is_slow_class(network)}
     done = [row for row in rows if row["state"] == "done"]
     draws = sorted({by_id[row["profile"]].draw for row in done})
 
     def shares(part: str, whole: str) -> list[float]:
-        """The share in each draw, in percent."""
+        """Return the share in each draw, in percent."""
         sums = dict.fromkeys(draws, (0.0, 0.0))
         for row in done:
             network = by_id[row["profile"]]
@@ -93,7 +94,7 @@ def level_of(rows: Sequence[Mapping[str, Any]], networks: Sequence[DrawnNetwork]
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Standard error of a mean.
+    """Return the standard error of a mean.
 
     >>> standard_error([1.0, 3.0])
     1.0

@@ -20,8 +20,8 @@ def network_job(
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The network, the calibration flights, which run over it without loss and with tail drop,
-    and the loads."""
+    """Return the network, the calibration flights, which run over it without loss and with tail drop, and the
+    loads."""
     target_us = codel_target_us(profile.down_bps)
     interval_us = CODEL_INTERVAL_US + target_us - CODEL_TARGET_US
     return {

@@ -32,7 +32,7 @@ PLAIN = "origins plain"
 
 @functools.cache
 def read_shares() -> dict[str, tuple[float, float]]:
-    """Shares of senders that are CUBIC at once, and CUBIC at all, by name of the mixture."""
+    """Return the shares of senders that are CUBIC at once, and CUBIC at all, by name of the mixture."""
     with (PUBLISHED / "senders.csv").open(encoding="utf-8", newline="") as file:
         return {
             row["variant"]: (
@@ -62,7 +62,7 @@ def origin_settings(
     country: str | None,
     random_state: int,
 ) -> list[OriginSetting]:
-    """The settings of a page's origins; those of one host have one distance and, over TCP, one sender.
+    """Return the settings of a page's origins; those of one host have one distance and, over TCP, one sender.
 
     `random_state` seeds the draws, and `country` is the network's.
     """
@@ -87,7 +87,7 @@ def origin_settings(
 
 
 def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
-    """The settings as the player's commands."""
+    """Yield the settings as the player's commands."""
     if all(setting == OriginSetting(0, AT_ONCE) for setting in settings):
         yield PLAIN
         return
@@ -97,6 +97,6 @@ def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
 
 
 def _uniform(text: str) -> list[float]:
-    """Four numbers from 0 to below 1 by a text."""
+    """Return four numbers from 0 to below 1 by a text."""
     digest = hashlib.sha256(text.encode()).digest()
     return [(int.from_bytes(digest[at : at + 8]) >> 11) / 2**53 for at in range(0, 32, 8)]

@@ -61,29 +61,29 @@ class Part:
         return f"{self.number}/{self.total}"
 
     def folder(self, replay: Path) -> Path:
-        """The part's folder, for a run that writes to `replay`."""
+        """Return the part's folder, for a run that writes to `replay`."""
         return parts_folder(replay) / f"{self.number}-of-{self.total}"
 
 
 def parts_folder(replay: Path) -> Path:
-    """The folder of all parts of a run that writes to `replay`."""
+    """Return the folder of all parts of a run that writes to `replay`."""
     return replay.with_name(f"{replay.name}.parts")
 
 
 def parts_of(total: int) -> list[Part]:
-    """All parts of a run."""
+    """Return all parts of a run."""
     return [Part(number, total) for number in range(1, total + 1)]
 
 
 def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
-    """Number of parts: enough for all guests, and about PART_S each; a page is never cut."""
+    """Return the number of parts: enough for all guests, and about PART_S each; a page is never cut."""
     pages = len({cell.recipe.visit_id for cell in cells})
     parts = max(guests, math.ceil(core_seconds(cells) / PART_S))
     return max(1, min(parts, pages, MOST))
 
 
 def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
-    """The plan that all parts of a run state, as read back from JSON."""
+    """Return the plan that all parts of a run state, as read back from JSON."""
     ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
     common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
     return common
@@ -96,7 +96,7 @@ def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
 
 
 def find_whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
-    """The parts of this plan that are stored and undamaged."""
+    """Return the parts of this plan that are stored and undamaged."""
     return [part for part in parts_of(total) if is_done(part.folder(replay), plan)]
 
 
@@ -167,7 +167,7 @@ def join_parts(
 
 
 def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Table, dict[str, Any]]:
-    """The cells of all parts, sorted, and the facts of their guests.
+    """Return the cells of all parts, sorted, and the facts of their guests.
 
     PartError if one is missing or damaged.
     """
@@ -183,7 +183,7 @@ def remove_parts(replay: Path) -> None:
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
-    """The facts of a part; None if it is missing or unreadable."""
+    """Return the facts of a part; None if it is missing or unreadable."""
     try:
         facts = json.loads((folder / "part.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -209,14 +209,14 @@ def _sort_cells(table: pa.Table) -> pa.Table:
 
 
 def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
-    """The loads of all parts in order; each part is sorted."""
+    """Return the loads of all parts in order; each part is sorted."""
     return heapq.merge(
         *map(read_responses, folders), key=lambda load: sort_key(load.slice(0, 1).to_pylist()[0])
     )
 
 
 def _merge_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The facts of all parts' guests, numbered consecutively; durations are summed."""
+    """Return the facts of all parts' guests, numbered consecutively; durations are summed."""
     before = [sum(len(part["guests"]) for part in facts[:place]) for place in range(len(facts))]
     return {
         "gates": [

@@ -32,8 +32,8 @@ WARM_UP_ROUND_TRIPS, SHARING_ROUND_TRIPS, WARM_UP_S = 10, 30, 0.1
 
 
 def core_s(cell: Cell) -> float:
-    """Seconds of a core for a load on the machine of studies/plan_prices,
-    without its guest's boot and calibration."""
+    """Return the seconds of a core for a load on the machine of studies/plan_prices, without its guest's boot
+    and calibration."""
     page_s, before_s = page_seconds(cell), warm_up_seconds(cell)
     others = background(cell.background_load, cell.profile.down_bps)
     own = (
@@ -46,8 +46,8 @@ def core_s(cell: Cell) -> float:
 
 
 def core_seconds(cells: Sequence[Cell]) -> float:
-    """Seconds of a core for all cells; the price does not depend on window and seed,
-    and is computed once for these."""
+    """Return the seconds of a core for all cells; the price does not depend on window and seed, and is
+    computed once for these."""
     prices: dict[tuple[int, int, int], float] = {}
     for cell in cells:
         alike = (id(cell.recipe), id(cell.profile), id(cell.conditions))
@@ -57,14 +57,14 @@ def core_seconds(cells: Sequence[Cell]) -> float:
 
 
 def connections(recipe: Recipe) -> int:
-    """Connections of a page: one to an origin over HTTP/2, else one for each object, up to six."""
+    """Return the connections of a page: one to an origin over HTTP/2, else one for each object, up to six."""
     objects = collections.Counter(object_.origin for object_ in recipe.requested)
     return sum(1 if recipe.origins[origin].h2 else min(6, count) for origin, count in objects.items())
 
 
 def page_seconds(cell: Cell) -> float:
-    """Virtual time of the page: its longest chain, and its bytes over what the
-    others leave of the bottleneck."""
+    """Return the virtual time of the page: its longest chain, and its bytes over what the others leave of the
+    bottleneck."""
     flows = cell.conditions.competition.flows if cell.conditions.competition else 0
     transfer_s = 8 * cell.recipe.response_bytes / cell.profile.down_bps / (1 - cell.background_load)
     return (
@@ -75,8 +75,8 @@ def page_seconds(cell: Cell) -> float:
 
 
 def longest_chain_seconds(cell: Cell) -> float:
-    """Longest chain of objects that wait for one another: delays, a round trip each,
-    handshakes at an origin's first object."""
+    """Return the longest chain of objects that wait for one another: delays, a round trip each, handshakes at
+    an origin's first object."""
     recipe, conditions = cell.recipe, cell.conditions
     requested = [(index, object_) for index, object_ in enumerate(recipe.objects) if not object_.is_cached]
     first = {object_.origin: index for index, object_ in reversed(requested)}
@@ -110,14 +110,14 @@ def longest_chain_seconds(cell: Cell) -> float:
 
 
 def warm_up_seconds(cell: Cell) -> float:
-    """Virtual time between the background's first flow and the page."""
+    """Return the virtual time between the background's first flow and the page."""
     round_trips = SHARING_ROUND_TRIPS if cell.conditions.competition else WARM_UP_ROUND_TRIPS
     return WARM_UP_S + round_trips * cell.profile.rtt_us / 1e6
 
 
 def competing_megabytes(cell: Cell) -> float:
-    """What the competing flows carry: all that the bottleneck can beside the page,
-    from the first round trips on."""
+    """Return what the competing flows carry: all that the bottleneck can beside the page, from the first
+    round trips on."""
     if not cell.conditions.competition:
         return 0.0
     seconds = warm_up_seconds(cell) + page_seconds(cell)

@@ -60,7 +60,7 @@ ORIGIN = (
 
 
 def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of ORIGIN, for the manifest."""
+    """Return the fields of ORIGIN, for the manifest."""
     return {name: facts[name] for name in ORIGIN if name in facts}
 
 
@@ -70,7 +70,7 @@ def write_cells(folder: Path, table: pa.Table) -> None:
 
 
 def read_cells(folder: Path) -> pa.Table:
-    """The cells of a replay."""
+    """Return the cells of a replay."""
     return pq.ParquetFile(folder / "cells.parquet").read()
 
 
@@ -80,7 +80,7 @@ def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def sums(table: pa.Table) -> dict[str, Any]:
-    """Number of cells by state, and the total virtual duration of the page loads, in seconds."""
+    """Return the number of cells by state, and the total virtual duration of the page loads, in seconds."""
     states = collections.Counter(table["state"].to_pylist())
     milliseconds = [time for time in table["page_ms"].to_pylist() if time is not None]
     return {
@@ -90,7 +90,7 @@ def sums(table: pa.Table) -> dict[str, Any]:
 
 
 def guest_facts(result: Result) -> dict[str, Any]:
-    """Calibration checks, failures and durations of the guests."""
+    """Return the calibration checks, failures and durations of the guests."""
     return {
         "gates": [
             {"guest": number, "profile": job.profile.id, **check.to_dict()}
@@ -114,7 +114,7 @@ def plan_facts(
     rule_version: int,
     populations: Sequence[Population],
 ) -> dict[str, Any]:
-    """Everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
+    """Return everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
     profiles = {cell.profile.id: cell.profile for cell in cells}
     return {
         "format_version": FORMAT_VERSION,
@@ -134,7 +134,7 @@ def plan_facts(
 
 
 def kernel_facts() -> dict[str, Any]:
-    """The guest's kernel; `recipe` is the hash of all that decides its build."""
+    """Return the guest's kernel; `recipe` is the hash of all that decides its build."""
     version = package_version()
     return {
         "package": PACKAGE,
@@ -145,7 +145,7 @@ def kernel_facts() -> dict[str, Any]:
 
 
 def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
-    """Choices of the method and of the command line."""
+    """Return the choices of the method and of the command line."""
     return {
         "windows": sorted({cell.iw for cell in cells}),
         "seeds": sorted({cell.seed for cell in cells}),
@@ -183,13 +183,13 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def population_facts(population: Population) -> dict[str, Any]:
-    """A population with its weights as a mapping."""
+    """Return a population with its weights as a mapping."""
     return {**dataclasses.asdict(population), "weights": dict(population.weights)}
 
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
-    """A recipe of each page in the cells with a cold or a warm cache:
-    over any version of HTTP it has the same responses."""
+    """Return a recipe of each page in the cells with a cold or a warm cache: over any version of HTTP it has
+    the same responses."""
     by_visit: dict[int, Recipe] = {}
     for cell in cells:
         if cell.conditions.warm_cache == warm:
@@ -198,7 +198,7 @@ def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
-    """Totals of the pages, and of the responses that are not replayed."""
+    """Return the totals of the pages, and of the responses that are not replayed."""
     return {
         "pages": len(recipes),
         "objects": sum(len(recipe.requested) for recipe in recipes),
@@ -214,7 +214,7 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
 
 
 def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
-    """Known server delays, whether or not they are replayed."""
+    """Return the known server delays, whether or not they are replayed."""
     delays = [
         object_.server_delay_us / 1e3
         for recipe in recipes

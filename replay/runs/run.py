@@ -100,7 +100,7 @@ def replay(
 
 
 def result_of(crew: list[Guest], *, wall_s: float, programs: dict[str, str]) -> Result:
-    """The outcome of guests that have ended: their calibration checks, and a row for each cell."""
+    """Return the outcome of guests that have ended: their calibration checks, and a row for each cell."""
     check_calibrations(crew)
     rows = (row for row, _, _ in judge_cells(crew))
     batches = [
@@ -129,7 +129,7 @@ def judge_cells(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, d
 
 
 def sort_key(row: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
-    """Sort key of a row by its cell's key columns; text is compared bytewise."""
+    """Return the sort key of a row by its cell's key columns; text is compared bytewise."""
     return (
         row["page"].encode(),
         row["profile"].encode(),
@@ -140,14 +140,14 @@ def sort_key(row: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...],
 
 
 def cell_key(cell: Cell) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
-    """Sort key of a cell, which is that of its row."""
+    """Return the sort key of a cell, which is that of its row."""
     page, profile = cell.recipe.page.encode(), cell.profile.id.encode()
     return page, profile, cell.iw, conditions_key(cell.conditions), cell.seed
 
 
 @functools.cache
 def conditions_key(conditions: Conditions) -> tuple[bytes, ...]:
-    """The part of a sort key that the conditions decide."""
+    """Return the part of a sort key that the conditions decide."""
     return tuple(str(value).encode() for value in conditions.columns().values())
 
 
@@ -166,15 +166,15 @@ def share_out(cells: Sequence[Cell], guests: int) -> list[list[Cell]]:
 
 
 def weight(page: list[Cell]) -> int:
-    """Rough cost of a page's cells: their bytes, and a fixed price for each response."""
+    """Return the rough cost of a page's cells: their bytes, and a fixed price for each response."""
     return sum(cell.recipe.response_bytes + 5_000 * len(cell.recipe.requested) for cell in page)
 
 
 def judge_cell(
     cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: CalibrationCheck | None
 ) -> dict[str, Any]:
-    """The row of one cell: failed without an answer, refused if a calibration check failed,
-    else done or failed."""
+    """Return the row of one cell: failed without an answer, refused if a calibration check failed, else done
+    or failed."""
     if answer is None:
         return row(cell, "failed", str(failure) if failure else "the guest gave no answer", None)
     if broken:

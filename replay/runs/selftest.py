@@ -13,7 +13,7 @@ ORIGINS = 4
 
 
 def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list[CalibrationCheck]]:
-    """The calibration checks of each profile, by its id; raises GuestFailed."""
+    """Return the calibration checks of each profile, by its id; raises GuestFailed."""
     guest = Guest(
         jobs=make_jobs({profile: [] for profile in profiles}, WINDOWS, ORIGINS),
         recipes=[],

@@ -31,7 +31,7 @@ class Flow:
     """Congestion control of the sender; None: that of all flows."""
 
     def command(self) -> str:
-        """The flow as a command of the player."""
+        """Return the flow as a command of the player."""
         direction = "up" if self.upload else "down"
         control = self.congestion_control or "-"
         sizes = f"{self.request_bytes} {self.response_bytes}"
@@ -103,13 +103,13 @@ def race(
 
 
 def commands(number: int, run: Race) -> Iterator[str]:
-    """The player's commands for one race."""
+    """Yield the player's commands for one race."""
     yield from (flow.command() for flow in run.flows)
     yield f"race {number} {VIRTUAL_S:.0f} {run.seed}"
 
 
 def outcome(run: Race, answer: dict[str, Any]) -> RaceOutcome:
-    """The outcome of a race from the player's answer."""
+    """Return the outcome of a race from the player's answer."""
     if late := sum(not flow["done"] for flow in answer["flows"]):
         raise GuestFailed(f"{late} transfers over {run.profile.id} did not end", "")
     return RaceOutcome(

@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
 
 
 def scores(pages: Sequence[Page]) -> list[tuple[object, ...]]:
-    """Share of right parents by the rule that inferred them, where Chrome named one."""
+    """Return the share of right parents by the rule that inferred them, where Chrome named one."""
     of_rule: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for page in pages:
@@ -61,7 +61,7 @@ def scores(pages: Sequence[Page]) -> list[tuple[object, ...]]:
 
 
 def gains(pairs: Sequence[tuple[Recipe, Recipe]]) -> list[tuple[object, ...]]:
-    """Page time saved by each window, by both kinds of dependencies over the same networks."""
+    """Return the page time saved by each window, by both kinds of dependencies over the same networks."""
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
     lines = draw_networks(range(NETWORKS_A_PAGE), seed=SEED)
@@ -83,7 +83,7 @@ def gains(pairs: Sequence[tuple[Recipe, Recipe]]) -> list[tuple[object, ...]]:
 
 
 def gain_text(effects: np.ndarray[Any, Any]) -> str:
-    """Gain in per cent with its standard error over pages."""
+    """Return the gain in per cent with its standard error over pages."""
     gain = 100 * (1 - np.exp(effects.mean()))
     return f"{gain:.2f} ± {100 * effects.std(ddof=1) / np.sqrt(len(effects)):.2f}"
 
@@ -91,7 +91,7 @@ def gain_text(effects: np.ndarray[Any, Any]) -> str:
 def page_logs(
     recipes: Sequence[Recipe], networks: Sequence[Sequence[DrawnNetwork]], lab: Lab
 ) -> np.ndarray[Any, Any]:
-    """Mean logarithm of page time [page, window]; networks were drawn by their weights."""
+    """Return the mean logarithm of page time [page, window]; networks were drawn by their weights."""
     cells = [
         cell
         for recipe, page_networks in zip(recipes, networks, strict=True)

@@ -73,7 +73,7 @@ def _page(number: int, rows: list[dict[str, Any]]) -> Page:
 
 
 def names_initiator(row: Mapping[str, Any]) -> bool:
-    """True if Chrome named an earlier request."""
+    """Return whether Chrome named an earlier request."""
     return row["initiator_entry"] is not None and row["initiator_entry"] < row["entry"]
 
 
@@ -82,7 +82,8 @@ def _began_ms(row: Mapping[str, Any]) -> float:
 
 
 def _request(row: Mapping[str, Any], rows: list[dict[str, Any]], began: float) -> PageRequest:
-    """A request as August 2025's recorder would have it: Referer names no more than a foreign origin."""
+    """Return a request as August 2025's recorder would have it: Referer names no more than a foreign
+    origin."""
     is_multiplexed = row["protocol"] == "h2"
     header = (row["response_header_chars"] or 0) * (H2_HEADER_SHARE if is_multiplexed else 1)
     named = row["referer_entry"]
@@ -109,7 +110,7 @@ def _times(row: Mapping[str, Any], began: float) -> Times:
 
 
 def recipe_of(page: Page, initiators: list[Initiator]) -> Recipe | None:
-    """The page's recipe by these dependencies; None if its main document cannot be replayed."""
+    """Return the page's recipe by these dependencies; None if its main document cannot be replayed."""
     connections, responses = traffic_rows(page.page, page.traffic, initiators)
     main = next(request for request in page.page.requests if request.is_main_document)
     visit = {"id": page.page.number, "host": page_host(page.page.number), "main_response_id": main.entry + 1}

@@ -73,7 +73,7 @@ def go(crawl: KilledCrawl, crawlers: int, kills: int, *, until: float) -> float:
 
 
 def report(crawl: KilledCrawl, crawlers: int, kills: int, elapsed_s: float) -> dict[str, Any]:
-    """The figures of a crawl that is done."""
+    """Return the figures of a crawl that is done."""
     samples = [json.loads(line) for line in crawl.samples.read_text(encoding="utf-8").splitlines()]
     outcomes = "SELECT outcome, count(*) FROM visit WHERE {} GROUP BY outcome"
     visits = crawl.ask("SELECT count(*) FROM visit")[0][0]
@@ -95,8 +95,8 @@ def report(crawl: KilledCrawl, crawlers: int, kills: int, elapsed_s: float) -> d
 
 
 def quarters(samples: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Mean MB of each role in the third and in the last quarter of the pages;
-    they are equal if memory does not grow.
+    """Return the mean MB of each role in the third and in the last quarter of the pages; they are equal if
+    memory does not grow.
 
     >>> roles = dict.fromkeys(ROLES, 3e6)
     >>> quarters([{"pages": pages, **roles} for pages in (1, 2, 3, 4)])["drivers"]
@@ -146,7 +146,7 @@ def figure(facts: dict[str, Any]) -> alt.Chart:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Return the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.endurance", description=__doc__.splitlines()[0] if __doc__ else None
     )

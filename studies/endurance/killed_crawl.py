@@ -88,19 +88,19 @@ class KilledCrawl:
         self.running = [crawler if crawler.poll() in (None, 0) else self.run() for crawler in self.running]
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
-        """Rows of a query."""
+        """Return the rows of a query."""
         with psycopg.connect(embedded.url(self.database)) as connection:
             return connection.execute(statement.encode()).fetchall()
 
     def done(self) -> int:
-        """Number of sites with a final visit; 0 while the database starts."""
+        """Return the number of sites with a final visit; 0 while the database starts."""
         try:
             return int(self.ask("SELECT count(final_visit_id) FROM site")[0][0])
         except psycopg.OperationalError:
             return 0
 
     def processes(self) -> dict[str, list[int]]:
-        """Process ids by role."""
+        """Return the process ids by role."""
         tree = processes.list_parents()
         crawlers = [crawler.pid for crawler in self.running if crawler.poll() is None]
         below = [pid for crawler in crawlers for pid in processes.list_descendants(crawler, tree)]
@@ -142,7 +142,7 @@ class KilledCrawl:
         embedded.stop(self.database)
 
     def leftovers(self) -> dict[str, int]:
-        """Number of processes and files that the crawlers left, once another crawler has swept."""
+        """Return the number of processes and files that the crawlers left, once another crawler has swept."""
         self.run().wait(STOPS_WITHIN_S)
         ours = f"TMPDIR={self.temporary}".encode()
         left = 0

@@ -40,7 +40,7 @@ REASONS_HEAD = ("servers", "reason", "connections")
 
 
 def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-    """Rows of the table: by what came before the response, path and congestion control."""
+    """Yield the rows of the table: by what came before the response, path and congestion control."""
     kinds: dict[tuple[str, str, str], Counter[str]] = {}
     for outcome in outcomes:
         kinds.setdefault((outcome.exchange.id, outcome.network, outcome.control), Counter())[
@@ -52,7 +52,7 @@ def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ..
 
 
 def reasons(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-    """Rows of the table of reasons, the most frequent first."""
+    """Yield the rows of the table of reasons, the most frequent first."""
     frequencies = Counter(_reason(outcome) for outcome in outcomes if verdict(outcome) == "lower")
     for reason, count in frequencies.most_common():
         yield servers, reason, count
@@ -63,7 +63,8 @@ def _reason(outcome: Outcome) -> str:
 
 
 def verdict(outcome: Outcome) -> str:
-    """How an estimate stands to the truth: exact, bounded on both sides or from below alone, or wrong."""
+    """Return how an estimate stands to the truth: exact, bounded on both sides or from below alone, or
+    wrong."""
     estimate = outcome.estimate
     if not isinstance(estimate, FirstFlight):
         return "lower"

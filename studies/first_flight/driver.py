@@ -69,8 +69,8 @@ def run(*commands: str) -> None:
 
 
 def client_address(window: int, control: str) -> str:
-    """The client's address to which the server begins with a window of so many segments,
-    under a congestion control."""
+    """Return the client's address to which the server begins with a window of so many segments, under a
+    congestion control."""
     return f"10.1.{CONTROLS[control]}.{window}"
 
 
@@ -124,7 +124,7 @@ def enter(namespace: str) -> None:
 
 
 def read(sock: socket.socket, size: int) -> bytes:
-    """The next `size` bytes, or fewer at the end of the stream."""
+    """Return the next `size` bytes, or fewer at the end of the stream."""
     data = b""
     while len(data) < size and (piece := sock.recv(size - len(data))):
         data += piece
@@ -169,7 +169,7 @@ def listen(ready: threading.Barrier) -> None:
 
 
 def capture_socket() -> socket.socket:
-    """A socket that captures all that crosses the client's interface, with the kernel's times."""
+    """Return a socket that captures all that crosses the client's interface, with the kernel's times."""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     sock.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, CAPTURE_BYTES)
@@ -180,8 +180,8 @@ def capture_socket() -> socket.socket:
 
 
 def read_packets(sock: socket.socket) -> list[list[Any]]:
-    """Time in nanoseconds, payload of each of its segments if it has several,
-    and headers of each packet since the last call."""
+    """Return the time in nanoseconds, payload of each of its segments if it has several, and headers of each
+    packet since the last call."""
     packets: list[list[Any]] = []
     while True:
         try:

@@ -127,7 +127,7 @@ CELLS = 400
 
 
 def thinking_exchanges(servers: Sequence[tuple[str, str]] = SERVERS) -> tuple[Exchange, ...]:
-    """Exchanges with servers that think, with TLS of real servers and without TLS."""
+    """Return the exchanges with servers that think, with TLS of real servers and without TLS."""
     plain = [exchange for exchange in EXCHANGES if not exchange.receive_buffer]
     secured = [
         Exchange(
@@ -157,7 +157,7 @@ def work(
     cells: int | None = None,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """The guest's work: every combination, or `cells` of them for each network."""
+    """Return the guest's work: every combination, or `cells` of them for each network."""
     every = [
         {
             **dataclasses.asdict(exchange),
@@ -220,7 +220,7 @@ def build_programs(folder: Path, servers: Collection[str]) -> Path:
 
 
 def outcomes(answers: Iterable[dict[str, Any]]) -> Iterator[Outcome]:
-    """The truth and the estimate of each connection in the guest's answers."""
+    """Yield the truth and the estimate of each connection in the guest's answers."""
     names = {field.name for field in dataclasses.fields(Exchange)}
     for answer in answers:
         if "cell" not in answer:

@@ -36,7 +36,7 @@ IN_A_NAMESPACE = ("unshare", "--net", "--fork", "--kill-child")
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Return the command line."""
     parser = argparse.ArgumentParser(prog="python -m studies.page_loads", description=__doc__)
     parser.add_argument("--loads", type=int, default=3, help="loads of each page at each window")
     parser.add_argument("--table", action="store_true", help="make no loads: replay those that were kept")
@@ -77,7 +77,7 @@ def load_all(loads: int) -> None:
 
 
 def read_kept() -> list[RealLoad]:
-    """All loads that were made, refused ones too."""
+    """Return all loads that were made, refused ones too."""
     return [
         load
         for name in SETS
@@ -87,7 +87,7 @@ def read_kept() -> list[RealLoad]:
 
 
 def as_load(load: RealLoad) -> Load:
-    """A load by Chromium in the form in which it is compared."""
+    """Return a load by Chromium in the form in which it is compared."""
     return Load(
         network=load.network,
         page=load.page,
@@ -100,7 +100,7 @@ def as_load(load: RealLoad) -> Load:
 
 
 def replayed_loads(guests: int) -> list[Load]:
-    """All loads of the replay, of the pages that were crawled."""
+    """Return all loads of the replay, of the pages that were crawled."""
     cache = from_environment().cache_dir
     lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
     releases = [read_release(release_of(FOLDER / name / DATABASE)) for name in SETS]

@@ -31,7 +31,7 @@ class Load:
 
 
 def mean_response_ms(load: Load) -> float:
-    """Mean over the responses of a load."""
+    """Return the mean over the responses of a load."""
     return statistics.fmean(load.responses.values())
 
 
@@ -81,7 +81,7 @@ Measured = Mapping[tuple[str, str], tuple[Times, Times]]
 
 
 def measure_all(real: Iterable[Load], replayed: Iterable[Load], networks: Sequence[str]) -> Measured:
-    """All measures of loads over each network."""
+    """Return all measures of loads over each network."""
     real, replayed = list(real), list(replayed)
     return {
         (network, name): (times(real, network, measure), times(replayed, network, measure))
@@ -96,7 +96,7 @@ def compare(measured_times: Measured) -> list[Comparison]:
 
 
 def times(loads: Iterable[Load], network: str, measure: Callable[[Load], float]) -> Times:
-    """A measure of all loads over a network, to a microsecond."""
+    """Return a measure of all loads over a network, to a microsecond."""
     times_of_loads: dict[tuple[str, int], list[float]] = {}
     for load in loads:
         if load.network == network:
@@ -128,7 +128,7 @@ def compare_measure(network: str, name: str, real: Times, replayed: Times) -> Co
 
 
 def gain(real: Times, replayed: Times, page: str, pair: tuple[int, int]) -> Gain:
-    """The gain of the larger window of a pair on one page.
+    """Return the gain of the larger window of a pair on one page.
 
     >>> gain({("a", 3): [40.0, 50.0], ("a", 10): [36.0]}, {("a", 3): [45.0], ("a", 10): [44.0]}, "a", (3, 10))
     Gain(real=0.2, replayed=0.0222, has_same_sign=False, is_sure=True)
@@ -144,7 +144,7 @@ def gain(real: Times, replayed: Times, page: str, pair: tuple[int, int]) -> Gain
 
 
 def sign(small_ms: float, large_ms: float) -> int:
-    """1 if the larger window saves time, -1 if it costs time, 0 if the clock cannot tell.
+    """Return 1 if the larger window saves time, -1 if it costs time, 0 if the clock cannot tell.
 
     >>> sign(100, 90), sign(100, 101), sign(100, 110)
     (1, 0, -1)

@@ -7,7 +7,7 @@ SOURCE = "of M-Lab's size, where the network decides rather than the browser's p
 
 
 def network(name: str, *, down_bps: int, up_bps: int, rtt_us: int, queue_bytes: int) -> Profile:
-    """A network without random loss."""
+    """Return a network without random loss."""
     return Profile(
         id=name,
         version=1,

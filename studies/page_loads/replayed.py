@@ -53,10 +53,10 @@ def replay_release(lab: Lab, release: Release, networks: Sequence[Profile], gues
 
 
 def _urls(release: Release) -> Mapping[tuple[int, int], str]:
-    """URLs without their scheme, by visit and response."""
+    """Return the URLs without their scheme, by visit and response."""
     return {(row["visit_id"], row["id"]): row["host"] + row["path"] for row in rows(release, "response")}
 
 
 def release_of(folder: Path) -> Path:
-    """Folder of the only release below a folder."""
+    """Return the folder of the only release below a folder."""
     return next(folder.glob("releases/*/*/*/*/*/version=1"))

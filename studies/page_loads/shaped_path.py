@@ -90,7 +90,7 @@ class ShapedPath:
 
 @contextlib.contextmanager
 def shaped_path(server: int) -> Iterator[ShapedPath]:
-    """A path from this network namespace to that of the process `server`, while the block runs.
+    """Open a path from this network namespace to that of the process `server`, while the block runs.
 
     It needs /dev/net/tun, the right to configure both namespaces, and gcc.
     """

@@ -28,7 +28,7 @@ def write(comparisons: Sequence[Comparison]) -> None:
 
 
 def findings(comparisons: Sequence[Comparison]) -> str:
-    """Which bounds are missed and how often, and on which pages signs disagree."""
+    """Return which bounds are missed and how often, and on which pages signs disagree."""
     gains = [comparison.gains[pair] for comparison in comparisons for pair in PAIRS]
     missing = [row for row in gains if misses_sign(row)]
     apart = [gain for row in missing for gain in row if not gain.has_same_sign]
@@ -56,7 +56,7 @@ def findings(comparisons: Sequence[Comparison]) -> str:
 
 
 def all_but(missed: Iterable[bool]) -> str:
-    """How many rows meet a bound.
+    """Return how many rows meet a bound.
 
     >>> all_but([False, False]), all_but([False, True])
     ('all', 'all but 1')
@@ -86,12 +86,12 @@ def misses_size(gains: Sequence[Gain]) -> bool:
 
 
 def mean(gains: Sequence[Gain], side: Literal["real", "replayed"]) -> float:
-    """The mean gain over pages."""
+    """Return the mean gain over pages."""
     return statistics.fmean(getattr(gain, side) for gain in gains)
 
 
 def time_row(comparison: Comparison) -> tuple[object, ...]:
-    """Errors of one time over one network."""
+    """Return the errors of one time over one network."""
     missed = {"error": misses_error(comparison), "correlation": misses_correlation(comparison)}
     errors = (
         f"{value:.4f}"
@@ -101,7 +101,7 @@ def time_row(comparison: Comparison) -> tuple[object, ...]:
 
 
 def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...]:
-    """Gains of one time over one network, from one window to another."""
+    """Return the gains of one time over one network, from one window to another."""
     gains = comparison.gains[pair]
     missed = {"sign": misses_sign(gains), "size": misses_size(gains)}
     sure = [gain for gain in gains if gain.is_sure]
@@ -111,10 +111,10 @@ def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...
 
 
 def agreeing(gains: Sequence[Gain]) -> int:
-    """Number of pages whose gain has the same sign in both."""
+    """Return the number of pages whose gain has the same sign in both."""
     return sum(gain.has_same_sign for gain in gains)
 
 
 def join_names(missed: dict[str, bool]) -> str:
-    """Names of the bounds that are missed."""
+    """Return the names of the bounds that are missed."""
     return ", ".join(name for name, is_missed in missed.items() if is_missed)

@@ -45,7 +45,7 @@ TABLE = Path(__file__).with_name("loads.csv")
 
 
 def network(mbps: float) -> Profile:
-    """The network of a rate."""
+    """Return the network of a rate."""
     profile = symmetric(
         f"{mbps:g}mbps".replace(".", "-"),
         bps=round(mbps * 1e6),
@@ -56,14 +56,14 @@ def network(mbps: float) -> Profile:
 
 
 def pages() -> list[Recipe]:
-    """The pages: bundled ones of ordinary size, and a sample of the recorded ones."""
+    """Return the pages: bundled ones of ordinary size, and a sample of the recorded ones."""
     every = read_recipes(bundled_release(from_environment()))
     ordinary = [page for page in every if 20 <= len(page.objects) <= 150 and page.response_bytes <= 6_000_000]
     return [*map(real_page, PAGES), *sample(ordinary, RECORDED_PAGES)]
 
 
 def measure_price(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
-    """Planned and measured CPU time in ms of a load at one rate under one condition."""
+    """Return the planned and measured CPU time in ms of a load at one rate under one condition."""
     cells = plan(recipes, [network(mbps)], windows=WINDOWS, seeds=1, conditions=[CONDITIONS[name]])
     with measured() as first:
         replay(lab, cells[:1], guests=1)
@@ -80,7 +80,7 @@ def measure_price(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -
 
 
 def medians(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The runs of each rate and condition as one: the median of the time taken."""
+    """Return the runs of each rate and condition as one: the median of the time taken."""
     prices = []
     for mbps in ROUND_TRIPS_MS:
         for name in CONDITIONS:
@@ -91,7 +91,7 @@ def medians(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def misses(prices: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The missed bounds in words.
+    """Yield the missed bounds in words.
 
     >>> price = {"mbps": 12, "condition": "ordinary", "planned_ms": 90.0, "taken_ms": 70.0, "ratio": 1.29}
     >>> list(misses([price]))

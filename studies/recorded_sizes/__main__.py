@@ -68,7 +68,7 @@ def pairs(data: Path) -> Iterator[tuple[str, Sizes, Row]]:
 
 
 def agreement_of(sizes: Sizes, theirs: Row) -> str | None:
-    """How a size is beside theirs; None if either is unknown."""
+    """Return how a size is beside theirs; None if either is unknown."""
     if sizes.wire_bytes is None:
         return None
     if theirs["wire_total"]:

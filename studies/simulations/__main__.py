@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | float]:
-    """A world's row of the table."""
+    """Return a world's row of the table."""
     counts: collections.Counter[str] = collections.Counter()
     used = []
     for seed in tqdm(range(repetitions), desc=world.id, disable=None):
@@ -76,7 +76,7 @@ def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | flo
 
 
 def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answer, float]:
-    """The answer of one replay, and the part of the budget that it used."""
+    """Return the answer of one replay, and the part of the budget that it used."""
     replay = Replay(world, rng)
     plan = first_plan(RULE_OF_WORLDS, range(STRATA))
     looks: list[Look] = []
@@ -101,7 +101,7 @@ def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answe
 
 
 def mistakes(world: World, answer: Answer) -> list[str]:
-    """What is wrong or open about an answer, by the world's truth."""
+    """Return what is wrong or open about an answer, by the world's truth."""
     faults = []
     worth = [rival for rival in RULE_OF_WORLDS.rivals() if world.worth(rival)]
     if answer.kind == "no answer" or (answer.kind == "raise" and answer.window not in worth):

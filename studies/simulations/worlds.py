@@ -43,7 +43,7 @@ PROFILE: dict[int, tuple[float, float]] = {
 
 @functools.cache
 def residuals() -> Floats:
-    """Residuals of pairs: [pair, 2], logarithm of time and percentage points."""
+    """Return the residuals of pairs: [pair, 2], logarithm of time and percentage points."""
     with RESIDUALS.open(encoding="utf-8", newline="") as file:
         rows = np.array([[float(row["log_time"]), float(row["resent_pp"])] for row in csv.DictReader(file)])
     centred: Floats = rows - rows.mean(axis=0)
@@ -62,7 +62,7 @@ class World:
     as queues between low and high."""
 
     def truth(self, window: int) -> tuple[float, float]:
-        """Gain in per cent and payload sent again in percentage points."""
+        """Return the gain in per cent and payload sent again in percentage points."""
         gain, resent = PROFILE[window]
         return self.gain_percent * gain, self.resent_pp * resent
 
@@ -123,7 +123,7 @@ class Replay:
         self.changes, self.again = np.vstack([self.changes, changes]), np.vstack([self.again, again])
 
     def evidence(self) -> Evidence:
-        """All loads so far."""
+        """Return all loads so far."""
         blank = np.full(self.changes.shape[:2], np.nan)
         values = dict.fromkeys(COLUMNS, blank)
         values["page_ms"] = 1000 * np.exp(self.changes[:, :, 0])

@@ -78,7 +78,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
 
 
 def equalise(recipe: Recipe) -> Recipe:
-    """A page without pauses of browser, servers and resolvers, whose distances are all drawn."""
+    """Return a page without pauses of browser, servers and resolvers, whose distances are all drawn."""
     return dataclasses.replace(
         recipe,
         origins=tuple(
@@ -92,7 +92,7 @@ def equalise(recipe: Recipe) -> Recipe:
 
 
 def by_site(source: Source, name: str) -> dict[int, Recipe]:
-    """The pages of sites that other sets have, under the number of the site: the same random events in
+    """Return the pages of sites that other sets have, under the number of the site: the same random events in
     every set."""
     keys = {page: int(site.removeprefix("site-")) for page, site in site_keys(name).items()}
     return {

@@ -104,7 +104,7 @@ class Bridge(Switch):  # type: ignore[misc]
 
 
 def bridge_lines(switch: Any) -> list[str]:
-    """Commands that make a bridge with all interfaces of a switch."""
+    """Return the commands that make a bridge with all interfaces of a switch."""
     name = switch.name
     return [
         f"link add {name} type bridge stp_state 0 mcast_snooping 0 ageing_time 1000000000",
@@ -129,12 +129,12 @@ class Star(Topo):  # type: ignore[misc]
 
 
 def server_names(origins: int) -> list[str]:
-    """Server names in the order of their numbers; Mininet would sort them as text."""
+    """Return the server names in the order of their numbers; Mininet would sort them as text."""
     return ["near", *(f"o{number}" for number in range(origins))]
 
 
 def server_address(number: int) -> str:
-    """Address of a server by its number, from 0."""
+    """Return the address of a server by its number, from 0."""
     return f"10.0.{number // 200 + 1}.{number % 200 + 1}"
 
 
@@ -177,7 +177,7 @@ def shape(profile: dict[str, Any], *, calibrating: bool) -> None:
 
 
 def up(profile: dict[str, Any]) -> str:
-    """Shaper of the uplink, whose queue never drops."""
+    """Return the shaper of the uplink, whose queue never drops."""
     rate = f"rate {profile['up_bps']}bit"
     if profile["shaper"] == "netem":
         return f"netem {rate} limit {UP_PACKETS}"
@@ -185,7 +185,7 @@ def up(profile: dict[str, Any]) -> str:
 
 
 def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
-    """Shaper of the downlink, the bottleneck: a bucket of one packet over a queue in bytes.
+    """Return the shaper of the downlink, the bottleneck: a bucket of one packet over a queue in bytes.
 
     The player replaces the queue by FQ-CoDel or CAKE before each load where the network has these.
     Reproductions also use the same bucket over RED; netem's rate, which delays the first packet too; and
@@ -213,5 +213,5 @@ def down(profile: dict[str, Any], queue_bytes: int) -> list[str]:
 
 
 def bare(interface: str) -> list[str]:
-    """Commands that remove any qdisc; a mere change would keep its class."""
+    """Return the commands that remove any qdisc; a mere change would keep its class."""
     return [f"qdisc replace dev {interface} root pfifo", f"qdisc delete dev {interface} root"]

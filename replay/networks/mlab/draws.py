@@ -58,7 +58,7 @@ def draw_networks(
     rho: float = RHO,
     queues: PublishedQueues = QUEUES["default"],
 ) -> tuple[DrawnNetwork, ...]:
-    """The networks of these draws, 64 each.
+    """Return the networks of these draws, 64 each.
 
     A draw depends on its number and the seed alone, so that a later stage goes on with further numbers.
     Raises PopulationError without the month's file.
@@ -71,7 +71,7 @@ def draw_networks(
 
 @functools.cache
 def _strata(month: str, rho: float) -> tuple[Cloud, list[list[Integers]]]:
-    """The world's cloud, and the members of each stratum: BLOCKS by bandwidth, each by round trip."""
+    """Return the world's cloud, and the members of each stratum: BLOCKS by bandwidth, each by round trip."""
     cloud = world(read_countries(find_month(month)).countries, rho=rho)
     others, slow = split_by_slowness(cloud)
     cells = [

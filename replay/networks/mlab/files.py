@@ -119,7 +119,8 @@ def _rising(row: Mapping[str, object], name: str, labels: list[int] | tuple[int,
 
 
 def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
-    """SHA-256 of the downloads by country, by month; from our list or M-Lab's own manifest.json[.gz]."""
+    """Return the SHA-256 of the downloads by country, by month; from our list or M-Lab's own
+    manifest.json[.gz]."""
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
@@ -139,7 +140,8 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
 
 
 def find_month(month: str, *, source: str | None = None, manifest: Path = MANIFEST) -> bytes:
-    """The file of a month, YYYY-MM: from a folder or URL, by default the bundled file or M-Lab's bucket.
+    """Return the file of a month, YYYY-MM: from a folder or URL, by default the bundled file or M-Lab's
+    bucket.
 
     In a folder, a file is called 202510_downloads_by_country.parquet, or as in the bucket. Raises
     PopulationError if the file is missing or is not the one that the manifest names.
@@ -167,7 +169,7 @@ def find_month(month: str, *, source: str | None = None, manifest: Path = MANIFE
 
 
 def place(month: str) -> str:
-    """Path of a month's file in M-Lab's bucket.
+    """Return the path of a month's file in M-Lab's bucket.
 
     >>> place("2025-12")
     'cache/v1/20251201T000000Z/20260101T000000Z/downloads_by_country/data.parquet'

@@ -56,7 +56,8 @@ class Cloud:
 
 
 def low_discrepancy(count: int, dimensions: int) -> Floats:
-    """Points that fill the unit cube evenly: the additive recurrence with the generalised golden ratio.
+    """Return the points that fill the unit cube evenly: the additive recurrence with the generalised golden
+    ratio.
 
     >>> low_discrepancy(3, 1).round(3).tolist()
     [[0.118], [0.736], [0.354]]
@@ -70,7 +71,7 @@ def low_discrepancy(count: int, dimensions: int) -> Floats:
 
 
 def logarithms(rows: Sequence[tuple[float, ...]]) -> Floats:
-    """Logarithms of percentiles, a row each, made to rise strictly."""
+    """Return the logarithms of percentiles, a row each, made to rise strictly."""
     rising: Floats = np.log(np.array(rows))
     for column in range(1, rising.shape[1]):
         rising[:, column] = np.maximum(rising[:, column], rising[:, column - 1] + TIE)
@@ -78,7 +79,7 @@ def logarithms(rows: Sequence[tuple[float, ...]]) -> Floats:
 
 
 def values_at(rows: Floats, scores: Floats) -> Floats:
-    """Values at normal scores, each by its own row of `logarithms`."""
+    """Return the values at normal scores, each by its own row of `logarithms`."""
     after = np.searchsorted(SCORES, scores).clip(1, len(SCORES) - 1)
     at = np.arange(len(rows))
     low, high = rows[at, after - 1], rows[at, after]
@@ -89,7 +90,8 @@ def values_at(rows: Floats, scores: Floats) -> Floats:
 
 @functools.cache
 def normal_scores() -> tuple[Floats, Floats]:
-    """The points of every cloud, and the normal scores [network, 2] of their second and third coordinate."""
+    """Return the points of every cloud, and the normal scores [network, 2] of their second and third
+    coordinate."""
     points = low_discrepancy(NETWORKS, 4)
     scores: Floats = np.array([NORMAL.inv_cdf(share) for share in points[:, 1:3].ravel()]).reshape(-1, 2)
     return points, scores
@@ -98,8 +100,8 @@ def normal_scores() -> tuple[Floats, Floats]:
 def world(
     countries: Sequence[Country], *, rho: float = RHO, weights: Mapping[str, float] | None = None
 ) -> Cloud:
-    """The mixture of the countries by their tests, or by `weights` of their codes;
-    each by a Gaussian copula with `rho`."""
+    """Return the mixture of the countries by their tests, or by `weights` of their codes; each by a Gaussian
+    copula with `rho`."""
     ordered = sorted(
         countries, key=lambda country: (country.bandwidth_mbps[len(PERCENTS) // 2], country.code)
     )

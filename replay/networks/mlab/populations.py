@@ -56,7 +56,8 @@ def populations_of(
     users_source: str = "",
     left_out: Sequence[str] = (),
 ) -> Iterator[NewPopulation]:
-    """Populations of countries by `codes`, or without codes of the world and of the slowest countries.
+    """Yield the populations of countries by `codes`, or without codes of the world and of the slowest
+    countries.
 
     Raises PopulationError. Each but the slowest countries' comes twice: as measured, and with the HTTP
     round trips of visitors. The world also comes weighted by Internet users: `users` by country code, or else
@@ -85,7 +86,7 @@ def populations_of(
 
 
 def country(by_code: Mapping[str, Country], code: str) -> Country:
-    """The country with a code; PopulationError if it is missing or has too few tests."""
+    """Return the country with a code; PopulationError if it is missing or has too few tests."""
     if (country := by_code.get(code.upper())) is None:
         raise PopulationError(f"no country {code!r}; there are {', '.join(sorted(by_code))}")
     if country.tests < FEWEST_TESTS:
@@ -96,12 +97,12 @@ def country(by_code: Mapping[str, Country], code: str) -> Country:
 
 
 def select_usable(countries: Sequence[Country]) -> list[Country]:
-    """Countries with enough tests to be used alone."""
+    """Return the countries with enough tests to be used alone."""
     return [country for country in countries if country.tests >= FEWEST_TESTS]
 
 
 def select_slowest(countries: Sequence[Country]) -> list[Country]:
-    """The slowest countries by `slowness` of their medians, slowest first."""
+    """Return the slowest countries by `slowness` of their medians, slowest first."""
     candidates = select_usable(countries)
     medians = np.array([(country.bandwidth_mbps[MEDIAN], country.rtt_ms[MEDIAN]) for country in candidates])
     order = np.argsort(-slowness(medians[:, 0], medians[:, 1]), kind="stable")
@@ -111,7 +112,7 @@ def select_slowest(countries: Sequence[Country]) -> list[Country]:
 def make_both(
     name: str, title: str, cloud: Cloud, by_tests: Cloud, month: str, rho: float
 ) -> Iterator[NewPopulation]:
-    """A population as measured, and with the HTTP round trips of visitors."""
+    """Yield a population as measured, and with the HTTP round trips of visitors."""
     yield make_population(name, title, cloud, month, rho)
     further = f"{title}, plus HTTP round trips of visitors by CrUX of {sites.MEASURED}"
     measured = min(month, sites.MEASURED)
@@ -129,7 +130,7 @@ def make_population(
     measured: str | None = None,
     suffix: str = "",
 ) -> NewPopulation:
-    """The population of a cloud.
+    """Return the population of a cloud.
 
     The id names rho where it is not the default one: -r60 is -0.6, -rp05 is 0.05.
     """
@@ -159,7 +160,7 @@ def make_population(
 
 
 def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
-    """The networks of a sample, within the bounds of a population's file."""
+    """Yield the networks of a sample, within the bounds of a population's file."""
     for at, share in enumerate(sample.queue_shares):
         mbps, rtt_ms = (
             float(sample.bandwidth_mbps[at].clip(0.016, 1000)),
@@ -176,7 +177,7 @@ def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
 
 
 def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Percentiles of the source and of the sample, in the sample's own rounding."""
+    """Return the percentiles of the source and of the sample, in the sample's own rounding."""
     weights: Floats = np.array([float(row["weight"]) for row in rows])
     percentiles: dict[str, Any] = {"percents": list(PERCENTS)}
     for name, source, column, factor in (
@@ -192,12 +193,12 @@ def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def round_values(values: Floats) -> list[float]:
-    """Values to four significant digits."""
+    """Return the values to four significant digits."""
     return [float(f"{value:.4g}") for value in values]
 
 
 def read_users(path: Path) -> dict[str, float]:
-    """Internet users by country code, from a CSV with the columns country_code and users.
+    """Return the Internet users by country code, from a CSV with the columns country_code and users.
 
     Raises PopulationError.
     """

@@ -54,13 +54,14 @@ class Sample:
 
 
 def slowness(bandwidth_mbps: Floats, rtt_ms: Floats) -> Floats:
-    """Milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to slow."""
+    """Return the milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to
+    slow."""
     order: Floats = ROUND_TRIPS * rtt_ms + 8e-3 * PAGE_BYTES / bandwidth_mbps
     return order
 
 
 def draw_sample(cloud: Cloud) -> Sample:
-    """The sample of a cloud."""
+    """Return the sample of a cloud."""
     bandwidth, rtt = cloud.bandwidth_mbps, cloud.rtt_ms
     others, slow = split_by_slowness(cloud)
     cells = [*strata(slow, SLOW_STRATA, bandwidth, rtt), *strata(others, OTHER_STRATA, bandwidth, rtt)]
@@ -83,7 +84,8 @@ def draw_sample(cloud: Cloud) -> Sample:
 
 
 def split_by_slowness(cloud: Cloud) -> tuple[Integers, Integers]:
-    """Places of the other networks and of the slowest SLOW_SHARE of a cloud, each from fast to slow."""
+    """Return the places of the other networks and of the slowest SLOW_SHARE of a cloud, each from fast to
+    slow."""
     order = np.argsort(slowness(cloud.bandwidth_mbps, cloud.rtt_ms), kind="stable")
     others, slow = np.split(order, [round((1 - SLOW_SHARE) * len(order))])
     return others, slow
@@ -98,7 +100,7 @@ def strata(members: Integers, shape: tuple[int, int], bandwidth: Floats, rtt: Fl
 
 
 def pick(cell: Integers, across: float, along: float, bandwidth: Floats, rtt: Floats) -> int:
-    """The member of a stratum at cumulative shares `across` by bandwidth and `along` by round trip."""
+    """Return the member of a stratum at cumulative shares `across` by bandwidth and `along` by round trip."""
     members = cell[np.argsort(bandwidth[cell], kind="stable")]
     width = max(1, len(members) // WITHIN)
     first = int(across * (len(members) - width))
@@ -107,7 +109,7 @@ def pick(cell: Integers, across: float, along: float, bandwidth: Floats, rtt: Fl
 
 
 def mid_shares(values: Floats, weights: Floats) -> Floats:
-    """Cumulative share of each value, up to the middle of its own weight."""
+    """Return the cumulative share of each value, up to the middle of its own weight."""
     order = np.argsort(values, kind="stable")
     shares = np.empty(len(values))
     shares[order] = np.cumsum(weights[order]) - weights[order] / 2
@@ -116,7 +118,7 @@ def mid_shares(values: Floats, weights: Floats) -> Floats:
 
 
 def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
-    """The cloud's quantiles at the weighted ranks of the values, made to agree with it at PERCENTS.
+    """Return the cloud's quantiles at the weighted ranks of the values, made to agree with it at PERCENTS.
 
     The two networks around each percentile are moved by the factor that their interpolation is wrong by.
     Where percentiles jump, a move can carry a network over the next percentile: then the moves are repeated,
@@ -143,8 +145,8 @@ def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
 
 
 def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> Floats:
-    """Quantiles of weighted values: between them, the logarithm is linear in
-    the normal score of the share."""
+    """Return the quantiles of weighted values: between them, the logarithm is linear in the normal score of
+    the share."""
     order = np.argsort(values, kind="stable")
     normal = NormalDist()
     scores = [normal.inv_cdf(share) for share in mid_shares(values, weights)[order]]

@@ -24,14 +24,14 @@ RTT_MS = (84.0, 102.0, 139.0, 196.0, 265.0)
 
 
 def distances_ms(world: Cloud) -> Floats:
-    """Distance beyond M-Lab's servers of the domains at PERCENTS."""
+    """Return the distance beyond M-Lab's servers of the domains at PERCENTS."""
     distances: Floats = np.array(RTT_MS) - np.quantile(world.rtt_ms, 0.75)
     return distances
 
 
 def add_distances(cloud: Cloud, world: Cloud) -> Cloud:
-    """The cloud's networks with HTTP round trips of visitors;
-    the first and the last distance hold beyond their percentiles."""
+    """Return the cloud's networks with HTTP round trips of visitors; the first and the last distance hold
+    beyond their percentiles."""
     normal = NormalDist()
     scores = [normal.inv_cdf(percent / 100) for percent in PERCENTS]
     log_distances = np.interp(

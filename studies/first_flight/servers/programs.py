@@ -164,7 +164,7 @@ def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def _literal(text: bytes) -> bytes:
-    """A string of HPACK without Huffman's code (RFC 7541 §5.2), of less than 127 + 128 bytes."""
+    """Return a string of HPACK without Huffman's code (RFC 7541 §5.2), of less than 127 + 128 bytes."""
     length = bytes((len(text),)) if len(text) < 127 else bytes((127, len(text) - 127))
     return length + text
 
