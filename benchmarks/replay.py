@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import results
+from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
 from localweb.recipes import bundled, choose
 from releases.slow_start import WINDOWS
 from replay.errors import LabMissing, ReplayError
-from replay.lab import debian, kernel, player
+from replay.lab import debian
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
 from replay.networks.copula import PAPER_PROFILES
 from replay.networks.profiles import Profile
@@ -281,7 +282,7 @@ def main() -> int:
     before = results.provenance()
     cache = from_environment().cache_dir
     try:
-        samples = measure(Lab(kernel=kernel.locate(cache), player=player.locate(cache)))
+        samples = measure(find_lab(cache))
     except ReplayError as exc:
         print(exc, file=sys.stderr)
         return 1

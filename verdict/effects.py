@@ -283,7 +283,7 @@ def measure(
 
 def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
     """Return the differences of the incumbent by another route from itself, under the incumbent's name."""
-    load, base = Load(values=evidence.again), evidence.at(incumbent)
+    load, base = evidence.again, evidence.at(incumbent)
     changes = {name: BY_ID[name].of(load, base) for name in EQUAL}
     return effects_of(
         evidence,

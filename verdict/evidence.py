@@ -67,15 +67,8 @@ def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Load:
-    """What loads at one window measured, an array along the draws for each column; NaN where unknown."""
-
-    values: Mapping[str, Floats]
-
-    def __getitem__(self, column: str) -> Floats:
-        """The values of a column."""
-        return self.values[column]
+Load = Mapping[str, Floats]
+"""What loads at one window measured, an array along the draws for each column; NaN where unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,9 +95,9 @@ class Evidence:
     def at(self, window: int) -> Load:
         """Return the loads at a window; all unknown if it was not loaded."""
         if window not in self.windows:
-            return Load(values=dict.fromkeys(COLUMNS, np.full(len(self), np.nan)))
+            return dict.fromkeys(COLUMNS, np.full(len(self), np.nan))
         place = self.windows.index(window)
-        return Load(values={name: self.values[name][:, place] for name in COLUMNS})
+        return {name: self.values[name][:, place] for name in COLUMNS}
 
     @functools.cached_property
     def pages(self) -> Integers:

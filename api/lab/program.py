@@ -30,7 +30,7 @@ from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
 from recordings.reading import HAR, read_content, usable_load
 from replay.errors import ReplayError
-from replay.lab import virtual
+from replay.lab import guest_process
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         with bounded_memory():
             kept, recipe = read_page(sys.stdin.buffer.read())
-        lab = virtual.locate(Path(cache))
+        lab = guest_process.locate(Path(cache))
         found = replay_page(lab, kept, recipe, [one.profile for one in choose(ids)])
     except Refused as exc:
         tell(Told(refused=str(exc)))

@@ -16,7 +16,7 @@ from firstflight.settings import Settings
 from releases.outside.points import OutsideError
 from releases.outside.points import load as outside_series
 from replay.errors import ReplayError
-from replay.lab import virtual
+from replay.lab import guest_process
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -128,7 +128,7 @@ def check_lab(settings: Settings) -> None:
     """Refuse a lab that is not built: the operator is told, rather than the first reader."""
     if settings.has_lab:
         with one_line(ReplayError):
-            virtual.locate(settings.cache_dir)
+            guest_process.locate(settings.cache_dir)
 
 
 def lab_of(settings: Settings) -> Queue | None:

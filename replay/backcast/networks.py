@@ -73,7 +73,6 @@ def networks(
         profiles.append(
             Profile(
                 id=f"{center.lower()}-{at + 1}",
-                version=1,
                 down_bps=down_bps,
                 up_bps=max(down_bps // 4, LEAST_UP_BPS),
                 rtt_us=round(1000 * rtt_ms),
@@ -91,7 +90,6 @@ def populations() -> tuple[Population, ...]:
     return tuple(
         Population(
             id=f"{center.lower()}-2010-backcast",
-            version=1,
             weights=tuple(
                 (f"{center.lower()}-{at + 1}", float(weight))
                 for at, weight in enumerate(strata(center).weights)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.errors import GuestFailed
+from replay.lab import kernel, player
 from replay.lab.player import GUEST
 from replay.lab.scratch import FOLDERS, guest_scratch
 from storage.sums import sha256
@@ -69,6 +70,11 @@ class Lab:
         """Return the SHA-256 of the kernel and the player."""
         programs = {"kernel": self.kernel, "player": self.player}
         return {name: sha256(path) for name, path in programs.items() if path is not None}
+
+
+def locate(cache: Path) -> Lab:
+    """Return the lab in virtual time that is built in a cache; LabMissing if it is not."""
+    return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
 
 
 def run_guest(

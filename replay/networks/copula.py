@@ -58,7 +58,6 @@ def from_fig3(id: str, data_center: str, share: float, *, rho: float) -> Profile
     rtt_ms = quantile("rtt_ms", data_center, conditional_median_share(share, rho=rho))
     return Profile(
         id=id,
-        version=1,
         down_bps=round(down_kbps) * 1000,
         up_bps=max(round(down_kbps / 4) * 1000, 128_000),
         rtt_us=round(rtt_ms * 10) * 100,
@@ -78,7 +77,6 @@ PAPER_PROFILES: tuple[Profile, ...] = (
 PAPER_POPULATIONS: tuple[Population, ...] = (
     Population(
         id="avgdc-2010",
-        version=1,
         weights=(("avgdc-2010-low", 1 / 3), ("avgdc-2010-mid", 1 / 3), ("avgdc-2010-high", 1 / 3)),
         slow=False,
         measured="2010",
@@ -86,7 +84,6 @@ PAPER_POPULATIONS: tuple[Population, ...] = (
     ),
     Population(
         id="slowdc-2010",
-        version=1,
         weights=(("slowdc-2010-median", 1.0),),
         slow=True,
         measured="2010",

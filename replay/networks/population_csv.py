@@ -111,7 +111,6 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     checksum = hashlib.sha256(content.encode()).hexdigest()
     population = Population(
         id=name,
-        version=1,
         weights=whole,
         slow=False,
         measured=measured,
@@ -163,7 +162,6 @@ def _profile(name: str, row: dict[str, Any], source: str) -> Profile:
     down_bps = round(1000 * row["bandwidth_kbps"])
     return Profile(
         id=name,
-        version=1,
         down_bps=down_bps,
         up_bps=round(1000 * row["up_kbps"]) if "up_kbps" in row else max(down_bps // 4, 128_000),
         rtt_us=round(1000 * row["rtt_ms"]),

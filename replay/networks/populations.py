@@ -1,4 +1,4 @@
-"""All built-in network profiles and populations, each with a permanent id and a source.
+"""All built-in network profiles, each with a permanent id and a source.
 
 Those of the 2010 paper are derived from its Figure 3 (`copula`), others from published figures
 (networks.toml). `population_csv` reads further populations from files.
@@ -8,8 +8,8 @@ import itertools
 import tomllib
 from pathlib import Path
 
-from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
-from replay.networks.profiles import QUEUE_BYTES, Population, Profile, symmetric
+from replay.networks.copula import PAPER_PROFILES
+from replay.networks.profiles import QUEUE_BYTES, Profile, symmetric
 
 NETWORKS = Path(__file__).with_name("networks.toml")
 
@@ -49,28 +49,6 @@ EMERGING = tuple(
 )
 
 PROFILES: tuple[Profile, ...] = (*PAPER_PROFILES, *read_published(), *EMERGING)
-
-
-def equal_population(id: str, measured: str, source: str) -> Population:  # noqa: A002  # the field's name
-    """Return a population of all profiles whose ids share its first word. Equal weights are our choice."""
-    names = [profile.id for profile in PROFILES if profile.id.startswith(id.split("-")[0])]
-    return Population(
-        id=id,
-        version=1,
-        weights=tuple((name, 1 / len(names)) for name in names),
-        slow=False,
-        measured=measured,
-        source=f"{source}; equal weights are ours",
-    )
-
-
-POPULATIONS: tuple[Population, ...] = (
-    *PAPER_POPULATIONS,
-    equal_population(
-        "baidu-2018", "2018", "Q. Zhang et al., Early Experiences with Baidu (2018), its four cases"
-    ),
-    equal_population("emerging-2016", "2016", LONG_RTT),
-)
 
 
 def profile(id: str) -> Profile:  # noqa: A002  # the field's name

@@ -44,7 +44,7 @@ class Profile:
 
     # Stable: written into every cell, so a rename breaks past reports.
     id: str
-    version: int
+    version: int = 1
     down_bps: int
     """Downlink rate of the bottleneck."""
     up_bps: int
@@ -96,7 +96,6 @@ def symmetric(
     """Return a profile with the same rate in both directions."""
     return Profile(
         id=id,
-        version=1,
         down_bps=bps,
         up_bps=bps,
         rtt_us=rtt_us,
@@ -112,7 +111,7 @@ class Population:
 
     # Stable, like the id of a profile.
     id: str
-    version: int
+    version: int = 1
     weights: tuple[tuple[str, float], ...]
     """Profile ids and their shares, which sum to 1."""
     slow: bool

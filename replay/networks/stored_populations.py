@@ -134,15 +134,9 @@ def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
 def facts_of(folder: Path, name: str) -> StoredPopulation:
     """Return the facts of a stored population by its id; PopulationError if there is none."""
     if (facts := _find_facts(folder, name)) is None:
-        raise PopulationError(
-            f"no file and no stored population {name!r}; stored are {', '.join(stored_ids(folder))}"
-        )
+        ids = {path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")}
+        raise PopulationError(f"no stored population or file {name!r}; stored are {', '.join(sorted(ids))}")
     return facts
-
-
-def stored_ids(folder: Path) -> list[str]:
-    """Return the ids of the bundled populations and of those in a folder, whatever state they are in."""
-    return sorted({path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")})
 
 
 def _place(folder: Path, name: str) -> Path:

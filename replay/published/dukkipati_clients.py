@@ -80,7 +80,6 @@ class Client:
         """Return a network of the client's own."""
         return Profile(
             id=name,
-            version=1,
             down_bps=self.down_bps,
             up_bps=up_bps,
             rtt_us=self.rtt_us,

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from releases.slow_start import MSS_TIMESTAMPS
+from releases.slow_start import MSS_TIMESTAMPS, WINDOWS
 from replay.errors import GuestFailed
 from replay.lab.guest_process import SILENCE_S, Lab, run_guest
+from replay.networks.populations import PROFILES
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
-from replay.runs.calibration import CalibrationCheck, Flight
+from replay.runs.calibration import CalibrationCheck, Flight, calibration_checks
 from replay.runs.cells import Cell
 from replay.runs.conditions import ALIAS, BACKGROUND_IW
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
@@ -21,6 +22,8 @@ from replay.runs.origins import origin_commands
 
 MOST_ORIGINS = 250
 """Server hosts in one guest. On a page with more origins, several origins share a host's address."""
+
+SELFTEST_ORIGINS = 4
 
 
 class Progress(Protocol):
@@ -209,6 +212,22 @@ def measure_flights(
     if guest.failure:
         raise guest.failure
     return flights
+
+
+def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list[CalibrationCheck]]:
+    """Return the calibration checks of each profile, by its id; raises GuestFailed."""
+    guest = Guest(
+        jobs=make_jobs({profile: [] for profile in profiles}, WINDOWS, SELFTEST_ORIGINS),
+        recipes=[],
+        origins=SELFTEST_ORIGINS,
+    )
+    guest.run(lab)
+    if guest.failure:
+        raise guest.failure
+    return {
+        job.profile.id: calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
+        for job in guest.jobs
+    }
 
 
 def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Iterator[str]:

@@ -5,7 +5,6 @@ too, but is never equal to the burst of as many, since it is another candidate f
 """
 
 import re
-from typing import Any
 
 WORD = re.compile(r"(\d{1,9})(p| paced)?", re.ASCII)
 """A window in one word or as in a sentence."""
@@ -87,15 +86,6 @@ def in_json(window: int) -> int | str:
     (16, '16 paced')
     """
     return str(window) if is_paced(window) else window
-
-
-def with_names(data: Any) -> Any:  # noqa: ANN401  # any JSON
-    """Return JSON data with every paced window in it as `in_json` has it."""
-    if isinstance(data, dict):
-        return {with_names(key): with_names(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [with_names(item) for item in data]
-    return in_json(data) if isinstance(data, Paced) else data
 
 
 def _place(window: int) -> tuple[int, bool]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
 from recordings.pages.initiators import INFERRED, REDIRECT
-from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.mlab.draws import DrawnNetwork, draw_networks
 from replay.recipes.page_recipe import Recipe
@@ -62,8 +62,7 @@ def scores(pages: Sequence[Page]) -> list[tuple[object, ...]]:
 
 def gains(pairs: Sequence[tuple[Recipe, Recipe]]) -> list[tuple[object, ...]]:
     """Return the page time saved by each window, by both kinds of dependencies over the same networks."""
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    lab = find_lab(from_environment().cache_dir)
     lines = draw_networks(range(NETWORKS_A_PAGE), seed=SEED)
     random = np.random.default_rng(SEED)
     logs: dict[str, np.ndarray[Any, Any]] = {}

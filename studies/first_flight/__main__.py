@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crawler.capture.first_flight import FirstFlight
+from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
 from studies.csv_table import write_table
 from studies.first_flight.grid import (
     CELLS,
@@ -79,8 +78,7 @@ def verdict(outcome: Outcome) -> str:
 def main() -> None:
     """Run the grids, one network after another, and write the tables."""
     argparse.ArgumentParser(prog="python -m studies.first_flight", description=__doc__).parse_args()
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    lab = find_lab(from_environment().cache_dir)
     servers = SERVERS if shutil.which("go") else tuple(server for server in SERVERS if server[0] != "go")
     at_once = [work([network], EXCHANGES, CONTROLS, WINDOWS) for network in NETWORKS]
     thinking = [

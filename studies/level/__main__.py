@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
+from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
 from replay.networks.mlab.draws import draw_networks
 from replay.networks.queues import QUEUES
 from replay.runs.level import (
@@ -24,8 +23,7 @@ HEAD = ("queues", "networks", "loads", "mean_mbps", "packets_percent", "error", 
 
 def main() -> None:
     """Replay every reading over the same lines."""
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    lab = find_lab(from_environment().cache_dir)
     rows: list[tuple[object, ...]] = [
         (
             "published, May 2011",

@@ -13,12 +13,11 @@ import sys
 from collections.abc import Callable, Mapping
 
 from benchmarks import results
+from firstflight.commands.replay.lab import find_lab
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
 from localweb.recipes import Page
 from releases.catalogue import read_release
-from replay.lab import kernel, player
-from replay.lab.guest_process import Lab
 from studies.page_loads import page_times, pages, table
 from studies.page_loads.comparing import Load, compare, measure_all
 from studies.page_loads.loading import RealLoad, read_loads
@@ -101,8 +100,7 @@ def as_load(load: RealLoad) -> Load:
 
 def replayed_loads(guests: int) -> list[Load]:
     """Return all loads of the replay, of the pages that were crawled."""
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    lab = find_lab(from_environment().cache_dir)
     releases = [read_release(release_of(FOLDER / name / DATABASE)) for name in SETS]
     return [load for release in releases for load in replay_release(lab, release, NETWORKS, guests)]
 

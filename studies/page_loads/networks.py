@@ -10,7 +10,6 @@ def network(name: str, *, down_bps: int, up_bps: int, rtt_us: int, queue_bytes: 
     """Return a network without random loss."""
     return Profile(
         id=name,
-        version=1,
         down_bps=down_bps,
         up_bps=up_bps,
         rtt_us=rtt_us,

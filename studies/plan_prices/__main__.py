@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.replay import PAGES, measured, real_page
+from firstflight.commands.replay.lab import find_lab
 from firstflight.recorded_pages import bundled_release
 from firstflight.settings import from_environment
-from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe, read_recipes
@@ -112,8 +112,7 @@ def main() -> int:
     )
     parser.add_argument("--runs", type=int, default=3, choices=range(1, 101), metavar="N")
     runs = parser.parse_args().runs
-    cache = from_environment().cache_dir
-    lab = Lab(kernel=kernel.locate(cache), player=player.build_player(cache, print))
+    lab = find_lab(from_environment().cache_dir)
     recipes = pages()
     every = [
         measure_price(lab, recipes, mbps, name)

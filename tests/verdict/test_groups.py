@@ -10,9 +10,8 @@ from tests.verdict.worlds import PACED, saving
 from verdict.closing import find_closing
 from verdict.effects import measure
 from verdict.evidence import Evidence
-from verdict.groups import GROUPS, select_group, share_of
 from verdict.judgement import Look, judge
-from verdict.ledger import clauses, judge_groups, measure_levels
+from verdict.ledger import GROUPS, clauses, judge_groups, measure_levels, select_group, share_of
 from verdict.rule import RULE
 from verdict.stored import encode_verdict, verdict_of
 

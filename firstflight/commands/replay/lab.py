@@ -9,9 +9,9 @@ import click
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
-from replay.lab import debian, host, kernel, player, virtual
+from replay.lab import debian, guest_process, host, kernel, player
 from replay.lab.guest_process import Lab
-from replay.runs.selftest import selftest
+from replay.runs.guests import selftest
 
 VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
 """Our kernel in virtual time; in real time, Debian's kernel as a second opinion
@@ -76,7 +76,7 @@ def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
         return debian.locate(player.locate(cache))
     if which == HOST:
         return host.locate(player.locate(cache))
-    return virtual.locate(cache)
+    return guest_process.locate(cache)
 
 
 def say(line: str) -> None:

@@ -12,8 +12,7 @@ from firstflight.commit import code_commit
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
-from replay.published.catalogue import REPRODUCTIONS
-from replay.published.document import FOLDER, document, tables, verdict
+from replay.published.document import FOLDER, REPRODUCTIONS, document, tables, verdict
 from replay.published.reproduction import Reproduction
 
 

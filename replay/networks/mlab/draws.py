@@ -44,11 +44,6 @@ class DrawnNetwork:
     slow_weight: float
     """Share of the slowest tenth, which sums to 1 in a draw; 0 for other networks."""
 
-    @property
-    def is_slow(self) -> bool:
-        """True for a network of the slowest tenth."""
-        return self.slow_weight > 0
-
 
 def draw_networks(
     draws: Iterable[int],
@@ -97,7 +92,6 @@ def _draw(
         assert cloud.country is not None
         profile = Profile(
             id=f"mlab-{month}-{seed}-{number}-{stratum}",
-            version=1,
             down_bps=round(1e6 * mbps),
             up_bps=max(round(1e6 * mbps / 4), 128_000),
             # A round trip below a full packet's time is raised to it, as in `sample`.

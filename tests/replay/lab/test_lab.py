@@ -18,10 +18,9 @@ from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.cells import plan
-from replay.runs.guests import measure_flights
+from replay.runs.guests import measure_flights, selftest
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.run import Result, replay
-from replay.runs.selftest import selftest
 from tests.circles import ALL
 from tests.factories.lab_networks import plain
 

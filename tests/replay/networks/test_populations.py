@@ -11,18 +11,18 @@ from replay.networks.copula import (
     from_fig3,
     quantile,
 )
-from replay.networks.populations import POPULATIONS, PROFILES, profile
+from replay.networks.populations import PROFILES, profile
 
 
 def test_ids_are_unique_and_each_has_a_source() -> None:
-    for kind in (PROFILES, POPULATIONS):
+    for kind in (PROFILES, PAPER_POPULATIONS):
         assert len({entry.id for entry in kind}) == len(kind)
         assert all(entry.source and entry.version >= 1 for entry in kind)
 
 
 def test_a_populations_weights_sum_to_one_over_profiles_that_exist() -> None:
     known = {profile.id for profile in PROFILES}
-    for population in POPULATIONS:
+    for population in PAPER_POPULATIONS:
         assert {name for name, _ in population.weights} <= known
         assert sum(weight for _, weight in population.weights) == pytest.approx(1)
 

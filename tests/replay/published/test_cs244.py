@@ -3,7 +3,7 @@
 import pytest
 
 from replay.published import cs244
-from replay.published.cs244_differences import explain, windows, with_an_early_end_of_slow_start
+from replay.published.cs244 import cubic_windows, explain, with_an_early_end_of_slow_start
 from replay.published.reproduction import Row
 
 
@@ -53,7 +53,7 @@ def test_slow_start_that_ends_early_gives_the_times_of_long_round_trips_at_three
 
 
 def test_windows_double_up_to_hystarts_and_then_grow_as_cubic_does() -> None:
-    flights = windows(3, 1.0)
+    flights = cubic_windows(3, 1.0)
     assert [next(flights) for _ in range(9)] == [3, 6, 12, 24, 24, 27, 34, 49, 74]
 
 

@@ -20,7 +20,6 @@ DELAY_MS = (40, 50)
 
 THIN = Profile(
     id="thin",
-    version=1,
     down_bps=200_000_000,
     up_bps=25_600,
     rtt_us=20_000,

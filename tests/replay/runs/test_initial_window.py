@@ -2,7 +2,6 @@
 and never lost in JSON."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from replay.networks.populations import PROFILES
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions
-from replay.runs.initial_window import Paced, is_paced, window_of, with_names
+from replay.runs.initial_window import Paced, is_paced, window_of
 
 ORIGIN = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
 DOCUMENT = Object(response_id=1, origin=0, parent=-1, response_bytes=10_000, is_document=True)
@@ -51,11 +50,6 @@ def test_words_and_sentences_are_read_back() -> None:
 def test_what_is_no_window_is_refused(word: str) -> None:
     with pytest.raises(ValueError, match="no initial window"):
         window_of(word)
-
-
-def test_json_says_which_windows_are_paced() -> None:
-    named = with_names({Paced(16): [16, Paced(20)], "lost": (Paced(32),)})
-    assert json.loads(json.dumps(named)) == {"16 paced": [16, "20 paced"], "lost": ["32 paced"]}
 
 
 def test_a_paced_window_is_loaded_paced_and_no_load_is_planned_twice() -> None:

@@ -25,7 +25,7 @@ def test_every_draw_has_all_strata_and_its_slow_tenth() -> None:
         draw = draw_networks([number], seed=5)
         assert [network.stratum for network in draw] == list(range(64))
         assert sum(network.weight for network in draw) == pytest.approx(1)
-        assert sum(network.weight for network in draw if network.is_slow) == pytest.approx(SLOW_SHARE)
+        assert sum(network.weight for network in draw if network.slow_weight) == pytest.approx(SLOW_SHARE)
         assert sum(network.slow_weight for network in draw) == pytest.approx(1)
         mbps, rtt_ms = np.array(
             [(network.profile.down_bps / 1e6, network.profile.rtt_us / 1e3) for network in draw]
