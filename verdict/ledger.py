@@ -194,6 +194,13 @@ def judge_groups(look: Look, rule: Rule) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
+PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT, PUBLISHED_MBPS = 2.8, 6.1, 1.9
+"""Packets sent again, responses of which any was, and mean rate of the clients.
+
+Google's web, May 2011: N. Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """What the incumbent sends again over a group of lines, in per cent."""

@@ -11,9 +11,8 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-Row: TypeAlias = "Mapping[str, Any]"
+from replay.recipes.release_rows import Row
 
 HTML_TYPES = frozenset({"document", "iframe", "frame", "object", "embed"})
 HTML_MEDIA = frozenset({"text/html", "application/xhtml+xml"})

@@ -4,14 +4,12 @@ and by type of resource where it is not known."""
 import collections
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
 
 from releases.slow_start import linux_flights
 from replay.recipes.discovery import is_html
+from replay.recipes.release_rows import Row
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, record_runs
 from schema.server_delay import server_delays, tcp_round_trips
-
-Row: TypeAlias = "Mapping[str, Any]"
 
 USUAL_WINDOW = 10
 """Initial window that a recorded server is taken to have where it is not known (RFC 6928)."""

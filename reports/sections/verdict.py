@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from releases.formatting import quantity, stated
-from replay.runs.level import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
 from verdict.arms import ALONE, EVERYONE
 from verdict.effects import BY_ID
+from verdict.ledger import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
 
 DECIDING = ("page", "resent", "milliseconds", "short flows")
 """Quantities that stand in the table of gains, or among the guards."""

@@ -3,7 +3,7 @@
 import pytest
 
 from replay.networks.mlab.draws import draw_networks
-from replay.runs.level import RESPONSE_BYTES, is_slow_class, level_cells, level_of
+from studies.level.__main__ import RESPONSE_BYTES, is_slow_class, level_cells, level_of
 
 
 def test_the_level_is_of_slow_lines_by_weight_and_its_error_is_of_draws() -> None:
