@@ -69,7 +69,7 @@ def _confidence(answer: Answer) -> str:
 def known_text(interval: Interval, unit: str) -> str:
     """Return an estimate with its interval, without one that is infinite.
 
-    >>> known(Interval(2.345, -math.inf, math.inf), "%").endswith("%")
+    >>> known_text(Interval(2.345, -math.inf, math.inf), "%").endswith("%")
     True
     """
     if not math.isfinite(interval.estimate):
@@ -83,7 +83,7 @@ def advise(window: int) -> str:
     """Return a window as advice.
 
     >>> from replay.runs.initial_window import Paced
-    >>> sent(Paced(16)), sent(16)
+    >>> advise(Paced(16)), advise(16)
     ('16 segments, paced', '16 segments')
     """
     return f"{int(window)} segments{', paced' if str(window) != str(int(window)) else ''}"
@@ -92,7 +92,7 @@ def advise(window: int) -> str:
 def list_windows(windows: Sequence[int]) -> str:
     """Return the windows in a sentence.
 
-    >>> listed((16, 20)), listed((16,))
+    >>> list_windows((16, 20)), list_windows((16,))
     ('IW 16 and IW 20', 'IW 16')
     """
     words = [f"IW {window}" for window in windows]

@@ -168,7 +168,7 @@ def allocate(
 def round_to_sum(exact: Floats) -> Integers:
     """Return the whole numbers with the same sum, by the largest remainder.
 
-    >>> rounded(np.array([1.4, 1.4, 1.2])).tolist()
+    >>> round_to_sum(np.array([1.4, 1.4, 1.2])).tolist()
     [2, 1, 1]
     """
     whole = np.floor(exact).astype(np.intp)

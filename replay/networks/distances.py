@@ -44,9 +44,9 @@ def draw_distance_us(which: str, *, country: str | None, kind: float, other: flo
     `kind` decides whether it is a replica, `other` which set another server is of, and `place` is its
     cumulative share, from the nearest.
 
-    >>> drawn_distance_us("near", country=None, kind=0.9, other=0, place=0.9)
+    >>> draw_distance_us("near", country=None, kind=0.9, other=0, place=0.9)
     59600
-    >>> drawn_distance_us("recorded", country="NG", kind=0.5, other=0, place=0.5)
+    >>> draw_distance_us("recorded", country="NG", kind=0.5, other=0, place=0.5)
     59600
     """
     if which == FAR:

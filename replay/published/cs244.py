@@ -332,7 +332,7 @@ def possible_times(
 def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]) -> Criterion:
     """Return the criterion that each published gain is near one of its `trials`, in percent.
 
-    >>> unexplained_gains([0.6, 29.4, 42.2], [[0.1, 40.0, 22.0], [0.5, 28.6, 21.0]]).measured
+    >>> gain_criterion([0.6, 29.4, 42.2], [[0.1, 40.0, 22.0], [0.5, 28.6, 21.0]]).measured
     1
     """
     count = sum(
