@@ -263,11 +263,7 @@ def percent_saved(change: Interval) -> Interval:
 
 
 def measure(
-    evidence: Evidence,
-    windows: Sequence[int],
-    *,
-    incumbent: int,
-    quantities: Sequence[Quantity] = QUANTITIES,
+    evidence: Evidence, windows: Sequence[int], *, incumbent: int, quantities: Sequence[Quantity] = QUANTITIES
 ) -> Effects:
     """Return the effects of the windows against the incumbent; NaN where no pair of loads is complete."""
     base = evidence.at(incumbent)

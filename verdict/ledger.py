@@ -109,11 +109,7 @@ class Entry:
 
 
 def make_ledger(
-    looks: Sequence[Look],
-    rule: Rule,
-    *,
-    everyone: Evidence | None = None,
-    arms: Iterable[Arm] = (),
+    looks: Sequence[Look], rule: Rule, *, everyone: Evidence | None = None, arms: Iterable[Arm] = ()
 ) -> tuple[Entry, ...]:
     """Return every row, the rule's own first."""
     own = judge(looks, rule, everyone=everyone)

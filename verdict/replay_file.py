@@ -57,19 +57,14 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     ] = tuple(map(repr, RULE.candidates))
     incumbent: Annotated[Word, Meta(description="The window in force.")] = repr(RULE.incumbent)
     senders: Annotated[
-        str,
-        Meta(description="How servers differ.", extra_json_schema={"enum": [*SENDERS]}),
+        str, Meta(description="How servers differ.", extra_json_schema={"enum": [*SENDERS]})
     ] = "published"
     distance: Annotated[
         str,
-        Meta(
-            description="How far beyond the network servers lie.",
-            extra_json_schema={"enum": [*DISTANCE]},
-        ),
+        Meta(description="How far beyond the network servers lie.", extra_json_schema={"enum": [*DISTANCE]}),
     ] = "recorded"
     http3: Annotated[
-        str,
-        Meta(description="How servers send what was HTTP/3.", extra_json_schema={"enum": [*HTTP3]}),
+        str, Meta(description="How servers send what was HTTP/3.", extra_json_schema={"enum": [*HTTP3]})
     ] = "stand-in"
     queues: Annotated[
         str,

@@ -71,13 +71,7 @@ def first_plan(rule: Rule, strata: Sequence[int], *, pages: int = 1) -> Plan:
 
 
 def next_plan(
-    answer: Answer,
-    evidence: Evidence,
-    rule: Rule,
-    *,
-    fraction: float,
-    budget_s: float,
-    prices: Prices,
+    answer: Answer, evidence: Evidence, rule: Rule, *, fraction: float, budget_s: float, prices: Prices
 ) -> Plan | None:
     """Return the stage up to the next look, of the candidates that are open; None if there is none.
 

@@ -110,12 +110,7 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     whole = tuple((profile.id, share) for profile, share in zip(profiles, shares, strict=True))
     checksum = hashlib.sha256(content.encode()).hexdigest()
     population = Population(
-        id=name,
-        weights=whole,
-        slow=False,
-        measured=measured,
-        source=source,
-        checksum=checksum,
+        id=name, weights=whole, slow=False, measured=measured, source=source, checksum=checksum
     )
     how, slow_weights = _slow(path, profiles, rows, shares)
     slow = dataclasses.replace(

@@ -95,13 +95,7 @@ def symmetric(
 ) -> Profile:
     """Return a profile with the same rate in both directions."""
     return Profile(
-        id=id,
-        down_bps=bps,
-        up_bps=bps,
-        rtt_us=rtt_us,
-        queue_bytes=queue_bytes,
-        source=source,
-        loss=loss,
+        id=id, down_bps=bps, up_bps=bps, rtt_us=rtt_us, queue_bytes=queue_bytes, source=source, loss=loss
     )
 
 

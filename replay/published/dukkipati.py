@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 
 from replay.lab.guest_process import Lab
-from replay.published.dukkipati_clients import (
-    DATA_CENTER,
-    ORACLES,
-    RHO,
-    SLOWEST_KBPS,
-    SOURCE,
-    Client,
-    draw,
-)
+from replay.published.dukkipati_clients import DATA_CENTER, ORACLES, RHO, SLOWEST_KBPS, SOURCE, Client, draw
 from replay.published.reproduction import (
     FACTOR,
     Criterion,

@@ -24,10 +24,7 @@ class Baseline:
     """True if TLS 1.3 handshakes tell, False if TCP handshakes do."""
 
 
-BASELINES = {
-    "pages-2025-08": Baseline(us=169_000, trips=2, is_tls=True),
-    "wpt-2019-12": Baseline(us=28_000),
-}
+BASELINES = {"pages-2025-08": Baseline(us=169_000, trips=2, is_tls=True), "wpt-2019-12": Baseline(us=28_000)}
 """Baselines by the id of the site list or the recording.
 
 August 2025: 164 ms of the VPN and 5 ms of computing; the VPN's exit answered TCP handshakes itself and

@@ -108,13 +108,7 @@ def plan(
     # An arm that paces has all its windows paced: a window that is asked for both ways is loaded once.
     senders = dict.fromkeys((int(iw), conditions_at(arm, iw)) for arm in conditions for iw in windows)
     return [
-        Cell(
-            recipe=of_page[arm.warm_cache, arm.http],
-            profile=profile,
-            iw=iw,
-            seed=seed,
-            conditions=arm,
-        )
+        Cell(recipe=of_page[arm.warm_cache, arm.http], profile=profile, iw=iw, seed=seed, conditions=arm)
         for of_page in loaded
         for profile in profiles
         for iw, arm in senders

@@ -83,12 +83,7 @@ def replay(
         while left:
             guest = guest_for(left)
             guest.run(
-                lab,
-                cpus=cpus,
-                progress=progress,
-                shaper=shaper,
-                silence_s=silence_s,
-                responses=responses,
+                lab, cpus=cpus, progress=progress, shaper=shaper, silence_s=silence_s, responses=responses
             )
             ended.append(guest)
             left = guest.leave_to_another()

@@ -137,12 +137,7 @@ class Transfer:
 
 
 def transfer(
-    lab: Lab,
-    transfers: Sequence[Transfer],
-    *,
-    shaper: str,
-    congestion_control: str,
-    cpu: int | None = None,
+    lab: Lab, transfers: Sequence[Transfer], *, shaper: str, congestion_control: str, cpu: int | None = None
 ) -> list[FlowOutcome]:
     """Run all transfers in one guest, one after another; GuestFailed if a transfer did not end."""
     races = [

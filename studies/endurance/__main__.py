@@ -38,11 +38,7 @@ KILLED_UNTIL = 0.4
 UNFINISHED = 75
 """Exit code if sites are left: EX_TEMPFAIL of sysexits.h."""
 
-ROLES = {
-    "crawlers": "crawlers (Python)",
-    "drivers": "Playwright's drivers (Node)",
-    "browsers": "browsers",
-}
+ROLES = {"crawlers": "crawlers (Python)", "drivers": "Playwright's drivers (Node)", "browsers": "browsers"}
 
 
 def go(crawl: KilledCrawl, crawlers: int, kills: int, *, until: float) -> float:

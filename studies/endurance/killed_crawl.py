@@ -55,11 +55,7 @@ class KilledCrawl:
         call = [sys.executable, "-m", "firstflight", "crawl", *arguments, "--crawl", CRAWL]
         with (self.folder / "errors.log").open("ab") as errors:
             return subprocess.Popen(
-                call,
-                env=self.environment,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
+                call, env=self.environment, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
             )
 
     def plan(self, web: dict[str, Any]) -> None:

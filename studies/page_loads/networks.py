@@ -9,12 +9,7 @@ SOURCE = "of M-Lab's size, where the network decides rather than the browser's p
 def network(name: str, *, down_bps: int, up_bps: int, rtt_us: int, queue_bytes: int) -> Profile:
     """Return a network without random loss."""
     return Profile(
-        id=name,
-        down_bps=down_bps,
-        up_bps=up_bps,
-        rtt_us=rtt_us,
-        queue_bytes=queue_bytes,
-        source=SOURCE,
+        id=name, down_bps=down_bps, up_bps=up_bps, rtt_us=rtt_us, queue_bytes=queue_bytes, source=SOURCE
     )
 
 

@@ -96,7 +96,4 @@ def test_the_networks_of_a_population_keep_its_weights() -> None:
     assert [
         (weighted_network.id, weighted_network.weight, weighted_network.slow_share)
         for weighted_network in weighted_networks([average, slow])
-    ] == [
-        ("a", 0.9, 0.0),
-        ("b", 0.1, 1.0),
-    ]
+    ] == [("a", 0.9, 0.0), ("b", 0.1, 1.0)]

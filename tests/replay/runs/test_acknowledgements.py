@@ -19,12 +19,7 @@ DELAY_MS = (40, 50)
 """Time after which a single segment is acknowledged: 40 ms, and up to a jiffy of the guest's kernel."""
 
 THIN = Profile(
-    id="thin",
-    down_bps=200_000_000,
-    up_bps=25_600,
-    rtt_us=20_000,
-    queue_bytes=4_000_000,
-    source="tests",
+    id="thin", down_bps=200_000_000, up_bps=25_600, rtt_us=20_000, queue_bytes=4_000_000, source="tests"
 )
 """A network whose uplink needs 21 ms for an acknowledgement of 66 bytes,
 so that their number decides how long a response takes."""

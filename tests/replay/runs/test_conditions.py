@@ -92,11 +92,7 @@ def by_arm(rows: list[dict[str, Any]]) -> Rows:
 def all_rows(lab: Lab) -> list[dict[str, Any]]:
     """Rows of a large page under all conditions, and of smaller pages for single questions."""
     large = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=ARMS)
-    pages = [
-        page(1, [-1, 0, 1, 2]),
-        page(2, [-1, 0, 0, 0, 0]),
-        page(3, [-1, 0, 0, 0, 0], h2=True),
-    ]
+    pages = [page(1, [-1, 0, 1, 2]), page(2, [-1, 0, 0, 0, 0]), page(3, [-1, 0, 0, 0, 0], h2=True)]
     others = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, PROMPT])
     chain = page(4, list(range(-1, LINKS - 1)))
     others += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])

@@ -16,13 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from replay.networks.mlab.files import (
-    MANIFEST,
-    find_month,
-    place,
-    read_countries,
-    read_manifest,
-)
+from replay.networks.mlab.files import MANIFEST, find_month, place, read_countries, read_manifest
 from replay.networks.population_csv import PopulationError
 
 OCTOBER_2024 = Path(__file__).with_name("downloads_2024-10.parquet")
