@@ -11,7 +11,15 @@ from releases.slow_start import flights
 from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
 from replay.networks.profiles import Profile
-from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_least, at_most
+from replay.published.reproduction import (
+    Criterion,
+    Place,
+    Reproduction,
+    Row,
+    at_least,
+    at_most,
+    make_reproduction,
+)
 from replay.runs.transfers import Flow, Race, race
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "baidu_2018.json").read_text(encoding="utf-8"))
@@ -33,32 +41,18 @@ SEEDS = 40
 CONGESTION_CONTROL = "cubic"
 
 
-READING = (
-    "The rounds of equation 6 are exact, and each gain lies within a factor of two of the published one. "
-    "The paper prints gains for ranges of sizes (approximately 20 %, up to 44 %), no bandwidth and no time "
-    "of an upload, so only gains are compared. Its round trips vary within a case, on the train up to 20 "
-    "s, where ours stay at the mean; whether its losses come in bursts is not said, and ours come alone, "
-    f"in the handshake too. Its segments hold {MSS} B, the kernel's 1,448."
-)
-"""What the comparison shows, and where it differs."""
-
-
 def run(lab: Lab) -> Reproduction:
     """Compute equation 6, and measure the uploads of all four cases."""
     rounds = equation_rows()
     gains = {case: gains_of(lab, case) for case in CASES}
     summary = summarise(gains)
-    return Reproduction(
-        id="baidu-2018",
-        title="Uploads of 10 KB to 4 MB at IW 10 and 30",
+    return make_reproduction(
+        "baidu-2018",
+        globals(),
         source=ORACLE["source"],
-        method=f"Equation 6 by our arithmetic; each upload over the kernel ({CONGESTION_CONTROL}) on a new "
-        "connection with the client's initial window, from its first byte to the last of the answer, the "
-        f"server's pause of 1.5 s left out; {network(CASES[0]).up_bps / 1e6:g} Mbps up, random loss each "
-        f"way as the paper's rate of retransmission, {SEEDS} seeds where there is any.",
         rows=(*rounds, *gain_rows(summary, gains)),
         criteria=tuple(criteria(rounds, summary, gains)),
-        reading=READING,
+        up_mbps=network(CASES[0]).up_bps / 1e6,
     )
 
 

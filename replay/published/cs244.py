@@ -9,7 +9,15 @@ from pathlib import Path
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights, segments
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
-from replay.published.reproduction import Criterion, Place, Reproduction, Row, at_most, error_criteria
+from replay.published.reproduction import (
+    Criterion,
+    Place,
+    Reproduction,
+    Row,
+    at_most,
+    error_criteria,
+    make_reproduction,
+)
 from replay.runs.transfers import Transfer, transfer
 
 CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
@@ -67,21 +75,6 @@ PANELS = {
 }
 """Titles of the experiments' panels."""
 
-READING = (
-    "The kernel in virtual time repeats a run on real machines within 2 % in the median. Mininet's HTB "
-    "lets about two packets pass unshaped (a cburst of 1,600 B beside its burst of 15 kB), so short files "
-    "at low rates are too fast in it, and not with netem's own rate. Over 500 and 1,000 ms files above 130 "
-    "kB took a fifth longer in the rerun at IW 3 only: its times show that slow start ended after flights "
-    "of 3, 6, 12 and 24 segments, where HyStart of its kernel (4.10) may end it and ours (6.12) does not. "
-    "Arithmetic with that end comes within 1 %; it accounts for about half of the 42 and 50 % that IW 10 "
-    "gains there, and ours gains 22 and 28 %. A real-time kernel adds some 5 ms a round trip, which "
-    "virtual time does not have. A gain is a ratio of two times and may be off by 3 points or by 15 %: "
-    "this check, and the explanations of single cells, were added after the cells had been seen. The queue "
-    "of 1,000 packets never drops, so the experiment shows no cost of a larger window. Networks of 56 kbps "
-    "and of RTTs above 1,000 ms are in neither run."
-)
-"""What the comparison shows, and where it differs."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PublishedCell:
@@ -114,16 +107,12 @@ def run(lab: Lab) -> Reproduction:
         reasons, all_explained = explain([cell.transfer for cell in cells], times_rows, shaper, name)
         rows += (*times_rows, *reasons, *figure_rows(cells, times_rows, name))
         criteria += (*error_criteria(times_rows, what=name, median=MEDIAN, p90=P90), all_explained)
-    return Reproduction(
-        id="cs244-2017",
-        title="Figs 5 and 7 of the rerun: response time by bandwidth, RTT, BDP, size and window",
+    return make_reproduction(
+        "cs244-2017",
+        globals(),
         source=SOURCE,
-        method="Each file over a new connection on an idle network of its rate and delay, time from the "
-        f"first SYN to the last byte of payload, {CONGESTION_CONTROL}; "
-        f"replies with {HEADER_BYTES} B of header.",
         rows=tuple(rows),
         criteria=(*criteria, check_gains(cells, times_by_shaper)),
-        reading=READING,
     )
 
 

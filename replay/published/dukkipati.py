@@ -22,6 +22,7 @@ from replay.published.reproduction import (
     at_most,
     beyond_factor,
     error_criteria,
+    make_reproduction,
     spearman,
 )
 from replay.runs.transfers import transfer
@@ -62,14 +63,10 @@ def run(lab: Lab) -> Reproduction:
     table = table_rows(clients)
     means = mean_rows(figures, statistics.fmean(gains))
     kernel = kernel_rows(lab, clients[:KERNEL_CLIENTS])
-    return Reproduction(
-        id="dukkipati-2010",
-        title="Table 3 and Figs 2, 5 and 7: web search at AvgDC by initial window",
+    return make_reproduction(
+        "dukkipati-2010",
+        globals(),
         source=SOURCE,
-        method=f"{DRAWN:,} clients drawn from Fig 3's marginals by a Gaussian copula with rho {RHO}, sizes "
-        "from Fig 1's web search; each response alone on an idle network, by arithmetic (segments clocked "
-        f"by acknowledgements). The first {KERNEL_CLIENTS} clients also over the kernel "
-        f"({CONGESTION_CONTROL}), to hold the arithmetic to. Gains are means in milliseconds.",
         rows=(*(row for rows, _ in panels for row in rows), *table, *means, *knee_rows, *kernel),
         criteria=(
             *(criterion for _, criteria in panels for criterion in criteria),
@@ -83,17 +80,9 @@ def run(lab: Lab) -> Reproduction:
                 kernel, what="arithmetic against the kernel", median=KERNEL_MEDIAN, p90=KERNEL_P90
             ),
         ),
-        reading="IW 10 gains in every bucket, and in the published order of round trips and of bandwidths; "
-        "the kernel agrees with the arithmetic (1.2 % off at the 90th percentile). Two orders fail. Below "
-        "a BDP of one segment a single segment fills the network and no window can gain, where the paper "
-        "has its third largest gain. Responses of up to three segments gain nothing here and 7.8 ms in the "
-        "paper, and its largest sizes, 0.11 % of the responses, fall to 15 ms, which the model has no "
-        f"reason for. {why_figure_2_differs(figures, means)} Of Table 3's mean and five quantiles, p90 "
-        "gains more than twice the published value; this check was added after the mean gain had been "
-        "seen, and before its quantiles. Sizes are drawn without regard to the network, since no source "
-        "says how they go together. Published latencies include the server's own time, so gains are "
-        "compared in milliseconds; the paper's servers sent 2 % again, and nothing is lost here. "
-        f"Bandwidths below {SLOWEST_KBPS:g} kbps are raised to it.",
+        figure_2=why_figure_2_differs(figures, means),
+        rho=RHO,
+        slowest_kbps=SLOWEST_KBPS,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
-from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
+from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most, make_reproduction
 from replay.runs.transfers import Flow, Race, RaceOutcome, race
 
 if TYPE_CHECKING:
@@ -68,13 +68,10 @@ def run(lab: Lab) -> Reproduction:
     decided = interval({count: raced[WAN, count] for count in COUNTS})
     mobile = [row.ours for row in rows if row.unit == "x" and row.what.startswith("mobile")]
     delays = [row.ours for row in rows if "background delayed" in row.what and row.what.startswith("wan")]
-    return Reproduction(
-        id="fld-2012",
-        title="Bursts of FLD_TCP and of Reno among one and three long flows of Reno's",
+    return make_reproduction(
+        "fld-2012",
+        globals(),
         source=ORACLE["source"],
-        method="FLD_TCP as a congestion control of the guest's kernel (docs/decisions/0009-fld-tcp.md). All "
-        f"senders behind one bottleneck with RED (20 packets, thresholds 5 and 15), IW {IW}; four bursts, "
-        f"each a flow of its own, {APART_S:g} s apart; means of {REPEATS} runs.",
         rows=(*rows, *decided.rows()),
         criteria=(
             at_most("10 Mbps: bursts that Reno sends faster", slower(ratios), 0),
@@ -82,12 +79,7 @@ def run(lab: Lab) -> Reproduction:
             at_least("10 Mbps: median of Reno's time over FLD_TCP's", statistics.median(ratios), LEAST_RATIO),
             at_most("10 Mbps: largest delay of the background", max(delays) / 100, MOST_DELAY),
         ),
-        reading="FLD_TCP sends each burst faster than Reno and delays the long flows no more than the "
-        "slides' own times do (5.5 %; the 0.05 % that they state is a slip). "
-        f"{decided.sentence(statistics.median(ratios))} The tweaks of Relentless TCP are unpublished: ours "
-        "are stated in decision 9. The slides do not say which network their times are of "
-        "(512 KB in 0.6 s can only be 10 Mbps), how long the background flows are, when bursts start or "
-        "which thresholds RED has; nothing is printed to compare 2 Mbps with.",
+        interval=decided.sentence(statistics.median(ratios)),
     )
 
 

@@ -22,6 +22,7 @@ from replay.published.reproduction import (
     at_least,
     at_most,
     beyond_factor,
+    make_reproduction,
 )
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
@@ -50,21 +51,6 @@ CONGESTION_CONTROL = "cubic"
 SHORT_BYTES, SHORT_FLOWS, COMPETING_FLOWS = 12_000, 8, 4
 
 
-READING = (
-    "Each sign and order holds: search is faster at every quantile, and retransmissions rise, more for "
-    "Maps and most for Maps at the slow data centre. Sizes do not hold. Maps gains, and loses, far more: "
-    "the talk measures the latency of a response in sessions whose connections are mostly warm, ours a "
-    "load of 24 tiles that opens a dozen cold connections at once. Published retransmissions begin at 1.55 "
-    "%, lost on paths that the talk does not describe; ours are what a queue of 64 kB loses. Clients with "
-    f"round trips above {LONGEST_RTT_MS:g} ms are left out, so search gains less at p99; with them "
-    "arithmetic comes near the published gain (`dukkipati-2010`, Table 3). Why the median gain of search "
-    "is larger is not known. Its rise of retransmissions is of a few segments, and 150 clients do not "
-    "settle its sign. Published latencies include the server's time, so gains are compared in "
-    "milliseconds; these checks were added after results of both had been seen."
-)
-"""What the comparison shows, and where it differs."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
     """The outcome of an application at one data centre and window."""
@@ -86,17 +72,12 @@ def run(lab: Lab) -> Reproduction:
         for center, name in APPLICATIONS
         for iw, outcome in both_windows(lab, center, name, CLIENTS).items()
     }
-    return Reproduction(
-        id="ietf77",
-        title="Latency quantiles, retransmissions and concurrency at IW 3 and 10",
+    return make_reproduction(
+        "ietf77",
+        globals(),
         source=ORACLE["source"],
-        method=f"{CLIENTS} clients a data centre drawn from the 2010 paper's Fig 3 (copula), each a network "
-        "of its own with a queue of 64 kB and other people's flows at 5 % of its rate; search is one "
-        f"response of Fig 1's sizes, Maps {TILES} tiles of {TILE_BYTES:,} B over {HOSTS} x {CONNECTIONS} "
-        f"connections. {CONGESTION_CONTROL}; losses are the queue's alone.",
         rows=(*table_rows(results), *competing_rows(lab)),
         criteria=tuple(criteria(results)),
-        reading=READING,
     )
 
 

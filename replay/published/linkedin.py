@@ -13,7 +13,7 @@ import numpy as np
 from replay.lab.guest_process import Lab
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
 from replay.networks.profiles import Profile
-from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most
+from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most, make_reproduction
 from replay.runs.transfers import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -43,14 +43,10 @@ def run(lab: Lab) -> Reproduction:
     bounds = {name: interval(times[name], times[CONTROL]) for name in CANDIDATES}
     best = max(CANDIDATES, key=lambda name: float(gains[name].mean()))
     hybla = float(gains[ORACLE["best"]].mean())
-    return Reproduction(
-        id="linkedin-2016",
-        title="Content download time by congestion control over long round trips",
+    return make_reproduction(
+        "linkedin-2016",
+        globals(),
         source=ORACLE["source"],
-        method=f"One connection's download at IW {IW}, from the request to the last byte, over RTT "
-        f"{LONG_RTTS_MS} ms x {LONG_RTT_MBPS} Mbps x random loss {LOSSES} each way, of {SIZES} B, queue 64 "
-        f"kB, {SEEDS} seeds where there is loss; gain of a cell is 1 less the mean time over {CONTROL}'s. "
-        "Means over the cells, with intervals (95 %) over the seeds of the losses.",
         rows=tuple(rows(gains, bounds)),
         criteria=(
             *(
@@ -71,15 +67,6 @@ def run(lab: Lab) -> Reproduction:
             at_most("hybla: mean gain, at most twice the published 7 %", hybla, 2 * PUBLISHED[1]),
             at_most("candidates better than hybla", int(best != ORACLE["best"]), 0),
         ),
-        reading="Over the grid's mean all three gain on H-TCP, as published. Hybla does not at every loss: "
-        "where nothing is lost, its slow start, which is faster by the round trip over 25 ms, overruns the "
-        "queue and loses up to half of its speed; where 2 % are lost it gains most. The article prints no "
-        "bandwidth, round trip, loss or size: its gains are of users in India over a week, ours of a grid "
-        "whose cells weigh the same, which was not fitted to its result. Since the weights are a choice, a "
-        "gain must hold at each RTT, bandwidth, loss and size by itself; this stricter check was fixed "
-        "after the grid's results had been seen. Intervals are over seeds. YeAH's fast mode is Scalable's "
-        "rule, which one flow alone seldom leaves, so the two are equal. Losses fall alone and "
-        "independently of the load; real ones may come from queues and radio.",
     )
 
 

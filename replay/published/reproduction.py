@@ -2,8 +2,10 @@
 
 import dataclasses
 import statistics
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -100,6 +102,24 @@ class Reproduction:
             "rows": [row.to_dict() for row in self.rows],
             "reading": self.reading,
         }
+
+
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
+"""Title, method and reading of each reproduction; names in braces stand for values."""
+
+
+def make_reproduction(
+    name: str,
+    constants: Mapping[str, object],
+    *,
+    source: str,
+    rows: Iterable[Row],
+    criteria: Iterable[Criterion],
+    **values: object,
+) -> Reproduction:
+    """Return a reproduction with its texts, whose names in braces are of `values` or of `constants`."""
+    texts = {field: text.format_map({**constants, **values}) for field, text in TEXTS[name].items()}
+    return Reproduction(id=name, source=source, rows=tuple(rows), criteria=tuple(criteria), **texts)
 
 
 def errors(rows: Sequence[Row]) -> list[float]:

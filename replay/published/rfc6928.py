@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.published.reproduction import Place, Reproduction, Row, at_most
+from replay.published.reproduction import Place, Reproduction, Row, at_most, make_reproduction
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
@@ -53,22 +53,15 @@ def run(lab: Lab) -> Reproduction:
         for iw, published in zip((3, 10), both, strict=True)
     ]
     kernel = kernel_rows(lab)
-    return Reproduction(
-        id="rfc6928-rounds",
-        title="Round trips to send n segments (table of §5.1)",
+    return make_reproduction(
+        "rfc6928-rounds",
+        globals(),
         source="RFC 6928 §5.1",
-        method="The RFC's own model by arithmetic (every second segment acknowledged, an odd one waits for "
-        f"ever); and Linux's sender, {CONGESTION_CONTROL}, over 1 Gbps and 100 ms, "
-        "against its own arithmetic.",
         rows=(*arithmetic, *kernel),
         criteria=(
             at_most("rows of the table that differ", differing(arithmetic), 0),
             at_most("transfers whose rounds differ from Linux's arithmetic", differing(kernel), 0),
         ),
-        reading="Every row of the RFC's table follows from its model, and Linux's rounds from Linux's "
-        "rule. The two differ, since Linux counts segments acknowledged where the table counts "
-        "acknowledgements. The RFC's prose says that 32 segments take 2 rounds at IW 10; its table's model "
-        "gives 3, and the table counts.",
     )
 
 
