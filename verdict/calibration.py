@@ -86,7 +86,7 @@ class CannotDecide(ReplayError):
     """A rule decides by a quantity that the back-cast misses by more than FACTOR."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A published figure and ours."""
 
@@ -172,77 +172,40 @@ class Standing:
         return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
 
 
-def figures_of(experiment_rows: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
+def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
     """Yield all published figures: those at IW 3 first, then what changed at IW 10."""
     for center in DATA_CENTERS:
-        base, experiment = (_latency(experiment_rows, calibrated, center, iw) for iw in (BASE, EXPERIMENT))
-        published = LATENCY[center, BASE], LATENCY[center, EXPERIMENT]
-
-        def figure(
-            what: str,
-            unit: str,
-            half: Half,
-            published: float,
-            ours: float,
-            quantity: str | None = None,
-            center: DataCenter = center,
-        ) -> Figure:
-            return Figure(
-                what=f"{center}{what}",
-                unit=unit,
-                half=half,
-                quantity=quantity,
-                center=center,
-                published=published,
-                ours=ours,
-            )
-
-        yield figure(": mean latency of search at IW 3", "ms", "calibration", published[0].mean, base[0])
-        yield figure(
-            ": mean gain of search",
-            "%",
-            "judgement",
-            _gain(published[0].mean, published[1].mean),
-            _gain(base[0], experiment[0]),
-            "page",
+        first: Half = "calibration"
+        second: Half = "judgement"
+        (mean, quantiles), (mean_10, quantiles_10) = (
+            _latency(loads, calibrated, center, iw) for iw in (BASE, EXPERIMENT)
         )
-        for at, share in enumerate(QUANTILES):
-            yield figure(
-                f": gain of search at p{100 * share:g}",
-                "%",
-                "judgement",
-                _gain(published[0].quantiles[at], published[1].quantiles[at]),
-                _gain(base[1][at], experiment[1][at]),
-            )
+        base, ten = LATENCY[center, BASE], LATENCY[center, EXPERIMENT]
+        yield Figure(f"{center}: mean latency of search at IW 3", "ms", first, None, center, base.mean, mean)
+        gains = _gain(base.mean, ten.mean), _gain(mean, mean_10)
+        yield Figure(f"{center}: mean gain of search", "%", second, "page", center, *gains)
+        for share, *latencies in zip(
+            QUANTILES, base.quantiles, ten.quantiles, quantiles, quantiles_10, strict=True
+        ):
+            gains = _gain(*latencies[:2]), _gain(*latencies[2:])
+            yield Figure(f"{center}: gain of search at p{100 * share:g}", "%", second, None, center, *gains)
         names: tuple[Service | Literal["all"], ...] = (*SERVICES, "all")
         for name in names:
-            before, after = RETRANSMITTED[center, name][BASE], RETRANSMITTED[center, name][EXPERIMENT]
-            ours = [_segments(experiment_rows, center, name, iw) for iw in (BASE, EXPERIMENT)]
-            yield figure(f", {name}: segments sent again at IW 3", "%", "calibration", before, ours[0])
-            yield figure(
-                f", {name}: more segments sent again at IW 10",
-                "pp",
-                "judgement",
-                after - before,
-                ours[1] - ours[0],
-                "resent" if name == "all" else None,
-            )
+            published, quantity = RETRANSMITTED[center, name], "resent" if name == "all" else None
+            ours = [_segments(loads, center, name, iw) for iw in (BASE, EXPERIMENT)]
+            rises = published[EXPERIMENT] - published[BASE], ours[1] - ours[0]
+            what = f"{center}, {name}: segments sent again at IW 3"
+            yield Figure(what, "%", first, None, center, published[BASE], ours[0])
+            what = f"{center}, {name}: more segments sent again at IW 10"
+            yield Figure(what, "pp", second, quantity, center, *rises)
         for service in SERVICES:
-            levels = RESPONSES[center, service]
-            ours = [
-                responses_percent(experiment_rows[center, service], center, iw) for iw in (BASE, EXPERIMENT)
-            ]
-            yield figure(
-                f", {service}: responses with any at IW 3", "%", "calibration", levels[BASE], ours[0]
-            )
-            yield figure(
-                f", {service}: more responses with any at IW 10",
-                "pp",
-                "judgement",
-                levels[EXPERIMENT] - levels[BASE],
-                ours[1] - ours[0],
-                "responses",
-            )
+            published = RESPONSES[center, service]
+            ours = [responses_percent(loads[center, service], center, iw) for iw in (BASE, EXPERIMENT)]
+            rises = published[EXPERIMENT] - published[BASE], ours[1] - ours[0]
+            what = f"{center}, {service}: responses with any at IW 3"
+            yield Figure(what, "%", first, None, center, published[BASE], ours[0])
+            what = f"{center}, {service}: more responses with any at IW 10"
+            yield Figure(what, "pp", second, "responses", center, *rises)
 
 
 def _gain(before: float, after: float) -> float:
@@ -375,15 +338,9 @@ def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Stand
     if broken := broken_sums(folder):
         return Standing(content=None, sentence=f"The back-cast is damaged ({', '.join(broken)}); {AGAIN}.")
     content = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    facts = instrument() if of is None else {name: of.get(name) for name in INSTRUMENT}
-    differing = [INSTRUMENT[name] for name, value in facts.items() if content.get(name) != value]
     if content.get("format_version") != FORMAT_VERSION:
-        differing = ["format"]
-    if differing:
-        return Standing(
-            content=None, sentence=f"The back-cast is of another {' and '.join(differing)}; {AGAIN}."
-        )
-    return Standing(content=content, sentence=sentence(content), checksum=checksum_of(folder))
+        return Standing(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
+    return _standing(content, instrument() if of is None else of, checksum_of(folder))
 
 
 def standing_of(
@@ -392,14 +349,14 @@ def standing_of(
     """Return what a back-cast that a report carries says of a replay; `origin` is the report's own of it."""
     if content is None:
         return Standing(content=None, sentence=MISSING)
-    differing = [INSTRUMENT[name] for name in INSTRUMENT if content.get(name) != of.get(name)]
-    if differing:
-        return Standing(
-            content=None, sentence=f"The back-cast is of another {' and '.join(differing)}; {AGAIN}."
-        )
-    return Standing(
-        content=content, sentence=sentence(content), checksum=origin["checksum"] if origin else None
-    )
+    return _standing(content, of, origin["checksum"] if origin else None)
+
+
+def _standing(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | None) -> Standing:
+    other = " and ".join(what for name, what in INSTRUMENT.items() if content.get(name) != of.get(name))
+    if other:
+        return Standing(content=None, sentence=f"The back-cast is of another {other}; {AGAIN}.")
+    return Standing(content=content, sentence=sentence(content), checksum=checksum)
 
 
 def sentence(content: Mapping[str, Any]) -> str:
