@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from api.citations import figures, measures
+from api.citations import figures
 from api.citations import routes as citations
 from api.contact import NOBODY, Contact
 from api.crawls import routes as crawls
@@ -70,7 +70,6 @@ ROUTERS = (
     outside_routes.router,
     picture.router,
     files.router,
-    measures.router,
     figures.router,
     *annual_reports.ROUTERS,
     pages.router,

@@ -1,22 +1,19 @@
-"""Citations of releases, measures, reports, figures and documents,
-in the forms that reference managers, archives and drafts read."""
+"""Citations of releases, reports and figures, in the forms that reference managers and archives read."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from api.documents.routes import document_of
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.annual_reports import present
-from api.routes.parameters import CrawlPath, MeasureQuery, ReportVersionPath, ShelfDep, VersionPath, YearPath
+from api.routes.parameters import CrawlPath, ReportVersionPath, ShelfDep, VersionPath, YearPath
 from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
 from api.routes.works import content_of, figures_of, release_work, report_work
 from api.stored.shelf import Report
 from releases.citation.forms import FORMS, cite
-from releases.citation.licences import licence_page
 from releases.citation.work import NotCitable, Work
 
 router = APIRouter(route_class=Remembered)
@@ -40,14 +37,6 @@ FigureQuery = Annotated[
     str | None,
     Query(max_length=100, description="id of a figure of the report; the whole report if omitted"),
 ]
-DocumentPath = Annotated[
-    str,
-    Path(
-        max_length=200,
-        description="name of the document, as in the address of its page",
-        examples=["methods"],
-    ),
-]
 
 
 @router.get(
@@ -62,12 +51,11 @@ def cite_release(
     crawl: CrawlPath,
     version: VersionPath,
     form: FormPath,
-    measure: MeasureQuery = None,
 ) -> Response:
-    """A citation of one version of a release, or of one of its measures. Illustrative releases have none."""
+    """A citation of one version of a release. Illustrative releases have none."""
     found = shelf.version(crawl, version)
-    relate_to_release(request, found, measure=measure)
-    return written(release_work(request, found, measure), form)
+    relate_to_release(request, found)
+    return written(release_work(request, found), form)
 
 
 @router.get(
@@ -99,20 +87,6 @@ def cite_report(
     relate(request, "cite-as", page)
     relate(request, "describedby", link(request, "report_errata", year=year))
     return written(report_work(request, report, figure), form)
-
-
-@router.get(
-    "/documents/{document:path}/cite.{form}",
-    name="cite_document",
-    response_class=Response,
-    responses=A_CITATION,
-)
-def cite_document(request: Request, document: DocumentPath, form: FormPath) -> Response:
-    """A citation of a document of the method, as this version of firstflight has it."""
-    work = document_of(request, document).work
-    relate(request, "cite-as", link(request, "document", name=document))
-    relate(request, "license", licence_page(work.licence))
-    return written(work, form)
 
 
 def written(work: Work, form: str) -> Response:

@@ -218,7 +218,7 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         comparison=comparison,
         heading=comparison and heading(comparison),
         rows=list(rows_of(*what, chosen.stratum)),
-        citations=list(citations_of(request, *what)),
+        citations=list(citations_of(request, chosen.releases)),
         program=program(request, *what, chosen.windows, chosen.mss, chosen.stratum),
         address=f"{link(request, 'explorer')}?{chosen.query()}",
         crawls=[one for one in map(shelf.newest, shelf.crawls) if one.is_sound],

@@ -53,7 +53,7 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Citation:
-    """A release, or one of its measures, as it is cited."""
+    """A release as it is cited."""
 
     line: str
     forms: tuple[tuple[str, str], ...]
@@ -87,16 +87,11 @@ def rows_of(releases: Sequence[Version], measures: Sequence[str], stratum: Asked
             )
 
 
-def citations_of(
-    request: Request, releases: Sequence[Version], measures: Sequence[str]
-) -> Iterator[Citation]:
-    """Yield the citation of each release; of its measure, if one is chosen."""
-    measure = measures[0] if len(measures) == 1 else None
-    query = f"?measure={measure}" if measure else ""
+def citations_of(request: Request, releases: Sequence[Version]) -> Iterator[Citation]:
+    """Yield the citation of each release."""
     for version in releases:
-        work = release_work(request, version, measure)
-        named = {"crawl": str(version.crawl), "version": version.version}
-        forms = forms_of(request, work, "cite_release", query, **named)
+        work = release_work(request, version)
+        forms = forms_of(request, work, "cite_release", crawl=str(version.crawl), version=version.version)
         yield Citation(line=work.line if work.is_evidence else work.refusal, forms=forms)
 
 

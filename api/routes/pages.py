@@ -205,7 +205,7 @@ def surroundings(request: Request) -> dict[str, Any]:
 def crumbs(path: str) -> list[tuple[str, str]]:
     """The pages above the page at a path, the outermost first.
 
-    >>> crumbs("/releases/2026-11.desktop.local.tcp.web/v1/measures/responses")[1]
+    >>> crumbs("/releases/2026-11.desktop.local.tcp.web/v1/pages/5")[1]
     ('2026-11.desktop.local.tcp.web, version 1', '/releases/2026-11.desktop.local.tcp.web/v1')
     >>> crumbs("/reports/2026/errata"), crumbs("/sites"), crumbs("/")
     ([('Reports', '/reports'), ('2026', '/reports/2026/')], [], [])

@@ -73,12 +73,11 @@ def errata_of(request: Request, version: Version) -> list[Erratum]:
     return shelf.errata_of(str(version.crawl), version.version)
 
 
-def relate_to_release(request: Request, version: Version, *, measure: str | None = None) -> None:
-    """State in the Link header how to cite the release that an answer is from, or its measure,
-    its licence and its dictionary."""
+def relate_to_release(request: Request, version: Version) -> None:
+    """State in the Link header how to cite the release that an answer is from, its licence and its
+    dictionary."""
     named = {"crawl": str(version.crawl), "version": version.version}
-    of_measure = measure and link(request, "measure_page", **named, measure=measure)
-    relate(request, "cite-as", of_measure or link(request, "release_page", **named))
+    relate(request, "cite-as", link(request, "release_page", **named))
     if version.release is not None:
         relate(request, "license", licence_page(version.release.manifest.licence))
     dictionary = link(request, "release_file", **named, name="dictionary.json")

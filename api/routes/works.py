@@ -1,5 +1,4 @@
-"""What is cited of the library: releases, measures, reports and figures,
-with what their pages say of them."""
+"""What is cited of the library: releases, reports and figures, with what their pages say of them."""
 
 import dataclasses
 import json
@@ -61,26 +60,19 @@ def forms_of(
     )
 
 
-def release_work(request: Request, version: Version, measure: str | None = None) -> Work:
-    """A version of a release, or one of its measures, at the address of its page."""
-    named = {"crawl": str(version.crawl), "version": version.version}
-    page = (
-        link(request, "measure_page", **named, measure=measure)
-        if measure
-        else link(request, "release_page", **named)
-    )
+def release_work(request: Request, version: Version) -> Work:
+    """A version of a release, at the address of its page."""
+    page = link(request, "release_page", crawl=str(version.crawl), version=version.version)
     return of_release(
         version.readable.manifest,
         url=public(request, page),
-        measure=measure,
         observed=observed(request.app.state.library, version),
     )
 
 
-def release_metadata(request: Request, version: Version, measure: str | None = None) -> Metadata:
-    """What the page of a release, or of one of its measures, says of it."""
-    work = release_work(request, version, measure)
-    named = {"crawl": str(version.crawl), "version": version.version}
+def release_metadata(request: Request, version: Version) -> Metadata:
+    """What the page of a release says of it."""
+    work = release_work(request, version)
     unchecked = "" if version.is_checked else "; not every file has been compared with its checksum yet"
     return Metadata(
         work=work,
@@ -88,7 +80,7 @@ def release_metadata(request: Request, version: Version, measure: str | None = N
         checksum_of="of the release's SHA256SUMS",
         signature=signed(version.signature) + unchecked,
         reason=version.readable.manifest.edition.reason or "",
-        citations=forms_of(request, work, "cite_release", f"?measure={measure}" if measure else "", **named),
+        citations=forms_of(request, work, "cite_release", crawl=str(version.crawl), version=version.version),
     )
 
 

@@ -19,6 +19,10 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 """Months as BibTeX abbreviates them."""
 
 
+SUMMED = "SHA-256 of the lines of SHA256SUMS for the tables of data"
+"""What the checksum of a work is of."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Form:
     """One form of a citation."""
@@ -110,9 +114,7 @@ def cff(work: Work) -> str:
     """CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
     facts: dict[str, Any] = {
         "cff-version": "1.2.0",
-        "message": "If you use this work, cite it as below."
-        if work.kind == "method"
-        else "If you use these data, cite them as below.",
+        "message": "If you use these data, cite them as below.",
         "type": TYPES[work.kind].cff,
         "title": work.title,
         "abstract": work.abstract,
@@ -122,7 +124,7 @@ def cff(work: Work) -> str:
         "license": work.licence,
         **({"url": work.url} if work.url else {}),
         "identifiers": [
-            {"type": "other", "value": value, "description": _summed(work)}
+            {"type": "other", "value": value, "description": SUMMED}
             for value in re.findall(r"sha256:[0-9a-f]{64}", work.data)
         ],
     }
@@ -138,13 +140,6 @@ def cff(work: Work) -> str:
         }
     # JSON values are YAML too, whatever they contain.
     return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items())
-
-
-def _summed(work: Work) -> str:
-    """What the checksum of a work is of."""
-    if work.kind == "method":
-        return "SHA-256 of the text"
-    return "SHA-256 of the lines of SHA256SUMS for the tables of data"
 
 
 def _in_cff(author: Author) -> dict[str, str]:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal
 
-Kind = Literal["dataset", "report", "method"]
+Kind = Literal["dataset", "report"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +29,6 @@ TYPES: Mapping[Kind, Types] = {
         csl="report",
         cff="dataset",
         preferred="report",
-    ),
-    "method": Types(
-        bibtex="manual",
-        publisher="organization",
-        csl="document",
-        cff="software",
-        preferred="manual",
     ),
 }
 """Names by the kind of a work."""

@@ -25,7 +25,7 @@ class NotCitable(Exception):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
-    """A release, a measure of one, a report, a figure of one, or a document of the method."""
+    """A release, a report, or a figure of one."""
 
     key: str
     """Name of the entry, of letters, digits and hyphens, as BibTeX and XML take it."""
@@ -33,8 +33,7 @@ class Work:
     title: str
     series: str
     """What it is one of, as `Report for 2026`."""
-    version: int | str
-    """Number of the version; that of the code, as 0.2.0, for a document of the method."""
+    version: int
     year: int
     """Year of the publication; that of the observation where the day of the publication is unknown."""
     date: str | None
@@ -76,10 +75,9 @@ def of_release(
     manifest: Manifest,
     *,
     url: str | None = None,
-    measure: str | None = None,
     observed: str | None = None,
 ) -> Work:
-    """A release, or one of its measures, whose authors are those who recorded it.
+    """A release, whose authors are those who recorded it.
 
     `observed` are the days of its visits; without them the crawl's month stands for them.
     """
@@ -94,11 +92,10 @@ def of_release(
         if is_recorded(crawl.kind)
         else ""
     )
-    named = f"-{measure}" if measure else ""
     return Work(
-        key=_key(f"firstflight-{crawl}-v{manifest.version}{named}"),
+        key=_key(f"firstflight-{crawl}-v{manifest.version}"),
         kind="dataset",
-        title=f"First flights of the web, crawl {crawl}{f', measure {measure}' if measure else ''}{marks}",
+        title=f"First flights of the web, crawl {crawl}{marks}",
         series="Data set",
         version=manifest.version,
         year=int((date or crawl.month)[:4]),
@@ -157,36 +154,4 @@ def of_report(
         if is_illustrative
         else "",
         is_evidence=not is_illustrative,
-    )
-
-
-def of_method(
-    name: str,
-    *,
-    title: str,
-    version: str,
-    year: int,
-    date: str | None,
-    checksum: str,
-    licence: str,
-    url: str | None = None,
-) -> Work:
-    """A document of the method as of a version of the code.
-
-    `checksum` is that of its text, which later changes alter.
-    """
-    return Work(
-        key=_key(f"firstflight-{name}-{checksum[:8]}"),
-        kind="method",
-        title=f"firstflight: {title}",
-        series="Document",
-        version=version,
-        year=year,
-        date=date,
-        observed=None,
-        data=f"sha256:{checksum}",
-        licence=licence,
-        abstract=f"{title}: a document of firstflight, which measures how much of the web fits into "
-        "the first flight of packets.",
-        url=url,
     )

@@ -54,7 +54,6 @@ OTHERS = (
     "/reports/2025/v1/",
     "/reports/2025/errata",
     TWO_DEVICES,
-    f"/releases/{OF_ITEMS}/v1/measures/responses",
     "/reports/2026/v1/figures/cdf",
     "/documents/methods",
     "/documents/populations",

@@ -1,10 +1,8 @@
 """Citations at the addresses of releases and reports."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -52,11 +50,8 @@ def test_each_form_has_an_address_and_a_media_type(public: TestClient, form: str
     ("cited", "page"),
     [
         (f"{MOBILE}/cite.FORM", MOBILE),
-        (f"{MOBILE}/cite.FORM?measure=responses", f"{MOBILE}/measures/responses"),
         (f"{REPORT}/cite.FORM", f"{REPORT}/"),
         (f"{REPORT}/cite.FORM?figure=fig-gains", f"{REPORT}/figures/fig-gains"),
-        ("/documents/methods/cite.FORM", "/documents/methods"),
-        ("/documents/dictionary/cite.FORM", "/documents/dictionary"),
     ],
 )
 def test_the_address_in_every_form_leads_to_the_page_of_what_is_cited(
@@ -64,9 +59,7 @@ def test_the_address_in_every_form_leads_to_the_page_of_what_is_cited(
 ) -> None:
     citation = public.get(cited.replace("FORM", form))
     assert citation.links["cite-as"]["url"] == f"https://sizes.test{page}"
-    described = (
-        "/errata" if cited.startswith("/reports/") else "/docs" if "documents" in cited else "dictionary.json"
-    )
+    described = "/errata" if cited.startswith("/reports/") else "dictionary.json"
     assert citation.links["describedby"]["url"].endswith(described)
     (address,) = set(ADDRESS.findall(citation.text))
     assert address == f"https://sizes.test{page}"
@@ -76,24 +69,12 @@ def test_the_address_in_every_form_leads_to_the_page_of_what_is_cited(
     assert f'href="{cited.replace("FORM", form)}"' in answer.text
 
 
-def test_a_measure_and_a_figure_are_named_in_the_title(public: TestClient) -> None:
-    titles = {}
-    for query in ("measure=responses", "figure=fig-gains"):
-        place = MOBILE if query.startswith("measure") else REPORT
-        answer = public.get(f"{place}/cite.bib?{query}")
-        (entry,) = parse_string(answer.text, "bibtex").entries.values()
-        titles[query] = entry.fields["title"]
-    assert "measure responses" in titles["measure=responses"]
-    assert titles["figure=fig-gains"] == "{Gains. Figure fig-gains of: First flights in 2026}"
-    assert_problem(public.get(f"{MOBILE}/cite.bib?measure=none"), "no-such-choice", 422)
+def test_a_figure_is_named_in_the_title(public: TestClient) -> None:
+    answer = public.get(f"{REPORT}/cite.bib?figure=fig-gains")
+    (entry,) = parse_string(answer.text, "bibtex").entries.values()
+    assert entry.fields["title"] == "{Gains. Figure fig-gains of: First flights in 2026}"
     problem = assert_problem(public.get(f"{REPORT}/cite.bib?figure=fig-none"), "not-citable", 404)
     assert "fig-gains" in problem["detail"]
-    assert_problem(public.get("/documents/nothing/cite.bib"), "not-found", 404)
-
-
-def test_a_document_is_cited_with_the_checksum_of_its_text(public: TestClient) -> None:
-    text = (Path(__file__).parents[3] / "docs" / "glossary.md").read_bytes()
-    assert f"sha256:{hashlib.sha256(text).hexdigest()}" in public.get("/documents/glossary/cite.bib").text
 
 
 def test_illustrative_data_are_refused_in_a_sentence(client: TestClient) -> None:

@@ -1,5 +1,5 @@
-"""Pages of what is cited: releases, measures, reports, figures and documents say what they are,
-and lead to their data and citations."""
+"""Pages of what is cited: releases, reports and figures say what they are, and lead to their data and
+citations."""
 
 import datetime
 import html
@@ -16,7 +16,6 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from releases.citation.forms import FORMS
-from releases.formatting import NARROW
 from schema.authors import Author
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
@@ -101,11 +100,7 @@ def client(request: pytest.FixtureRequest) -> TestClient:
     ("path", "licence", "described"),
     [
         (PAGE, "creativecommons.org/licenses/by/4.0/", f"{PAGE}/dictionary.json"),
-        (f"{PAGE}/measures/pages", "creativecommons.org/licenses/by/4.0/", "/documents/methods"),
         (f"{FIGURES}/cdf", "creativecommons.org/licenses/by/4.0/", "/reports/2026/errata"),
-        ("/documents/methods", "spdx.org/licenses/MIT.html", "/docs"),
-        ("/documents/decisions/replay/0002-replay-in-virtual-time", "spdx.org/licenses/MIT.html", "/docs"),
-        ("/documents/dictionary", "spdx.org/licenses/MIT.html", "/docs"),
     ],
 )
 def test_each_page_has_its_metadata_and_every_form_of_its_citation(
@@ -114,7 +109,7 @@ def test_each_page_has_its_metadata_and_every_form_of_its_citation(
     answer = client.get(path)
     rows = rows_of(answer.text)
     assert {name for name in PARTS if not rows.get(name)} == set()
-    assert ("Observed" in rows) == ("/documents/" not in path)
+    assert "Observed" in rows
     assert rows["Citation"] == ", ".join(form.title for form in FORMS.values())
     addresses = re.findall(r'href="([^"]*/cite\.[^"]*)"', answer.text)
     assert [client.get(html.unescape(address)).status_code for address in addresses] == [200] * len(FORMS)
@@ -126,10 +121,10 @@ def test_each_page_has_its_metadata_and_every_form_of_its_citation(
 
 
 def test_a_release_was_observed_on_the_days_on_which_its_visits_began(client: TestClient) -> None:
-    for path in (PAGE, f"{PAGE}/measures/responses"):
-        assert rows_of(client.get(path).text)["Observed"] == "2026-10-03 to 2026-10-07"
-        assert rows_of(client.get(path).text)["Authors"] == "Lovelace, Ada"
-        assert 'href="https://orcid.org/0000-0002-1825-0097"' in client.get(path).text
+    page = client.get(PAGE).text
+    assert rows_of(page)["Observed"] == "2026-10-03 to 2026-10-07"
+    assert rows_of(page)["Authors"] == "Lovelace, Ada"
+    assert 'href="https://orcid.org/0000-0002-1825-0097"' in page
 
 
 def test_a_release_without_visits_was_observed_in_its_month_and_a_damaged_one_is_a_problem(
@@ -155,44 +150,12 @@ def test_a_page_states_the_checksum_of_the_release_and_why_its_version_came(
     assert checksum_of(library / "reports/2025/v2") in rows["Checksum"]
 
 
-def test_a_measure_has_its_definition_shares_with_intervals_figure_and_data(client: TestClient) -> None:
-    page = client.get(f"{PAGE}/measures/responses").text
-    asked = f"crawl={OBSERVED}&version=1&measure=responses&mss=1430"
-    answer = client.get(f"/v1/distributions?{asked}&iw=3&iw=10&iw=16&iw=30").json()
-    (found,) = answer["distributions"]
-    assert found["definition"] in html.unescape(page)
-    table = [
-        [re.sub("<[^>]*>", "", cell) for cell in re.findall("<t[hd].*?</t[hd]>", row)]
-        for row in re.findall("<tr><th.*?</tr>", page)
-    ]
-    for fit in found["fits"]:
-        (row,) = [row for row in table if row[0] == f"IW {fit['iw']}"]
-        assert row[2] == f"{fit['share'] * 100:.1f}{NARROW}%".replace("100.0", "100")
-        assert row[3].startswith(f"{fit['lower'] * 100:.1f}")
-        assert re.fullmatch(rf"[\d.]+ to [\d.]+{NARROW}%", row[3])
-    for address in re.findall(r'(?:href|src|srcset)="(/(?:explore|v1|releases)[^"]*)"', page):
-        assert client.get(html.unescape(address)).status_code == 200, address
-    assert "/explore.svg?" in page
-    assert f"{PAGE}/distribution.parquet" in page
-    assert_problem(client.get(f"{PAGE}/measures/none"), "not-found", 404, mentions="responses")
-
-
-def test_a_measure_without_known_sizes_or_without_sites_says_so(client: TestClient) -> None:
-    assert "too few sizes are known" in client.get(f"{PAGE}/measures/hosts").text
-    of_rows = client.get(f"/releases/{NAME}/v1/measures/responses")
-    assert of_rows.status_code == 200
-    assert "Without intervals:" in of_rows.text
-    assert "Not evidence about the live web" in of_rows.text
-    assert rows_of(of_rows.text)["Citation"].startswith("None: ")
-
-
-def test_a_release_leads_to_the_page_of_each_of_its_measures(client: TestClient) -> None:
+def test_a_release_leads_to_each_of_its_measures(client: TestClient) -> None:
     page = client.get(PAGE).text
     for measure in MEASURES:
-        assert f'href="{PAGE}/measures/{measure}"' in page
-        assert client.get(f"{PAGE}/measures/{measure}").status_code == 200
-    short = client.get("/releases/2026-10/v1/measures/pages", follow_redirects=False)
-    assert (short.status_code, short.headers["location"]) == (307, f"{PAGE}/measures/pages")
+        address = f"/explore?crawl={OBSERVED}%2Fv1&amp;measure={measure}"
+        assert f'href="{address}"' in page
+        assert client.get(html.unescape(address)).status_code == 200
 
 
 def test_a_figure_has_its_drawing_its_data_its_query_and_its_command(

@@ -33,7 +33,7 @@ DATED = of_report(
 def dataset(tmp_path: Path) -> Work:
     """A release of which the day of the publication is unknown."""
     manifest = smallest_release(tmp_path, CrawlName(month="2026-11")).manifest
-    return of_release(manifest, url=URL, measure="first_flights")
+    return of_release(manifest, url=URL)
 
 
 @pytest.fixture(params=["release", "figure"])
