@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from api.citations import figures
 from api.citations import routes as citations
 from api.contact import NOBODY, Contact
 from api.crawls import routes as crawls
@@ -70,7 +69,7 @@ ROUTERS = (
     outside_routes.router,
     picture.router,
     files.router,
-    figures.router,
+    citations.pages,
     *annual_reports.ROUTERS,
     pages.router,
     documents.router,

@@ -127,6 +127,17 @@ class ReportVersion:
         )
 
 
+Standing = Literal["newest", "superseded", "withdrawn", "erased"]
+"""How a version of a report stands among the versions of its year."""
+
+
+def standing(withdrawal: Withdrawal | None, *, is_newest: bool) -> Standing:
+    """How a version stands by the notice that withdraws it, and by whether it is the newest of its year."""
+    if withdrawal is not None:
+        return "erased" if withdrawal.is_erased else "withdrawn"
+    return "newest" if is_newest else "superseded"
+
+
 def _facts(folder: Path) -> dict[str, Any]:
     try:
         return manifest_of(folder)

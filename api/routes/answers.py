@@ -9,9 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from releases.strata.bootstrap import CONFIDENCE
-
-Standing = Literal["newest", "superseded", "withdrawn", "erased"]
-"""How a version of a report stands among the versions of its year."""
+from storage.report_versions import Standing
 
 
 class Provenance(BaseModel):

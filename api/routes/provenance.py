@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from api.http.links import link, own_link, relate
-from api.routes.answers import Provenance, Standing
+from api.routes.answers import Provenance
 from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
 from api.stored.shelf import Report, Shelf, Version, Volume
 from releases.citation.licences import licence_page
@@ -13,6 +13,8 @@ from releases.citation.work import of_release
 from releases.errata.stored import Erratum
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
+from storage.report_versions import Standing
+from storage.report_versions import standing as standing_of
 from storage.signatures import Signature
 
 QUALITY = {
@@ -115,6 +117,4 @@ REPORT_LICENCE = licence_page("CC-BY-4.0")
 
 def standing(shelf: Shelf, report: Report) -> Standing:
     """How a version of a report stands among the versions of its year."""
-    if report.withdrawal is not None:
-        return "erased" if report.withdrawal.is_erased else "withdrawn"
-    return "newest" if report == shelf.report(report.year) else "superseded"
+    return standing_of(report.withdrawal, is_newest=report == shelf.report(report.year))

@@ -1,12 +1,13 @@
 """Inspects folders whose files must not change: compares files with checksums, and checks signatures,
-once per state."""
+once per state of a file."""
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from api.stored.file_sums import Sums
+from api.caching import Bounded
 from api.stored.shelf import Notice, Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
 from releases.errata.stored import ErratumError, read
@@ -14,7 +15,10 @@ from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
-from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sums_of
+from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sha256, sums_of
+
+FILES = 65_536
+"""Maximum number of files whose checksums are cached."""
 
 CHECKED_AT_ONCE_BYTES = 512 * 1024 * 1024
 """Maximum number of bytes that one scan reads to compare checksums; the rest is left to later scans."""
@@ -22,6 +26,42 @@ CHECKED_AT_ONCE_BYTES = 512 * 1024 * 1024
 UNSIGNED = Signature("unsigned")
 
 V = TypeVar("V", bound="Volume")
+
+
+class Sums:
+    """Checksums by path, size, modification times and inode: a changed file is read again."""
+
+    def __init__(self) -> None:
+        """Start with an empty cache."""
+        self._known: Bounded[str] = Bounded(FILES)
+        self._reading = threading.Lock()
+
+    def known(self, path: Path) -> str | None:
+        """The checksum of a file if its current state was read before; None otherwise.
+
+        OSError if it is missing.
+        """
+        return self._known.get(_state(path))
+
+    def of(self, path: Path) -> str:
+        """The checksum of a file, which is read unless cached; OSError if it cannot be read."""
+        state = _state(path)
+        checksum = self._known.get(state)
+        if checksum is not None:
+            return checksum
+        # The lock keeps simultaneous requests from reading the same large file twice.
+        with self._reading:
+            checksum = self._known.get(state)
+            if checksum is None:
+                checksum = sha256(path)
+                # A file that changed while it was read has another state now, and will be read again.
+                self._known.put(state, checksum, size=1)
+        return checksum
+
+
+def _state(path: Path) -> tuple[str, int, int, int, int]:
+    stat = os.stat(path)  # noqa: PTH116  # much faster than Path.stat
+    return str(path), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 class Inspection:
@@ -72,63 +112,49 @@ class Inspection:
         return [(str(path), _lstat(path)) for path in paths]
 
     def _version(self, found: Release | Damaged | Withdrawn) -> Version:
-        release = found if isinstance(found, Release) else None
-        files: dict[str, str] = {}
-        damage, is_checked, signature = "", True, UNSIGNED
-        if isinstance(found, Damaged):
-            damage = f"{MANIFEST} cannot be used"
-        elif isinstance(found, Release):
-            files, damage, is_checked = self._files(found.path)
-            signature = self._signature(found.path)
+        unusable = f"{MANIFEST} cannot be used" if isinstance(found, Damaged) else ""
         return Version(
-            path=found.path,
-            checksum=self._checksum(found.path),
-            files=files,
-            signature=signature,
-            damage=damage or _doubt(signature),
-            is_checked=is_checked,
+            **self._volume(found.path, is_there=isinstance(found, Release), damage=unusable),
             crawl=found.crawl,
             version=found.version,
-            release=release,
+            release=found if isinstance(found, Release) else None,
             is_withdrawn=isinstance(found, Withdrawn),
         )
 
     def _report(self, found: ReportVersion) -> Report:
-        folder, withdrawal = found.folder, found.withdrawal
-        files, damage, is_checked = self._files(folder) if found.is_there else ({}, "", True)
-        signature = self._signature(folder)
-        notice = self._files(found.notice)[1] or _doubt(self._signature(found.notice)) if withdrawal else ""
+        facts = self._volume(found.folder, is_there=found.is_there)
+        if found.withdrawal and not facts["damage"]:
+            doubt = self._files(found.notice)[1] or _doubt(self._signature(found.notice))
+            facts["damage"] = doubt and f"the notice of withdrawal: {doubt}"
         return Report(
-            path=folder,
-            checksum=self._checksum(folder),
-            files=files,
-            signature=signature,
-            damage=damage or _doubt(signature) or (notice and f"the notice of withdrawal: {notice}"),
-            is_checked=is_checked,
+            **facts,
             year=found.year,
             version=found.number,
             publication=found.publication,
-            withdrawal=withdrawal,
+            withdrawal=found.withdrawal,
         )
 
     def _erratum(self, folder: Path) -> Notice:
-        files, damage, is_checked = self._files(folder)
-        signature = self._signature(folder)
+        erratum, unusable = None, ""
         try:
             erratum = read(folder)
         except ErratumError as exc:
             reraise_exhaustion(exc)
-            erratum, damage = None, f"{MANIFEST} cannot be used"
-        return Notice(
-            path=folder,
-            checksum=self._checksum(folder),
-            files=files,
-            signature=signature,
-            damage=damage or _doubt(signature),
-            is_checked=is_checked,
-            number=int(folder.name),
-            erratum=erratum,
-        )
+            unusable = f"{MANIFEST} cannot be used"
+        return Notice(**self._volume(folder, damage=unusable), number=int(folder.name), erratum=erratum)
+
+    def _volume(self, folder: Path, *, is_there: bool = True, damage: str = "") -> dict[str, Any]:
+        """The fields of a Volume; a folder that is not there, or has no readable manifest, has no files."""
+        files, found, is_checked = self._files(folder) if is_there else ({}, "", True)
+        signature = self._signature(folder) if is_there else UNSIGNED
+        return {
+            "path": folder,
+            "checksum": self._checksum(folder),
+            "files": files,
+            "signature": signature,
+            "damage": damage or found or _doubt(signature),
+            "is_checked": is_checked,
+        }
 
     def _checksum(self, folder: Path) -> str:
         try:

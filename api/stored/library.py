@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from api.http.problems import Problem
-from api.stored.file_sums import Sums
-from api.stored.inspection import Inspection
+from api.stored.inspection import Inspection, Sums
 from api.stored.shelf import Shelf, Version, Volume
 from releases.catalogue import listed
 from releases.errata.stored import folders

@@ -20,6 +20,7 @@ from storage.report_versions import (
     find_version,
     newest_version,
     report_versions,
+    standing,
     withdraw,
 )
 from storage.signatures import SigningFailed, state
@@ -74,15 +75,12 @@ def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVe
 
 def entry(settings: Settings, one: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:
     """The facts of a version, and its standing among its `siblings`."""
-    withdrawal, newest = one.withdrawal, newest_version(siblings)
-    standing = "newest" if one == newest else "superseded"
-    if withdrawal is not None:
-        standing = "erased" if withdrawal.is_erased else "withdrawn"
+    withdrawal = one.withdrawal
     is_damaged = one.is_there and bool(misstated(one.folder))
     return {
         "year": int(one.year),
         **dataclasses.asdict(one.publication),
-        "standing": standing,
+        "standing": standing(withdrawal, is_newest=one == newest_version(siblings)),
         "withdrawal": dataclasses.asdict(withdrawal) if withdrawal else None,
         "is_damaged": is_damaged,
         "signature": str(state(one.folder, settings.allowed_signers)) if one.is_there else None,

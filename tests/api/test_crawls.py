@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from api.crawls.bars import bars
+from api.crawls.routes import bars
 from releases.formatting import NARROW
 from storage.progress import Hour, read_progress, write_progress
 from tests.api.conftest import HOUR

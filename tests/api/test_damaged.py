@@ -132,7 +132,7 @@ def test_each_file_is_read_once_and_again_after_a_change(
         read.append(path)
         return sha256(path)
 
-    monkeypatch.setattr("api.stored.file_sums.sha256", counted)
+    monkeypatch.setattr("api.stored.inspection.sha256", counted)
     for _ in range(3):
         assert client.get(f"/releases/{OLD}/v1/distribution.parquet").status_code == 200
     assert read.count(path) == 1

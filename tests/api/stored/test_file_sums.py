@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from api.stored import file_sums
-from api.stored.file_sums import Sums
+from api.stored import inspection
+from api.stored.inspection import Sums
 
 
 def test_a_cached_checksum_does_not_wait_for_a_file_that_is_being_read(
@@ -23,7 +23,7 @@ def test_a_cached_checksum_does_not_wait_for_a_file_that_is_being_read(
         may_end.wait(120)
         return path.name
 
-    monkeypatch.setattr(file_sums, "sha256", slow)
+    monkeypatch.setattr(inspection, "sha256", slow)
     reading = threading.Thread(target=known.of, args=[large])
     reading.start()
     found: list[str] = []
