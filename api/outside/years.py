@@ -69,7 +69,6 @@ class Curve:
 
     style: str
     """Class of its colour."""
-    label: str
     path: str
     """Joined points, as SVG path data; empty for yearly points."""
     dots: tuple[Dot, ...]
@@ -101,12 +100,12 @@ def curve(line: Line, statistic: Statistic, x: Callable[[str], float], y: Callab
             Dot(x=x(date), y=y(value), said=f"{label}, {date}: {in_unit(value, kind.unit)}")
             for date, value in values(line, statistic)
         )
-        return Curve(style=line.client, label=label, path="", dots=dots)
+        return Curve(style=line.client, path="", dots=dots)
     path = ""
     for piece in line.pieces:
         known = [(x(one.date), y(one.values[statistic])) for one in piece if statistic in one.values]
         path += "".join(f"{'L' if place else 'M'}{across} {up}" for place, (across, up) in enumerate(known))
-    return Curve(style=line.client, label=label, path=path, dots=())
+    return Curve(style=line.client, path=path, dots=())
 
 
 def in_unit(value: float, unit: str) -> str:

@@ -17,7 +17,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from api.caching import Bounded
 from api.http.problems import Problem
 from api.rows.query import row_database
 from releases.first_flights import Connection, Response, first_flight
@@ -27,9 +26,6 @@ from releases.strata.sample import Stratum
 if TYPE_CHECKING:
     from api.stored.library import Library
     from api.stored.shelf import Version
-
-HELD_BYTES = 64 * 1024 * 1024
-"""Maximum size of all tables kept: some 40 questions about 10,000 sites."""
 
 SUGGESTED = 6
 """Names suggested in place of one that no release has."""
@@ -161,13 +157,12 @@ def order_of(sort: str) -> str:
 
 
 class SiteTables:
-    """The tables of sites of the library's releases; parts of recent answers are kept in memory."""
+    """The tables of sites of the library's releases; parts of them are kept in memory."""
 
     def __init__(self, library: Library) -> None:
         """Nothing is read yet."""
         self._library = library
         self._database = row_database()
-        self._held: Bounded[pa.Table] = Bounded(HELD_BYTES)
         self._computing = threading.Lock()
 
     def has(self, version: Version) -> bool:
@@ -255,12 +250,12 @@ class SiteTables:
     ) -> pa.Table:
         """A table from memory, or computed: one at a time, since a computation takes more memory than it."""
         with self._computing:
-            found = self._held.get(key)
-            if found is None:
+            table: pa.Table | None = self._library.held.get(key)
+            if table is None:
                 with self._cursor() as cursor:
-                    found = compute(cursor)
-                self._held.put(key, found, size=found.nbytes)
-            return found
+                    table = compute(cursor)
+                self._library.held.put(key, table, size=table.nbytes)
+            return table
 
     @contextlib.contextmanager
     def _cursor(self, **tables: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:

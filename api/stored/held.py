@@ -19,17 +19,8 @@ from releases.cdf import Cdf, read_cdfs
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Sample, Stratum
 
-ARRAY_BYTES = 96 * 1024 * 1024
-"""Maximum size of all arrays kept: about five crawls of 10,000 sites."""
-
 POINTS_HELD = 4000
 """Points of thinned CDFs kept for each measure."""
-
-ITEM_BYTES = 96 * 1024 * 1024
-"""Maximum size of all items kept: about five million."""
-
-SAMPLE_BYTES = 64 * 1024 * 1024
-"""Maximum size of all samples kept."""
 
 NAME = "item.parquet"
 
@@ -71,14 +62,14 @@ class HeldCdfs:
         `prepared` files where there are any."""
         self._library = library
         self._prepared = prepared
-        self._held: Bounded[dict[str, HeldCdf]] = Bounded(ARRAY_BYTES)
         self._reading = threading.Lock()
 
     async def at_hand(self, version: Version) -> dict[str, HeldCdf]:
         """The CDFs of a release: immediately if they are in memory and the
         release's files have been checked."""
         release = version.readable
-        held = self._held.get(release.manifest.files.get(_name(release))) if version.is_checked else None
+        key = "cdfs", release.manifest.files.get(_name(release))
+        held: dict[str, HeldCdf] | None = self._library.held.get(key) if version.is_checked else None
         return await run_in_threadpool(self.of, version) if held is None else held
 
     def of(self, version: Version) -> dict[str, HeldCdf]:
@@ -86,13 +77,14 @@ class HeldCdfs:
         name = _name(version.readable)
         path, checksum = self._library.file(version, name)
         with self._reading:  # reading takes more memory than the result, so one file at a time
-            held = self._held.get(checksum)
+            held: dict[str, HeldCdf] | None = self._library.held.get(("cdfs", checksum))
             if held is None:
                 cdfs = self._prepared.cdfs(version) if self._prepared else None
                 if cdfs is None:
                     cdfs = _from_table(path)
                 held = {measure: HeldCdf(cdf) for measure, cdf in cdfs.items()}
-                self._held.put(checksum, held, size=sum(cdf.nbytes for cdf in cdfs.values()))
+                size = sum(cdf.nbytes for cdf in cdfs.values())
+                self._library.held.put(("cdfs", checksum), held, size=size)
         return held
 
 
@@ -124,38 +116,39 @@ class HeldItems:
         `prepared` files where there are any."""
         self._library = library
         self._prepared = prepared
-        self._items: Bounded[Items] = Bounded(ITEM_BYTES)
-        self._samples: Bounded[HeldSample] = Bounded(SAMPLE_BYTES)
         self._reading = threading.Lock()
 
     async def at_hand(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
         """A sample of a release: immediately if it is in memory and the release's files have been checked."""
         checksum = version.readable.manifest.files.get(NAME, "")
-        found = self._samples.get((checksum, measure, stratum)) if version.is_checked else None
-        return await run_in_threadpool(self.of, version, measure, stratum) if found is None else found
+        key = "sample", checksum, measure, stratum
+        held: HeldSample | None = self._library.held.get(key) if version.is_checked else None
+        return await run_in_threadpool(self.of, version, measure, stratum) if held is None else held
 
     def of(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
         """A sample of a release; Problem if its file is not the published one."""
         path, checksum = self._library.file(version, NAME)
         with self._reading:  # reading takes more memory than the result, so one measure at a time
-            found = self._samples.get((checksum, measure, stratum))
-            if found is not None:
-                return found
+            key = "sample", checksum, measure, stratum
+            held: HeldSample | None = self._library.held.get(key)
+            if held is not None:
+                return held
             items = self._prepared.items(version, measure) if self._prepared else None
             if items is None:
                 items = self._from_table(path, checksum, measure)
             sample = items.sample(stratum)
-            found = HeldSample(sample, HeldCdf(sample.cdf))
-            self._samples.put((checksum, measure, stratum), found, size=sample.nbytes)
-        return found
+            held = HeldSample(sample, HeldCdf(sample.cdf))
+            self._library.held.put(key, held, size=sample.nbytes)
+        return held
 
     def _from_table(self, path: Path, checksum: str, measure: str) -> Items:
         """The items of a measure in the release's table, which takes far longer than from prepared files."""
-        items = self._items.get((checksum, measure))
+        key = "items", checksum, measure
+        items: Items | None = self._library.held.get(key)
         if items is None:
             try:
                 items = read_items(path, measure)
             except (OSError, pa.ArrowException, KeyError) as exc:
                 raise Problem("damaged-release", f"{NAME} cannot be read") from exc
-            self._items.put((checksum, measure), items, size=items.nbytes)
+            self._library.held.put(key, items, size=items.nbytes)
         return items

@@ -4,11 +4,13 @@ found by name and never by a path from a request."""
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from api.caching import Bounded
 from api.http.problems import Problem
 from api.stored.inspection import Inspection, Sums
 from api.stored.shelf import Shelf, Version, Volume
@@ -22,6 +24,9 @@ LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
 
 VISITS = "visit.parquet"
+
+HELD_BYTES = 256 * 1024 * 1024
+"""Maximum size of what is kept in memory of the releases: CDFs, items, samples and tables of sites."""
 
 
 class Library:
@@ -37,6 +42,8 @@ class Library:
         every_s: float = LOOKED_AT_EVERY_S,
     ) -> None:
         """The folders may be empty or missing."""
+        self.held: Bounded[Any] = Bounded(HELD_BYTES)
+        """What was read of releases and computed from them, by its kind and the checksums of its files."""
         self._sums = Sums()
         self._inspection = Inspection(self._sums, allowed_signers)
         self._releases = releases
