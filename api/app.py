@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
-from starlette.middleware.cors import CORSMiddleware
 
 from api.citations import routes as citations
 from api.contact import NOBODY, Contact
@@ -20,7 +19,7 @@ from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.finding import routes as finding
 from api.http.hosts import Hosts, PlainRequests, trusted_names
-from api.http.middleware import CommonHeaders, HeadAsGet
+from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
 from api.http.overload import Overload
 from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
@@ -191,7 +190,7 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     app.add_middleware(HeadAsGet)
     # Reading Parquet takes a range of the last bytes of a file, which needs leave.
     app.add_middleware(
-        CORSMiddleware,
+        Preflight,
         allow_origins=["*"],
         allow_methods=["GET", "HEAD"],
         allow_headers=["*"],

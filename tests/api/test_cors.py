@@ -33,6 +33,7 @@ def test_a_script_may_read_the_headers_of_a_part_of_a_file(client: TestClient) -
         == f"bytes {len(whole.content) - 8}-{len(whole.content) - 1}/{len(whole.content)}"
     )
     assert part.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert "origin" not in listed(part.headers.get("vary", ""))
 
 
 def test_nothing_is_shared_with_credentials(client: TestClient) -> None:
