@@ -21,9 +21,6 @@ ANCHORED = 4
 TITLE = 3
 """Tokens of the heading that each document begins with."""
 
-KEPT = 8
-"""Documents that are kept as HTML: a page and its citations need a document several times."""
-
 WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
 DRAWING = '<span class="wide drawing" tabindex="0" role="group" aria-label="Figure">'
 """What a drawing scrolls in, which would have letters too small to read if it
@@ -41,7 +38,7 @@ class Rendered:
     html: Markup
 
 
-@functools.lru_cache(KEPT)
+@functools.cache
 def render(text: str, *, source: str, base: str) -> Rendered:
     """A document in Markdown that begins with its title; it is the file `source` of docs,
     and documents are below `base`.
