@@ -14,7 +14,7 @@ corrections that the parameters state.
 """
 
 from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
-from steps import DEFAULTS, firstflight
+from steps import DAG_OPTIONS, firstflight
 
 VARIABLES = {
     "YEAR": "{{ params.year or dag_run.run_after.year - 1 }}",
@@ -45,10 +45,7 @@ PARAMETERS = {
         description="Whose crawls: a crawl's name without its month.",
     ),
     "budget_minutes": Param(
-        120,
-        type="number",
-        exclusiveMinimum=0,
-        description="Most minutes of a core for the stages.",
+        120, type="number", exclusiveMinimum=0, description="Most minutes of a core for the stages."
     ),
     "arms": Param(
         True,
@@ -79,12 +76,8 @@ with DAG(
     dag_id="annual_report",
     doc_md=__doc__,
     schedule=CronPartitionTimetable("0 5 15 1 *", timezone="UTC", key_format="%Y"),
-    catchup=False,
-    max_active_runs=1,
-    allowed_run_types=["scheduled", "manual"],
     params=PARAMETERS,
-    default_args=DEFAULTS,
-    tags=["firstflight"],
+    **DAG_OPTIONS,
 ) as dag:
     ready = firstflight(
         "ready",

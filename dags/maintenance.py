@@ -6,7 +6,7 @@ the machine. Planning a crawl makes its partitions. Crawls are detached from the
 """
 
 from airflow.sdk import DAG, Param
-from steps import DEFAULTS, firstflight
+from steps import DAG_OPTIONS, firstflight
 
 VARIABLES = {"KEEP": "{{ params.keep }}", "DETACH_AFTER": "{{ params.detach_after or '' }}"}
 
@@ -25,11 +25,8 @@ with DAG(
     dag_id="maintenance",
     doc_md=__doc__,
     schedule="0 2 * * 0",
-    catchup=False,
-    max_active_runs=1,
     params=PARAMETERS,
-    default_args=DEFAULTS,
-    tags=["firstflight"],
+    **DAG_OPTIONS,
 ) as dag:
     verify = firstflight(
         "verify",

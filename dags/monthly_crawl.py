@@ -8,7 +8,7 @@ import datetime
 import os
 
 from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
-from steps import AGAIN, DEFAULTS, Lane, firstflight
+from steps import AGAIN, DAG_OPTIONS, Lane, firstflight
 
 LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
@@ -75,13 +75,8 @@ with DAG(
     # No start date: with one, unpausing in mid-month would at once run the first of the month,
     # as if it were the 1st.
     schedule=CronPartitionTimetable("0 3 1 * *", timezone="UTC", key_format="%Y-%m"),
-    catchup=False,
-    max_active_runs=1,
-    # A backfill would date what is seen today into the past.
-    allowed_run_types=["scheduled", "manual"],
     params=PARAMETERS,
-    default_args=DEFAULTS,
-    tags=["firstflight"],
+    **DAG_OPTIONS,
 ) as dag:
     sites = firstflight(
         "list",

@@ -45,12 +45,20 @@ def tell_failure(context: Mapping[str, Any]) -> None:
             urllib.request.urlopen(request, timeout=WEBHOOK_WITHIN_S).close()  # noqa: S310
 
 
-DEFAULTS = {
-    "on_failure_callback": tell_failure,
-    "retries": 1,
-    "retry_delay": datetime.timedelta(minutes=2),
-    "execution_timeout": datetime.timedelta(hours=2),
+DAG_OPTIONS: dict[str, Any] = {
+    "catchup": False,
+    "max_active_runs": 1,
+    # A backfill would date what is seen today into the past.
+    "allowed_run_types": ["scheduled", "manual"],
+    "default_args": {
+        "on_failure_callback": tell_failure,
+        "retries": 1,
+        "retry_delay": datetime.timedelta(minutes=2),
+        "execution_timeout": datetime.timedelta(hours=2),
+    },
+    "tags": ["firstflight"],
 }
+"""Options of every DAG."""
 
 
 AGAIN = 75

@@ -26,9 +26,9 @@ PORT = struct.Struct("!H")
 FRAGMENT = 0x3FFF
 """Mask of more fragments, and of the fragment offset."""
 
-OPTIONS_END, NO_OPERATION, MSS, WINDOW_SCALE, SACK_PERMITTED, SACK, TIMESTAMPS = 0, 1, 2, 3, 4, 5, 8
+OPTIONS_END, NO_OPERATION, MSS, WINDOW_SCALE, SACK_PERMITTED, TIMESTAMPS = 0, 1, 2, 3, 4, 8
 """Kinds of TCP options (RFC 9293 §3.2, RFC 7323 §2.2 and §3.2, RFC 2018)."""
-SACK_BLOCK = struct.Struct("!II")
+STAMPS = struct.Struct("!II")
 ALIGNED, ALIGNED_BYTES = bytes((NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10)), 12
 """Timestamps alone, as most packets have them (RFC 7323 appendix A)."""
 
@@ -79,18 +79,12 @@ class Packet(NamedTuple):
         return min(value[0], 14) if value is not None and len(value) == 1 else None
 
     @property
-    def sack_blocks(self) -> list[tuple[int, int]]:
-        """First sequence number of each received block, and the one after its last (RFC 2018 §3)."""
-        value = find_option(self.options, SACK) or b""
-        return list(SACK_BLOCK.iter_unpack(value)) if len(value) % SACK_BLOCK.size == 0 else []
-
-    @property
     def timestamps(self) -> tuple[int, int] | None:
         """TSval and TSecr (RFC 7323 §3.2); None if not sent."""
         if len(self.options) == ALIGNED_BYTES and self.options.startswith(ALIGNED):
-            return SACK_BLOCK.unpack_from(self.options, len(ALIGNED))
+            return STAMPS.unpack_from(self.options, len(ALIGNED))
         value = find_option(self.options, TIMESTAMPS)
-        return SACK_BLOCK.unpack(value) if value is not None and len(value) == SACK_BLOCK.size else None
+        return STAMPS.unpack(value) if value is not None and len(value) == STAMPS.size else None
 
 
 def parse_packet(headers: memoryview | bytes, *, time_ns: int, size: int, gso_size: int = 0) -> Packet | None:

@@ -88,8 +88,7 @@ def probe(canaries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     resolved: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     for name in asked:
         threading.Thread(
-            target=lambda name=name: resolved.put((name, resolve(name, is_known=name in names))),
-            daemon=True,
+            target=lambda name=name: resolved.put((name, resolve(name, is_known=name in names))), daemon=True
         ).start()
     result = ask_canaries(canaries, deadline)
     if not result["good"]:

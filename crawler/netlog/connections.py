@@ -3,6 +3,7 @@
 A connection whose beginning is not in the log begins with the first event that there is of it.
 """
 
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,12 +13,30 @@ from crawler.netlog.event import NO_SOURCE, Event, split_endpoint
 from crawler.netlog.exchange import Transport
 from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
-from crawler.netlog.udp import UNREAD_PORTS, UdpTransport
 
 FLOWS_LIMIT = 10_000
 """Most remote ends of UDP sockets that are told apart, since anybody may send from any number of them."""
 
+UNREAD_PORTS = frozenset({53, 5353})
+"""Ports of name resolution (RFC 1035 §4.2, RFC 6762 §3), which is no part of a visit's traffic."""
+
 _HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class UdpTransport(Transport):
+    """The UDP datagrams that are no QUIC, as WebRTC's (RFC 8831), between a socket and a remote end:
+    only their sizes are known."""
+
+    def stream(self, stream_id: int | None) -> None:
+        """Return None: there are no streams."""
+
+    def request_header_bytes(self, stream_id: int) -> None:
+        """Return None: there are no requests."""
+
+    def finish(self) -> None:
+        """Count all bytes as the connection's own."""
+        self.decrypted_bytes = self.frame_bytes = self.received_bytes
 
 
 class Connections:

@@ -73,9 +73,7 @@ WALLS = (
         source="the hosts of HUMAN's challenge",
     ),
     Fingerprint(
-        id="imperva",
-        refused=(Request("", "/_Incapsula_Resource"),),
-        source="the path of Imperva's challenge",
+        id="imperva", refused=(Request("", "/_Incapsula_Resource"),), source="the path of Imperva's challenge"
     ),
     Fingerprint(
         id="akamai",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
@@ -20,51 +21,9 @@ LINKS = """(() => {
 """Script that returns the browser's canonical URLs of links;
 a page may have replaced `document.querySelectorAll`."""
 
-NO_PAGES = frozenset(
-    [
-        "pdf",
-        "zip",
-        "gz",
-        "tar",
-        "7z",
-        "rar",
-        "exe",
-        "dmg",
-        "deb",
-        "rpm",
-        "apk",
-        "iso",
-        "doc",
-        "docx",
-        "xls",
-        "xlsx",
-        "ppt",
-        "pptx",
-        "csv",
-        "json",
-        "xml",
-        "rss",
-        "atom",
-        "ics",
-        "css",
-        "js",
-        "txt",
-        "jpg",
-        "jpeg",
-        "png",
-        "gif",
-        "svg",
-        "webp",
-        "avif",
-        "ico",
-        "mp3",
-        "mp4",
-        "webm",
-        "mov",
-        "avi",
-        "ogg",
-        "wav",
-    ]
+NO_PAGES = re.compile(
+    r"pdf|zip|gz|tar|7z|rar|exe|dmg|deb|rpm|apk|iso|docx?|xlsx?|pptx?|csv|json|xml|rss|atom|ics|css|js|txt"
+    r"|jpe?g|png|gif|svg|webp|avif|ico|mp3|mp4|webm|mov|avi|ogg|wav"
 )
 """File extensions of paths that are no pages."""
 
@@ -103,5 +62,5 @@ def _is_inner(url: SplitResult, home: SplitResult) -> bool:
         and "@" not in url.netloc
         and url.netloc.removeprefix("www.") == home.netloc.removeprefix("www.")
         and url.path not in ("", "/", home.path)
-        and url.path.rpartition("/")[2].rpartition(".")[2].lower() not in NO_PAGES
+        and NO_PAGES.fullmatch(url.path.rpartition("/")[2].rpartition(".")[2].lower()) is None
     )

@@ -19,8 +19,7 @@ from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from crawler.worker.claims import Stored
-from crawler.worker.limits import Limits
-from crawler.worker.run import Loop, Tally
+from crawler.worker.run import Limits, Loop, Tally
 from crawler.worker.series import Series
 from crawler.worker.surroundings import Surroundings
 from schema.tables import Crawl

@@ -29,7 +29,6 @@ from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
-from crawler.worker.limits import DEFAULTS, Limits
 from schema.tables import Crawl
 from storage.engine import DatabaseError
 
@@ -63,6 +62,20 @@ SURROUNDING_FLAGS = (
 )
 """Flags that may differ between runs of a crawl: the local web's address,
 and of crawls begun with version 0.2 what the log contains."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Limits at which a run replaces a browser or gives up."""
+
+    pages_per_browser: int = 200
+    browser_memory_mb: int = 1500
+    """Memory of all processes of one browser, between two visits."""
+    database_retry_s: float = 300.0
+    """Time for which an unreachable database is retried, in seconds."""
+
+
+DEFAULTS = Limits()
 
 
 class Visit(Protocol):

@@ -51,12 +51,7 @@ class Surroundings:
 
 @contextlib.contextmanager
 def set_up_surroundings(
-    crawl: Crawl,
-    web: Web,
-    chromium: Path,
-    *,
-    unfiltered: bool = False,
-    blocked_networks: str = "",
+    crawl: Crawl, web: Web, chromium: Path, *, unfiltered: bool = False, blocked_networks: str = ""
 ) -> Iterator[Surroundings]:
     """Set up the address guard and the capture for a crawl of `find_web`."""
     with (

@@ -23,7 +23,7 @@ import altair as alt
 
 from benchmarks import results
 from benchmarks.local_web import serving
-from crawler.worker.limits import DEFAULTS
+from crawler.worker.run import DEFAULTS
 from firstflight.settings import from_environment
 from reports.document.theme import LABELS, svg
 from studies.endurance.killed_crawl import KilledCrawl

@@ -125,12 +125,7 @@ def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
             "verify": ["publish"],
             "publish": [],
         },
-        "annual_report": {
-            "ready": ["verify"],
-            "verify": ["replay"],
-            "replay": ["report"],
-            "report": [],
-        },
+        "annual_report": {"ready": ["verify"], "verify": ["replay"], "replay": ["report"], "report": []},
         "maintenance": {"verify": ["detach"], "check": ["detach"], "backup": ["detach"], "detach": []},
     }
 

@@ -110,9 +110,5 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
         "--reason the annual run found other inputs than those of the version before "
         "--corrects no known mistake: it has the inputs that are named as changed",
     ]
-    assert sorted([one, other, third]) == [
-        "database backup --keep 4",
-        "database check",
-        "verify --offline",
-    ]
+    assert sorted([one, other, third]) == ["database backup --keep 4", "database check", "verify --offline"]
     assert last == "database detach --older-than 24"

@@ -113,9 +113,7 @@ def test_no_two_objects_of_all_pages_share_a_url(everything: list[Played]) -> No
 
 def test_a_child_that_does_not_fit_moves_to_an_ancestor(make_page: MakePage, make_object: Make) -> None:
     page = make_page(
-        make_object("document", None),
-        make_object("script", 0, body_bytes=60),
-        make_object("image", 1),
+        make_object("document", None), make_object("script", 0, body_bytes=60), make_object("image", 1)
     )
     played = play(page, Mode.H2)
 

@@ -39,43 +39,25 @@ async def stored(request: Request, reply: Reply) -> None:
 PUT = "{method: 'PUT', headers: {'x-zoo': '1'}, body: 'x'}"
 
 ORIGINS = (
+    Case(id="preflight", routes={"THERE/x": stored}, script=f"await get('THERE/x', {PUT});"),
     Case(
-        id="preflight",
-        routes={"THERE/x": stored},
-        script=f"await get('THERE/x', {PUT});",
+        id="preflight-refused", routes={"THERE/x": answer(status=403)}, script=f"await get('THERE/x', {PUT});"
     ),
-    Case(
-        id="preflight-refused",
-        routes={"THERE/x": answer(status=403)},
-        script=f"await get('THERE/x', {PUT});",
-    ),
-    Case(
-        id="cors-blocked",
-        routes={"THERE/x": answer(b"", NO_STORE)},
-        script="await get('THERE/x');",
-    ),
+    Case(id="cors-blocked", routes={"THERE/x": answer(b"", NO_STORE)}, script="await get('THERE/x');"),
     Case(
         id="cors-blocked-body",
         routes={"THERE/x": answer(TEXT, NO_STORE)},
         script="await get('THERE/x');",
         bounded="the browser stops reading when it has seen the header",
     ),
-    Case(
-        id="opaque",
-        routes={"THERE/x": answer(TEXT)},
-        script="await get('THERE/x', {mode: 'no-cors'});",
-    ),
+    Case(id="opaque", routes={"THERE/x": answer(TEXT)}, script="await get('THERE/x', {mode: 'no-cors'});"),
 )
 """Cases of asking across origins."""
 
 AHEAD = Page(
     host="ahead.test",
     cases=(
-        Case(
-            id="prefetch",
-            routes={"HERE/x": answer(TEXT, FRESH)},
-            html="<link rel=prefetch href=HERE/x>",
-        ),
+        Case(id="prefetch", routes={"HERE/x": answer(TEXT, FRESH)}, html="<link rel=prefetch href=HERE/x>"),
         Case(
             id="preload",
             routes={

@@ -74,9 +74,7 @@ BODIES = Page(
         one("204", bodiless(status=204)),
         one("204-end-apart", bodiless(status=204, end_apart=True)),
         Case(
-            id="304",
-            routes={"HERE/x": revalidated(TEXT)},
-            script="await get('HERE/x'); await get('HERE/x');",
+            id="304", routes={"HERE/x": revalidated(TEXT)}, script="await get('HERE/x'); await get('HERE/x');"
         ),
         Case(
             id="304-end-apart",

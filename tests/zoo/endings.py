@@ -121,11 +121,7 @@ STREAMS = Page(
             routes={"HERE/x": stalled(*[TEXT] * 5, gap_s=0.02)},
             script="await get('HERE/x');",
         ),
-        Case(
-            id="long-poll",
-            routes={"HERE/x": silence},
-            script="await get('HERE/x');",
-        ),
+        Case(id="long-poll", routes={"HERE/x": silence}, script="await get('HERE/x');"),
     ),
 )
 
@@ -150,15 +146,9 @@ UNREAD = Page(
 SLOW = Page(
     host="slow.test",
     cases=(
+        Case(id="slow-answer", routes={"HERE/x": answer(TEXT, pause_s=3.0)}, script="await get('HERE/x');"),
         Case(
-            id="slow-answer",
-            routes={"HERE/x": answer(TEXT, pause_s=3.0)},
-            script="await get('HERE/x');",
-        ),
-        Case(
-            id="slow-body",
-            routes={"HERE/x": pieces(TEXT, TEXT, pause_s=3.0)},
-            script="await get('HERE/x');",
+            id="slow-body", routes={"HERE/x": pieces(TEXT, TEXT, pause_s=3.0)}, script="await get('HERE/x');"
         ),
     ),
 )

@@ -78,10 +78,7 @@ CHUNK_DETECTION = (
     one("folded-chunked", message(OK + b"Transfer-Encoding:\r\n chunked\r\n\r\n", CHUNKS, 11)),
     one("chunked-in-list", message(OK + b"Transfer-Encoding: gzip,\tCHUNKED \r\n\r\n", CHUNKS, 11)),
     one("x-chunked", message(OK + b"Transfer-Encoding: x-chunked\r\n" + LENGTH, HELLO, 11)),
-    one(
-        "chunked-by-http-1.0",
-        message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True),
-    ),
+    one("chunked-by-http-1.0", message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True)),
     one("chunked-in-apostrophes", message(OK + b"Transfer-Encoding: 'a, chunked, b'\r\n\r\n", CHUNKS, 11)),
     # The bytes are as many as the Content-Length says. Chromium ignores that header here,
     # but then takes the body for whole.

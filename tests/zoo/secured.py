@@ -48,31 +48,19 @@ def turns(case_id: str) -> Case:
 
 PAGES = (
     Page(host="resumed.test", cases=(anew("resumed", CLEAR),)),
-    Page(
-        host="old.test",
-        security=Security(version="TLS 1.2"),
-        cases=(anew("tls-1.2", CLEAR | QUIC),),
-    ),
+    Page(host="old.test", security=Security(version="TLS 1.2"), cases=(anew("tls-1.2", CLEAR | QUIC),)),
     Page(
         host="blocks.test",
         security=Security(version="TLS 1.2", cbc=True, tickets=False),
         cases=(anew("tls-1.2-cbc", CLEAR | QUIC | {"h2": "HTTP/2 does not allow it"}),),
     ),
-    Page(
-        host="long.test",
-        security=Security(intermediates=4),
-        cases=(anew("long-chain", CLEAR),),
-    ),
+    Page(host="long.test", security=Security(intermediates=4), cases=(anew("long-chain", CLEAR),)),
     Page(
         host="fragments.test",
         security=Security(intermediates=18, fragment=512),
         cases=(anew("many-handshake-records", CLEAR | QUIC),),
     ),
-    Page(
-        host="padded.test",
-        security=Security(padding=1024),
-        cases=(anew("padded-to-1024", CLEAR | QUIC),),
-    ),
+    Page(host="padded.test", security=Security(padding=1024), cases=(anew("padded-to-1024", CLEAR | QUIC),)),
     Page(
         host="overpadded.test",
         security=Security(padding=16_000),

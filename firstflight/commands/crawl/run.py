@@ -13,8 +13,7 @@ from sqlalchemy import Engine
 from crawler.campaign.plan import check_method
 from crawler.worker.assembly import Assembly
 from crawler.worker.claims import CrawlSealed, count_open_sites
-from crawler.worker.limits import DEFAULTS, Limits
-from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
 from crawler.worker.surroundings import Surroundings, find_web, set_up_surroundings
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
 from firstflight.connect import database, revival

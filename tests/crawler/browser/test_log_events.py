@@ -16,7 +16,7 @@ from crawler.browser.logstream import WANTED
 from crawler.errors import LaunchFailed
 from crawler.netlog.lines import LineReader
 from crawler.worker.assembly import Assembly
-from crawler.worker.limits import DEFAULTS
+from crawler.worker.run import DEFAULTS
 from crawler.worker.surroundings import Surroundings, Web
 from firstflight import checks
 from firstflight.settings import from_environment

@@ -63,10 +63,7 @@ async def seen(chromium: Path, appearance: Appearance) -> tuple[Identity, RawWeb
             await asyncio.sleep(0.05)
         answers["a.localhost/hold"] = answer(b"done")
 
-    async with (
-        web,
-        Browser.launch(chromium, flags=secure(web), appearance=appearance) as browser,
-    ):
+    async with web, Browser.launch(chromium, flags=secure(web), appearance=appearance) as browser:
         letting_go = asyncio.ensure_future(let_go())
         found = await visit_page(browser, "a.localhost", budget_s=60, settle_s=40)
         letting_go.cancel()

@@ -52,10 +52,7 @@ def test_a_crawl_at_its_bounds_passes() -> None:
             {"disputed": 1},
             "2.1 % of the visits ended by a fault of ours (crash, network_changed, network_down, or",
         ),
-        (
-            {"outcomes": {"ok": 849, "dns": 151}},
-            "15.1 % of the names did not resolve, and 15 % may",
-        ),
+        ({"outcomes": {"ok": 849, "dns": 151}}, "15.1 % of the names did not resolve, and 15 % may"),
     ],
 )
 def test_each_bound_can_be_broken_and_says_so(change: dict[str, int], said: str) -> None:

@@ -60,9 +60,7 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     assert line.split()[1:3] == ["about", f"{estimate:,},"]
 
 
-def test_responses_of_a_detached_crawl_are_counted_until_they_are_dropped(
-    database_18: Engine,
-) -> None:
+def test_responses_of_a_detached_crawl_are_counted_until_they_are_dropped(database_18: Engine) -> None:
     crawl = crawled(database_18, 3)
     with database_18.begin() as connection:
         detached = detach_partitions(connection, crawl.id)

@@ -92,10 +92,7 @@ def many(count: int, *, drained_every: int) -> dict[str, int | None]:
                 time.sleep(SETTLED_S)
                 trips.drain()
         pair = Pair()
-        return {
-            "kept": len(trips._destroyed),
-            "after": trips.take(*pair.ends, since_ns=pair.since_ns),
-        }
+        return {"kept": len(trips._destroyed), "after": trips.take(*pair.ends, since_ns=pair.since_ns)}
 
 
 def kept(count: int) -> dict[str, int | None]:

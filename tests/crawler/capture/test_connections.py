@@ -54,11 +54,7 @@ def taken(*packets: Packet) -> CapturedConnection:
     return found
 
 
-@given(
-    st.integers(0, SEQUENCES - 1),
-    st.lists(st.integers(1, 3000), min_size=1, max_size=40),
-    st.data(),
-)
+@given(st.integers(0, SEQUENCES - 1), st.lists(st.integers(1, 3000), min_size=1, max_size=40), st.data())
 def test_each_byte_counts_once_in_any_order(first: int, sizes: list[int], data: st.DataObject) -> None:
     starts = [sum(sizes[:at]) for at in range(len(sizes))]
     segments = list(zip(starts, sizes, strict=True))

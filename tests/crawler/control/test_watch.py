@@ -176,9 +176,7 @@ def test_browsers_share_probes(database_18: Engine) -> None:
     assert weather.probes < 8
 
 
-def test_a_visit_is_given_back_after_an_outage_that_ended_before_it(
-    database_18: Engine,
-) -> None:
+def test_a_visit_is_given_back_after_an_outage_that_ended_before_it(database_18: Engine) -> None:
     weather = Weather()
 
     async def slow(host: str) -> Observation:

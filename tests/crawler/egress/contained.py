@@ -42,11 +42,7 @@ def play() -> dict[str, Any]:
 
 def prepare() -> None:
     """Make, as root, a machine whose only nameserver is at its own public address."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        world.machine(Path(folder)),
-        world.nameserver(world.OWN),
-    ):
+    with tempfile.TemporaryDirectory() as folder, world.machine(Path(folder)), world.nameserver(world.OWN):
         (Path(folder) / "resolv.conf").write_text(f"nameserver {world.OWN}\n", encoding="ascii")
         Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         subprocess.run(["sh", "-c", READ_ONLY], check=True)

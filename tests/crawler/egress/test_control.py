@@ -24,9 +24,7 @@ def test_a_guard_process_that_ended_is_told_from_a_broken_guard() -> None:
             Control(ours).ask(CHECK)
 
 
-def test_a_guard_process_that_missed_one_answer_counts_as_ended(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_guard_process_that_missed_one_answer_counts_as_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "CHECKED_WITHIN_S", 0.01)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:

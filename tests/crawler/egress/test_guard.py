@@ -35,12 +35,7 @@ from tests.zoo.serving.namespace import in_namespace
 pytestmark = pytest.mark.browser
 
 ORDINARY_UID = 61_502
-NOBODY = [
-    f"--reuid={ORDINARY_UID}",
-    f"--regid={ORDINARY_UID}",
-    "--clear-groups",
-    "--inh-caps=-all",
-]
+NOBODY = [f"--reuid={ORDINARY_UID}", f"--regid={ORDINARY_UID}", "--clear-groups", "--inh-caps=-all"]
 OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
 WITHIN_S = 300
 WAYS = {"/fetch", "/redirect", "/image", "/socket", "/frame", "/worker", "tls"}
@@ -206,9 +201,7 @@ def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on
         assert browser["Uid"].split() == [str(BROWSER_UID)] * 4
 
 
-def test_addresses_of_the_guard_do_not_change_after_it_is_up(
-    found: dict[str, Any],
-) -> None:
+def test_addresses_of_the_guard_do_not_change_after_it_is_up(found: dict[str, Any]) -> None:
     at_first, at_last = found["addresses"]
     assert at_first == at_last
     assert {one["family"] for one in at_first} == {"inet", "inet6"}

@@ -16,10 +16,7 @@ LINK = ["link add up0 type veth peer other", "link set up0 up", "link set other 
 IPV4 = [*LINK, "address add 9.9.1.7/24 dev up0"]
 
 SETUPS: dict[str, tuple[list[str], list[str]]] = {
-    "the link of the default route": (
-        [*IPV4, "route add default via 9.9.1.1"],
-        ["9.9.1.0/24"],
-    ),
+    "the link of the default route": ([*IPV4, "route add default via 9.9.1.1"], ["9.9.1.0/24"]),
     "private networks are refused anyway": (
         [*LINK, "address add 10.1.2.3/24 dev up0", "route add default via 10.1.2.1"],
         [],
@@ -37,10 +34,7 @@ SETUPS: dict[str, tuple[list[str], list[str]]] = {
         [*LINK, "address add 9.9.1.7/32 dev up0", "route add default via 9.8.8.1 dev up0 onlink"],
         ["9.8.8.1/32", "9.9.1.7/32"],
     ),
-    "a link without a gateway": (
-        [*IPV4, "route add default dev up0"],
-        ["9.9.1.0/24"],
-    ),
+    "a link without a gateway": ([*IPV4, "route add default dev up0"], ["9.9.1.0/24"]),
     "two ways out": (
         [
             *IPV4,

@@ -75,9 +75,7 @@ def test_the_guards_processes_know_no_secret_of_the_crawl(found: dict[str, Any])
         assert set(environment) <= set(NEEDED)
 
 
-def test_the_gateway_its_link_and_the_operators_networks_are_refused_at_once(
-    found: dict[str, Any],
-) -> None:
+def test_the_gateway_its_link_and_the_operators_networks_are_refused_at_once(found: dict[str, Any]) -> None:
     assert found["whole"]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
 
 

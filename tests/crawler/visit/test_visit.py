@@ -123,10 +123,7 @@ def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:
     assert [
         (response["path"], response["query_hash"] is None, response["initiator_id"])
         for response in seen.responses
-    ] == [
-        ("/", True, None),
-        ("/b", False, 1),
-    ]
+    ] == [("/", True, None), ("/b", False, 1)]
 
 
 STALLED = Answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + b"x" * 5000, 5000, stall=True)

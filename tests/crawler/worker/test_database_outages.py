@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from crawler.visit.observation import Observation
-from crawler.worker.limits import Limits
-from crawler.worker.run import QUEUE_EMPTY, Tally
+from crawler.worker.run import QUEUE_EMPTY, Limits, Tally
 from storage.engine import DatabaseError
 from tests.crawler.worker.played_browsers import Browsers, fine, run, sites, visits
 from tests.factories.made_up_visits import observation, planned

@@ -15,7 +15,6 @@ from crawler.browser.identity import Identity
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
-from crawler.worker.limits import Limits
 from crawler.worker.run import (
     DIED,
     MEMORY,
@@ -24,6 +23,7 @@ from crawler.worker.run import (
     STOPPED,
     TIME_OVER,
     BrowserDiffers,
+    Limits,
     Tally,
     record_browser,
 )

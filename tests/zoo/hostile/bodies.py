@@ -2,16 +2,7 @@
 
 from localweb.serving.handler import Handler
 from tests.zoo.hostile.bombs import BROTLI_BOMB, bomb, gzip_bomb, zstd_bomb
-from tests.zoo.hostile.handlers import (
-    HTML,
-    as_fast_as_it_goes,
-    by_path,
-    document,
-    html,
-    raw,
-    script,
-    slowly,
-)
+from tests.zoo.hostile.handlers import HTML, as_fast_as_it_goes, by_path, document, html, raw, script, slowly
 
 INVALID = b"\xff\xfe\x80\xc3\x28\xed\xa0\x80"  # no beginning, no middle, half a pair
 GARBLED = (

@@ -6,9 +6,7 @@ import zlib
 from collections.abc import Callable
 
 from localweb.serving.handler import Handler, Reply, Request
-from tests.zoo.hostile.handlers import (
-    response,
-)
+from tests.zoo.hostile.handlers import response
 
 MIB = 1 << 20
 

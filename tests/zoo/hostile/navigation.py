@@ -3,15 +3,7 @@
 import json
 
 from localweb.serving.handler import Handler
-from tests.zoo.hostile.handlers import (
-    by_path,
-    document,
-    html,
-    raw,
-    redirects,
-    script,
-    stalled,
-)
+from tests.zoo.hostile.handlers import by_path, document, html, raw, redirects, script, stalled
 
 SCHEMES = [
     "mailto:a@b.test",

@@ -1,11 +1,7 @@
 """Hostile pages: scripts that keep the processor or take memory."""
 
 from localweb.serving.handler import Handler
-from tests.zoo.hostile.handlers import (
-    document,
-    html,
-    script,
-)
+from tests.zoo.hostile.handlers import document, html, script
 
 WORKER = "new Worker(URL.createObjectURL(new Blob(['for(;;);'])))"
 

@@ -1,12 +1,7 @@
 """Hostile pages: frames and windows."""
 
 from localweb.serving.handler import Handler, Reply, Request
-from tests.zoo.hostile.handlers import (
-    document,
-    html,
-    raw,
-    script,
-)
+from tests.zoo.hostile.handlers import document, html, raw, script
 
 
 async def nested(request: Request, reply: Reply) -> None:
