@@ -76,7 +76,10 @@ def stripped(lines: list[str]) -> list[str]:
 def sent(web: Any) -> list[tuple[Any, ...]]:
     """Responses in the server's log."""
     began = (response for response in web.log.responses if response.wire_bytes)
-    return [(one.method, one.host, one.path, one.wire_bytes, one.body_bytes) for one in began]
+    return [
+        (exchange.method, exchange.host, exchange.path, exchange.wire_bytes, exchange.body_bytes)
+        for exchange in began
+    ]
 
 
 def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:

@@ -88,10 +88,10 @@ with tempfile.NamedTemporaryFile("w") as secret:
 class Webhook(BaseHTTPRequestHandler):
     """A stand-in for an operator's chat service."""
 
-    told: ClassVar[list[Any]] = []
+    reports: ClassVar[list[Any]] = []
 
     def do_POST(self) -> None:
-        self.told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.reports.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.send_response(204)
         self.end_headers()
 
@@ -101,9 +101,9 @@ def loaded(in_airflow: InAirflow) -> dict[str, Any]:
     """The DAGs as Airflow reads them from the folder."""
     ran = in_airflow(LOAD)
     assert ran.returncode == 0, ran.stderr
-    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
-    assert said["errors"] == {}
-    return said
+    facts: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    assert facts["errors"] == {}
+    return facts
 
 
 def test_unpausing_the_crawl_in_mid_month_runs_nothing_for_the_first_of_that_month(
@@ -159,9 +159,9 @@ def test_a_failure_is_told_to_the_webhook_and_one_that_does_not_answer_is_no_fai
             server.shutdown()
     assert ran.returncode == 0, ran.stderr
     # By the URL itself and by the file that holds it.
-    told, again = Webhook.told
-    assert told == again
-    assert told == {
+    report, again = Webhook.reports
+    assert report == again
+    assert report == {
         "text": "a_dag.a_task failed after 3 tries",
         "dag": "a_dag",
         "task": "a_task",
@@ -202,7 +202,7 @@ def constants(tree: ast.Module) -> dict[str, Any]:
 
 def commands() -> dict[str, list[str]]:
     """Words of the command line of each task, read from the source: no Airflow is needed for it."""
-    found = {}
+    collected = {}
     for file in FILES:
         tree = ast.parse(file.read_text())
         known = constants(tree) | {"lane": "N"}
@@ -210,8 +210,8 @@ def commands() -> dict[str, list[str]]:
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "firstflight":
                 name, command = (eval(ast.unparse(argument), {}, known) for argument in call.args)
                 line = re.sub(r"\$\{\w+:\+(.*?)\}", r"\1", command)
-                found[f"{file.stem}.{name}"] = shlex.split(line)
-    return found
+                collected[f"{file.stem}.{name}"] = shlex.split(line)
+    return collected
 
 
 @pytest.mark.parametrize("task", sorted(commands()))
@@ -221,9 +221,9 @@ def test_every_command_exists_and_takes_these_arguments(task: str) -> None:
     context = click.Context(command)
     while isinstance(command, click.Group):
         name, *words = words
-        found = command.get_command(context, name)
-        assert found is not None, f"{task}: no command {name}"
-        command = found
+        loaded = command.get_command(context, name)
+        assert loaded is not None, f"{task}: no command {name}"
+        command = loaded
         context = click.Context(command, parent=context, info_name=name)
     values, rest, _ = command.make_parser(context).parse_args(list(words))
     assert rest == []

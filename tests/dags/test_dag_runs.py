@@ -101,7 +101,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     assert release.manifest.rows["site"] == 4
     assert release.manifest.rows["visit"] >= 4
     assert release.manifest.rows["response"] > 40
-    *report, one, other, third, last = called.read_text().splitlines()
+    *report, verify, other, third, last = called.read_text().splitlines()
     assert report == [
         "report ready --year 2026 --series desktop.local.tcp.web",
         f"release verify --crawl {CRAWL}",
@@ -110,5 +110,9 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
         "--reason the annual run found other inputs than those of the version before "
         "--corrects no known mistake: it has the inputs that are named as changed",
     ]
-    assert sorted([one, other, third]) == ["database backup --keep 4", "database check", "verify --offline"]
+    assert sorted([verify, other, third]) == [
+        "database backup --keep 4",
+        "database check",
+        "verify --offline",
+    ]
     assert last == "database detach --older-than 24"

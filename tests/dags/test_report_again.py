@@ -28,8 +28,8 @@ def task(in_airflow: InAirflow) -> dict[str, Any]:
     """The command of the task, and the parameters' defaults."""
     ran = in_airflow(TASK)
     assert ran.returncode == 0, ran.stderr
-    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return result
 
 
 def run(task: dict[str, Any], data: Path) -> subprocess.CompletedProcess[str]:

@@ -65,14 +65,14 @@ class Wire:
                 self.tls.do_handshake()
             except ssl.SSLWantReadError:
                 self.writer.write(self.outgoing.read())
-                self.incoming.write(await self.some())
+                self.incoming.write(await self.receive_some())
                 continue
             break
         self.writer.write(self.outgoing.read())
         self.seen.handshake_bytes = self.seen.tcp_bytes
         self.seen.protocol = self.tls.selected_alpn_protocol() or "http/1.1"
 
-    async def some(self) -> bytes:
+    async def receive_some(self) -> bytes:
         octets = await self.reader.read(65_536)
         self.seen.tcp_bytes += len(octets)
         return octets
@@ -80,7 +80,7 @@ class Wire:
     async def plaintext(self) -> bytes:
         """Return the next plaintext; empty at the end."""
         while True:
-            octets = await self.some()
+            octets = await self.receive_some()
             if not octets:
                 return b""
             plaintext = self.opened(octets) if self.tls else octets

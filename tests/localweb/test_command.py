@@ -25,8 +25,8 @@ SERVE = [sys.executable, "-m", "firstflight", "localweb", "serve"]
 def wait_for(state: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
     for _ in range(2400):
         if state.exists():
-            found: dict[str, Any] = json.loads(state.read_text(encoding="utf-8"))
-            return found
+            result: dict[str, Any] = json.loads(state.read_text(encoding="utf-8"))
+            return result
         assert process.poll() is None
         time.sleep(0.05)
     pytest.fail("no state file")
@@ -40,11 +40,11 @@ def test_it_serves_until_told_and_then_writes_its_log(
     call = [*SERVE, "--mode", "h1tls", "--state", str(state), "--log", str(log), "--pages", "www.etat.lu"]
     with subprocess.Popen(call, text=True, stderr=subprocess.PIPE) as process:
         try:
-            found = wait_for(state, process)
-            assert (found["mode"], found["sites"]) == ("h1tls", ["www.etat.lu.test"])
-            with urllib.request.urlopen(found["canaries"][0]) as answer:
+            facts = wait_for(state, process)
+            assert (facts["mode"], facts["sites"]) == ("h1tls", ["www.etat.lu.test"])
+            with urllib.request.urlopen(facts["canaries"][0]) as answer:
                 assert answer.status == 204
-            rule = re.search(r"MAP www\.etat\.lu\.test:443 ([\d.]+):(\d+)", found["browser_flags"][0])
+            rule = re.search(r"MAP www\.etat\.lu\.test:443 ([\d.]+):(\d+)", facts["browser_flags"][0])
             assert rule
             endpoint = (rule[1], int(rule[2]))
             seen = asyncio.run(fetch(Origin("https", "www.etat.lu.test"), endpoint, ["/"]))

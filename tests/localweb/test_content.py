@@ -27,16 +27,16 @@ def text(answer: Answer) -> str:
 def named(played: Played) -> dict[int, list[int]]:
     """Return the objects that each object's content or location names, by index."""
     by_url = {f"//{answer.origin.host}{answer.path}": answer for answer in played.answers}
-    found: dict[int, list[int]] = {}
+    collected: dict[int, list[int]] = {}
     for answer in played.answers:
         location = dict(answer.headers).get("location")
-        said = [location] if location else []
+        urls = [location] if location else []
         if dict(answer.headers)["content-type"].startswith("text/") and not location:
-            said = URL.findall(text(answer))
-        targets = [by_url[url[url.index("//") :]] for url in said]
+            urls = URL.findall(text(answer))
+        targets = [by_url[url[url.index("//") :]] for url in urls]
         assert answer.index is not None
-        found[answer.index] = [target.index for target in targets if target.index is not None]
-    return found
+        collected[answer.index] = [target.index for target in targets if target.index is not None]
+    return collected
 
 
 @pytest.fixture(scope="module", params=list(Mode))
@@ -73,9 +73,9 @@ def test_sizes_are_exact_but_for_those_that_are_listed(everything: list[Played])
             for thing, answer in zip(played.page.objects, played.answers, strict=True)
             if thing.body_bytes != len(answer.body)
         }
-        listed = {one.index: (one.recorded_bytes, one.played_bytes) for one in played.inexact}
+        listed = {inexact.index: (inexact.recorded_bytes, inexact.played_bytes) for inexact in played.inexact}
         assert differ == listed
-        assert all(one.reason for one in played.inexact)
+        assert all(inexact.reason for inexact in played.inexact)
     assert sum(len(played.inexact) for played in everything) == 42
 
 
@@ -139,7 +139,9 @@ def test_an_unknown_size_is_listed_and_not_taken_for_zero(make_page: MakePage, m
         make_object("image", 0, body_bytes=0),
     )
 
-    assert [(one.index, one.reason) for one in play(page, Mode.H1).inexact] == [(1, "size unknown")]
+    assert [(inexact.index, inexact.reason) for inexact in play(page, Mode.H1).inexact] == [
+        (1, "size unknown")
+    ]
 
 
 def test_a_recorded_304_is_played_as_an_empty_200(make_page: MakePage, make_object: Make) -> None:

@@ -93,14 +93,14 @@ def test_a_page_says_which_recording_it_came_from(
     assert source.licence == "MIT"
 
 
-def one(url: str, **other: Any) -> RecordedExchange:
+def exchange(url: str, **other: Any) -> RecordedExchange:
     sizes = Sizes(wire_bytes_unknown="not_recorded", body_bytes=other.pop("body_bytes", 5))
     values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "sizes": sizes}
     return RecordedExchange(url=url, **{**values, **other})
 
 
 def root(**other: Any) -> RecordedExchange:
-    return one(ROOT, **{"mime_type": "text/html", **other})
+    return exchange(ROOT, **{"mime_type": "text/html", **other})
 
 
 def page(*exchanges: RecordedExchange) -> Page:
@@ -109,37 +109,37 @@ def page(*exchanges: RecordedExchange) -> Page:
 
 
 def test_a_redirect_that_the_browser_made_up_is_dropped_and_its_target_keeps_who_asked() -> None:
-    made_up = one(
+    made_up = exchange(
         ROOT + "x", status=307, is_internal=True, initiator=ROOT + "s.js", location="https://a.example/x"
     )
-    target = one("https://a.example/x", redirected_from=made_up, initiator=ROOT + "s.js")
-    found = page(root(), one(ROOT + "s.js", mime_type="text/javascript"), made_up, target)
+    target = exchange("https://a.example/x", redirected_from=made_up, initiator=ROOT + "s.js")
+    recipe = page(root(), exchange(ROOT + "s.js", mime_type="text/javascript"), made_up, target)
 
-    assert [thing.parent for thing in found.objects] == [None, 0, 1]
-    assert found.objects[2].found_by == "initiator"
-    assert found.repairs == {"internal_redirect_dropped": 1}
+    assert [thing.parent for thing in recipe.objects] == [None, 0, 1]
+    assert recipe.objects[2].found_by == "initiator"
+    assert recipe.repairs == {"internal_redirect_dropped": 1}
 
 
 def test_a_url_asked_twice_is_two_objects() -> None:
-    found = page(root(), one(ROOT + "x"), one(ROOT + "x"))
+    recipe = page(root(), exchange(ROOT + "x"), exchange(ROOT + "x"))
 
-    assert len(found.objects) == 3
-    assert found.repairs == {"url_asked_again": 1}
+    assert len(recipe.objects) == 3
+    assert recipe.repairs == {"url_asked_again": 1}
 
 
 def test_a_parent_is_the_redirect_then_the_initiator_then_the_referer_then_a_guess() -> None:
-    redirect = one(ROOT + "old", status=302, location=ROOT + "new", initiator=ROOT + "s.js")
-    found = page(
+    redirect = exchange(ROOT + "old", status=302, location=ROOT + "new", initiator=ROOT + "s.js")
+    recipe = page(
         root(),
-        one(ROOT + "s.js", mime_type="text/javascript", referer=ROOT),
+        exchange(ROOT + "s.js", mime_type="text/javascript", referer=ROOT),
         redirect,
-        one(ROOT + "new", initiator=ROOT + "s.js", referer=ROOT),
-        one(ROOT + "i", initiator=ROOT + "s.js", referer=ROOT),
-        one(ROOT + "r", initiator="http://unseen.example/", referer=ROOT + "#here"),
-        one(ROOT + "g"),
+        exchange(ROOT + "new", initiator=ROOT + "s.js", referer=ROOT),
+        exchange(ROOT + "i", initiator=ROOT + "s.js", referer=ROOT),
+        exchange(ROOT + "r", initiator="http://unseen.example/", referer=ROOT + "#here"),
+        exchange(ROOT + "g"),
     )
 
-    assert [(thing.parent, thing.found_by) for thing in found.objects] == [
+    assert [(thing.parent, thing.found_by) for thing in recipe.objects] == [
         (None, "start"),
         (0, "referer"),
         (1, "initiator"),
@@ -151,54 +151,54 @@ def test_a_parent_is_the_redirect_then_the_initiator_then_the_referer_then_a_gue
 
 
 def test_an_object_never_has_a_parent_that_comes_after_it() -> None:
-    found = page(root(), one(ROOT + "x", initiator=ROOT + "late.js"), one(ROOT + "late.js"))
+    recipe = page(root(), exchange(ROOT + "x", initiator=ROOT + "late.js"), exchange(ROOT + "late.js"))
 
-    assert found.objects[1].parent == 0
-    assert found.objects[1].found_by == "guess"
+    assert recipe.objects[1].parent == 0
+    assert recipe.objects[1].found_by == "guess"
 
 
 def test_a_redirect_is_asked_for_as_what_stands_at_its_end() -> None:
-    hop = one(ROOT + "1", status=302, mime_type="text/html", location=ROOT + "2")
-    again = one(ROOT + "2", status=302, mime_type="text/html", location=ROOT + "3")
-    found = page(root(), hop, again, one(ROOT + "3"))
+    hop = exchange(ROOT + "1", status=302, mime_type="text/html", location=ROOT + "2")
+    again = exchange(ROOT + "2", status=302, mime_type="text/html", location=ROOT + "3")
+    recipe = page(root(), hop, again, exchange(ROOT + "3"))
 
-    assert [thing.kind for thing in found.objects] == ["document", "image", "image", "image"]
+    assert [thing.kind for thing in recipe.objects] == ["document", "image", "image", "image"]
 
 
 def test_redirects_in_front_lead_to_the_main_document() -> None:
-    found = page(
+    recipe = page(
         root(status=301, mime_type="", location=ROOT),
         root(status=302, mime_type="", location=ROOT),
         root(),
-        one(ROOT + "x", referer=ROOT),
+        exchange(ROOT + "x", referer=ROOT),
     )
 
-    assert found.main == 2
-    assert [thing.parent for thing in found.objects] == [None, 0, 1, 2]
-    assert [thing.kind for thing in found.objects] == ["document", "document", "document", "image"]
+    assert recipe.main == 2
+    assert [thing.parent for thing in recipe.objects] == [None, 0, 1, 2]
+    assert [thing.kind for thing in recipe.objects] == ["document", "document", "document", "image"]
 
 
 def test_an_unknown_size_stays_unknown() -> None:
-    found = page(root(), one(ROOT + "x", body_bytes=None), one(ROOT + "y", body_bytes=0))
+    recipe = page(root(), exchange(ROOT + "x", body_bytes=None), exchange(ROOT + "y", body_bytes=0))
 
-    assert [thing.body_bytes for thing in found.objects] == [5, None, 0]
-    assert found.repairs == {"size_unknown": 1}
+    assert [thing.body_bytes for thing in recipe.objects] == [5, None, 0]
+    assert recipe.repairs == {"size_unknown": 1}
 
 
 def test_the_browsers_word_for_a_kind_goes_before_the_media_type() -> None:
     html = {"mime_type": "text/html"}
-    found = page(
+    recipe = page(
         root(),
-        one(ROOT + "1", resource_type="xhr", **html),
-        one(ROOT + "2", resource_type="ping", **html),
-        one(ROOT + "3", resource_type="texttrack", **html),
-        one(ROOT + "4", status=204, **html),
-        one(ROOT + "5", **html),
+        exchange(ROOT + "1", resource_type="xhr", **html),
+        exchange(ROOT + "2", resource_type="ping", **html),
+        exchange(ROOT + "3", resource_type="texttrack", **html),
+        exchange(ROOT + "4", status=204, **html),
+        exchange(ROOT + "5", **html),
     )
 
-    assert [thing.kind for thing in found.objects[1:]] == ["fetch", "fetch", "other", "fetch", "document"]
+    assert [thing.kind for thing in recipe.objects[1:]] == ["fetch", "fetch", "other", "fetch", "document"]
 
 
 def test_a_recording_of_nothing_is_refused() -> None:
     with pytest.raises(RecipeError, match=r"x\.har"):
-        page(one(ROOT, status=0))
+        page(exchange(ROOT, status=0))

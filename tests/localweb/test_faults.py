@@ -62,7 +62,7 @@ def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch
             assert (arrived.status, arrived.body) == (status, DOCUMENT)
         loop = Origin(scheme, "redirect-loop.test")
         arrived = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived
-        assert [one.headers["location"] for one in arrived.values()] == ["/again", "/"]
+        assert [answer.headers["location"] for answer in arrived.values()] == ["/again", "/"]
 
     faulty(scenario, mode)
 

@@ -54,9 +54,9 @@ class Ports(NamedTuple):
 def free_ports() -> Ports:
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in Ports._fields]
-        for one in sockets:
-            one.bind((ADDRESS, 0))
-        return Ports(*(one.getsockname()[1] for one in sockets))
+        for sock in sockets:
+            sock.bind((ADDRESS, 0))
+        return Ports(*(sock.getsockname()[1] for sock in sockets))
 
 
 @pytest.fixture(scope="module")

@@ -94,15 +94,15 @@ def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch:
         )
         for connection in web.log.connections
     } == {
-        one.client_port: (
-            one.protocol,
-            one.tcp_bytes,
-            one.plaintext_bytes,
-            one.handshake_bytes,
-            one.ticket_bytes,
-            one.frame_bytes,
+        observation.client_port: (
+            observation.protocol,
+            observation.tcp_bytes,
+            observation.plaintext_bytes,
+            observation.handshake_bytes,
+            observation.ticket_bytes,
+            observation.frame_bytes,
         )
-        for one in seen.values()
+        for observation in seen.values()
     }
 
 
@@ -201,19 +201,22 @@ def test_every_host_has_an_address_and_a_certificate_of_its_own(pages: list[Page
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         _, writer = await asyncio.open_connection(*endpoint, ssl=context, server_hostname=origin.host)
-        found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        certificate_der: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         writer.close()
-        return found
+        return certificate_der
 
     async def scenario() -> None:
         async with LocalWeb(pages, mode=Mode.H2) as web:
             origins = list(by_origin(web))
             endpoints = [web.endpoint(origin) for origin in origins]
-            found = [await certificate(*pair) for pair in zip(origins, endpoints, strict=True)]
+            certificates = [await certificate(*pair) for pair in zip(origins, endpoints, strict=True)]
         assert len({address for address, _ in endpoints}) == len(origins) > 15
         assert all(address.startswith("127.20.") for address, _ in endpoints)
-        assert len(set(found)) == len(origins)
-        assert all(origin.host.encode() in one for origin, one in zip(origins, found, strict=True))
+        assert len(set(certificates)) == len(origins)
+        assert all(
+            origin.host.encode() in certificate_bytes
+            for origin, certificate_bytes in zip(origins, certificates, strict=True)
+        )
 
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
@@ -256,8 +259,8 @@ def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
 
 def test_two_webs_play_side_by_side(pages: list[Page], fetch: Fetch) -> None:
     async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.H1) as one, LocalWeb(pages, mode=Mode.H2) as other:
-            for web in (one, other):
+        async with LocalWeb(pages, mode=Mode.H1) as clear_web, LocalWeb(pages, mode=Mode.H2) as other:
+            for web in (clear_web, other):
                 origin = web.played[0].answers[0].origin
                 await fetch(origin, web.endpoint(origin), ["/"])
                 assert len(web.log.responses) == 1

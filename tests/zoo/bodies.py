@@ -36,7 +36,7 @@ def informed(then: Handler) -> Handler:
     return handle
 
 
-def one(case_id: str, handler: Handler, options: str = "{}") -> Case:
+def fetch_case(case_id: str, handler: Handler, options: str = "{}") -> Case:
     """Return a case of one fetch."""
     return Case(id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});")
 
@@ -44,35 +44,35 @@ def one(case_id: str, handler: Handler, options: str = "{}") -> Case:
 BODIES = Page(
     host="bodies.test",
     cases=(
-        one("plain", answer(TEXT)),
-        one("gzip", answer(GZIP, "content-encoding: gzip")),
-        one("br", answer(BROTLI, "content-encoding: br")),
-        one("zstd", answer(ZSTD, "content-encoding: zstd")),
+        fetch_case("plain", answer(TEXT)),
+        fetch_case("gzip", answer(GZIP, "content-encoding: gzip")),
+        fetch_case("br", answer(BROTLI, "content-encoding: br")),
+        fetch_case("zstd", answer(ZSTD, "content-encoding: zstd")),
         Case(
             id="chunked",
             routes={"HERE/x": pieces(b"abc", TEXT, b"d" * 70_000)},
             script="await get('HERE/x');",
             apart=dict.fromkeys(("h2", "h3"), CHUNKS_ARE_HTTP1),
         ),
-        one("unknown-length", pieces(b"abc", TEXT, pause_s=0.02)),
-        one("trailers", pieces(TEXT, trailers=("x-checksum: 1",))),
-        one("empty", answer(b"")),
+        fetch_case("unknown-length", pieces(b"abc", TEXT, pause_s=0.02)),
+        fetch_case("trailers", pieces(TEXT, trailers=("x-checksum: 1",))),
+        fetch_case("empty", answer(b"")),
         Case(
             id="to-close",
             routes={"HERE/x": to_close},
             script="await get('HERE/x');",
             apart=dict.fromkeys(("h2", "h3"), "the end of a stream is not the end of its connection"),
         ),
-        one("large-header", answer(TEXT, f"x-large: {'h' * 60_000}")),
-        one("interim", informed(answer(TEXT))),
-        one("upload", answer(b"thanks"), "{method: 'POST', body: 'x'.repeat(40000)}"),
+        fetch_case("large-header", answer(TEXT, f"x-large: {'h' * 60_000}")),
+        fetch_case("interim", informed(answer(TEXT))),
+        fetch_case("upload", answer(b"thanks"), "{method: 'POST', body: 'x'.repeat(40000)}"),
         Case(
             id="data-and-blob",
             routes={},
             script="await get('data:text/plain,x'); await get(URL.createObjectURL(new Blob(['x'])));",
         ),
-        one("204", bodiless(status=204)),
-        one("204-end-apart", bodiless(status=204, end_apart=True)),
+        fetch_case("204", bodiless(status=204)),
+        fetch_case("204-end-apart", bodiless(status=204, end_apart=True)),
         Case(
             id="304", routes={"HERE/x": revalidated(TEXT)}, script="await get('HERE/x'); await get('HERE/x');"
         ),
@@ -81,9 +81,9 @@ BODIES = Page(
             routes={"HERE/x": revalidated(TEXT, end_apart=True)},
             script="await get('HERE/x'); await get('HERE/x');",
         ),
-        one("404", answer(TEXT, status=404)),
-        one("500", answer(b"sorry", status=500)),
-        one("head", answer(TEXT, NO_STORE), "{method: 'HEAD'}"),
+        fetch_case("404", answer(TEXT, status=404)),
+        fetch_case("500", answer(b"sorry", status=500)),
+        fetch_case("head", answer(TEXT, NO_STORE), "{method: 'HEAD'}"),
         Case(
             id="cookies",
             routes={

@@ -119,14 +119,14 @@ class Page:
 
     def initiators(self, protocol: str) -> dict[tuple[str, str], tuple[str, str] | None]:
         """Return, by host and path, host and path of the initiator; None if neither log names it."""
-        found: dict[tuple[str, str], tuple[str, str] | None] = {}
+        collected: dict[tuple[str, str], tuple[str, str] | None] = {}
         for case in self.played(protocol):
             for key in case.routes:
                 by = case.initiators.get(key, PAGE)
-                found[case.place(key, self.host)] = (
+                collected[case.place(key, self.host)] = (
                     None if by is None else (self.host, "/") if by == PAGE else case.place(by, self.host)
                 )
-        return found
+        return collected
 
 
 def by_path(answers: Mapping[str, Handler]) -> Handler:

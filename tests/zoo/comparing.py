@@ -79,7 +79,7 @@ class Visited:
     @functools.cached_property
     def sent(self) -> dict[Where, dict[str, Any]]:
         """The server's responses that began."""
-        ends = {one["id"]: end for end, one in self.sent_connections.items()}
+        ends = {connection["id"]: end for end, connection in self.sent_connections.items()}
         return {
             (ends[response["connection_id"]], response["position"], response["stream_id"]): response
             | {"path": response["path"].partition("?")[0]}
@@ -90,13 +90,13 @@ class Visited:
     @functools.cached_property
     def received(self) -> dict[Where, dict[str, Any]]:
         """The crawler's responses that crossed the network."""
-        found = {}
+        collected = {}
         for row in self.seen["responses"]:
             if row["wire_bytes"] is not None:
                 where = (self.ends.get(row["connection_id"]), row["position"], row["stream_id"])
-                assert where not in found, f"{self}: two responses in one place: {row}"
-                found[where] = row
-        return found
+                assert where not in collected, f"{self}: two responses in one place: {row}"
+                collected[where] = row
+        return collected
 
     def unknown(self, case_id: str) -> dict[str, int]:
         """Count the responses of a case whose size is unknown, by reason."""
@@ -109,21 +109,21 @@ class Visited:
 
     def equal(self, case_id: str) -> tuple[int, int]:
         """Count the responses of a case that are equal, and those that the server sent."""
-        wheres = [where for where, one in self.sent.items() if self.case_of(one) == case_id]
+        wheres = [where for where, row in self.sent.items() if self.case_of(row) == case_id]
         alike = [_sizes(self.received.get(where)) == _sizes(self.sent[where]) for where in wheres]
         return sum(alike), len(alike)
 
     def wrong_responses(self) -> Iterator[str]:
         """Responses that differ from the server's, that it did not send, or that were lost."""
         for where in self.received.keys() | self.sent.keys():
-            found, sent = self.received.get(where), self.sent.get(where)
-            either = found or sent
+            row, sent = self.received.get(where), self.sent.get(where)
+            either = row or sent
             assert either is not None
             at_most = self.is_bounded(either)
-            if at_most and (found is None or (sent is not None and _is_part(found, sent))):
+            if at_most and (row is None or (sent is not None and _is_part(row, sent))):
                 continue
-            if _sizes(found) != _sizes(sent):
-                yield f"{self} {self.case_of(either)}: {where} got {_sizes(found)}, sent {_sizes(sent)}"
+            if _sizes(row) != _sizes(sent):
+                yield f"{self} {self.case_of(either)}: {where} got {_sizes(row)}, sent {_sizes(sent)}"
 
     def wrong_completeness(self) -> Iterator[str]:
         """Responses that are complete and not said to be, or the reverse."""
@@ -139,7 +139,7 @@ class Visited:
 
     def wrong_connections(self) -> Iterator[str]:
         """Connections that differ from the server's or the capture's."""
-        bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
+        bounded = {where[0] for where, row in self.sent.items() if self.is_bounded(row)}
         for ends in self.sent_connections.keys() - set(self.ends.values()):
             if unheard := self.sent_connections[ends]["plaintext_bytes"]:
                 yield (
@@ -149,7 +149,7 @@ class Visited:
         for row in self.seen["connections"]:
             ends = self.ends[row["id"]]
             sent = self.sent_connections.get(ends)
-            cases = sorted({self.case_of(one) for where, one in self.received.items() if where[0] == ends})
+            cases = sorted({self.case_of(row) for where, row in self.received.items() if where[0] == ends})
             who = f"{self} connection {ends} of {cases}"
             if sent is None:
                 yield f"{who}: the server has not heard of it"
@@ -172,51 +172,51 @@ class Visited:
     def wrong_packets(self) -> Iterator[str]:
         """Connections whose captured packets carried other than tcpdump's,
         or than the browser read where it reads all."""
-        bounded = {where[0] for where, one in self.sent.items() if self.is_bounded(one)}
+        bounded = {where[0] for where, row in self.sent.items() if self.is_bounded(row)}
         for row in self.seen["connections"]:
-            ends, found, read = self.ends[row["id"]], row["packet_bytes"], row["received_bytes"]
+            ends, packets, read = self.ends[row["id"]], row["packet_bytes"], row["received_bytes"]
             sent = self.sent_connections.get(ends)
-            cases = {self.case_of(one) for where, one in self.received.items() if where[0] == ends} - {PAGE}
+            cases = {self.case_of(row) for where, row in self.received.items() if where[0] == ends} - {PAGE}
             reads_all = row["response_count"] and ends not in bounded
-            if found is None or sent is None:
+            if packets is None or sent is None:
                 continue
             carried = self._carried(ends, sent)
             most = read if reads_all and not any(self.cases[case].unread_end for case in cases) else carried
-            if not read <= found <= min(most, carried):
-                yield f"{self} connection {ends}: {found} in packets, {carried} in the file, {read} read"
+            if not read <= packets <= min(most, carried):
+                yield f"{self} connection {ends}: {packets} in packets, {carried} in the file, {read} read"
 
     def wrong_requests(self) -> Iterator[str]:
         """Requests whose header or priority differs from what the server read."""
         for where in self.received.keys() & self.sent.keys():
             row, sent = self.received[where], self.sent[where]
-            found = row["request_header_bytes"], *(row[name] for name in PRIORITY)
+            asked = row["request_header_bytes"], *(row[name] for name in PRIORITY)
             wanted = sent["request_header_bytes"], *_signal(sent), *(sent["h2_priority"] or [None] * 3)
-            if found != wanted:
+            if asked != wanted:
                 yield (
-                    f"{self} {self.case_of(row)}: {row['path']} asked with {found}, the server read {wanted}"
+                    f"{self} {self.case_of(row)}: {row['path']} asked with {asked}, the server read {wanted}"
                 )
 
     def wrong_records(self) -> Iterator[str]:
         """Connections whose first TLS records differ from the server's;
         the browser may not have read them all."""
         for row in self.seen["connections"]:
-            found, sent = row["first_record_bytes"] or [], self.sent_connections[self.ends[row["id"]]]
+            records, sent = row["first_record_bytes"] or [], self.sent_connections[self.ends[row["id"]]]
             is_read = row["decrypted_bytes"] == sent["plaintext_bytes"] and not self.page.security.odd
-            if found != sent["record_bytes"][: RECORDS_KEPT if is_read else len(found)]:
-                yield f"{self} connection {row['id']}: records {found}, sent {sent['record_bytes']}"
+            if records != sent["record_bytes"][: RECORDS_KEPT if is_read else len(records)]:
+                yield f"{self} connection {row['id']}: records {records}, sent {sent['record_bytes']}"
 
     def _carried(self, ends: Ends, sent: dict[str, Any]) -> int:
         if sent["protocol"] == "h3":
             return sum(size for _, size in self._datagrams(ends, sent))
         wanted = [ends[0], ends[1], sent["client_address"], sent["client_port"]]
-        return sum(size for *found, size in self.seen["truth"]["tcp"] if found == wanted)
+        return sum(size for *ends, size in self.seen["truth"]["tcp"] if ends == wanted)
 
     def _datagrams(self, ends: Ends, sent: dict[str, Any]) -> list[tuple[int, int]]:
         wanted = [ends[0], ends[1], sent["client_address"], sent["client_port"]]
         return [
             datagram
-            for *found, datagrams in self.seen["truth"]["udp"]
-            if found == wanted
+            for *ends, datagrams in self.seen["truth"]["udp"]
+            if ends == wanted
             for datagram in datagrams
         ]
 
@@ -234,13 +234,13 @@ class Visited:
         for row in rows.values():
             place = row["host"], row["path"]
             by = rows.get(row["initiator_id"])
-            found = None if by is None else (by["host"], by["path"])
+            initiator = None if by is None else (by["host"], by["path"])
             if row["from_cache"]:  # which of those that asked for it came first is the network's answer
                 continue
             if place not in wanted:
                 yield f"{self} {self.case_of(row)}: nobody should have asked for {place}"
-            elif found != wanted[place]:
-                yield f"{self} {self.case_of(row)}: {place} was asked for by {wanted[place]}, not {found}"
+            elif initiator != wanted[place]:
+                yield f"{self} {self.case_of(row)}: {place} was asked for by {wanted[place]}, not {initiator}"
 
     def wrong_order(self) -> Iterator[str]:
         """Responses whose times are out of order, among the crawler's times or against the server's."""
@@ -276,11 +276,11 @@ class Visited:
         )
 
 
-def _sizes(one: dict[str, Any] | None) -> tuple[Any, ...] | None:
+def _sizes(row: dict[str, Any] | None) -> tuple[Any, ...] | None:
     """Return the fields that must be equal."""
     what = ("protocol", "method", "scheme", "host", "path", "status")
     sizes = ("wire_bytes", "header_bytes", "body_bytes")
-    return None if one is None else tuple(one[name] for name in what + sizes)
+    return None if row is None else tuple(row[name] for name in what + sizes)
 
 
 def _signal(sent: dict[str, Any]) -> tuple[int | None, bool | None]:
@@ -293,11 +293,11 @@ def _signal(sent: dict[str, Any]) -> tuple[int | None, bool | None]:
     return urgency, "i" in members
 
 
-def _is_part(found: dict[str, Any], sent: dict[str, Any]) -> bool:
+def _is_part(collected: dict[str, Any], sent: dict[str, Any]) -> bool:
     """Return whether the browser read at most what was sent."""
-    same = all(found[name] == sent[name] for name in ("protocol", "method", "host", "path", "status"))
+    same = all(collected[name] == sent[name] for name in ("protocol", "method", "host", "path", "status"))
     sizes = ("wire_bytes", "header_bytes", "body_bytes")
-    return same and all(found[name] is None or found[name] <= sent[name] for name in sizes)
+    return same and all(collected[name] is None or collected[name] <= sent[name] for name in sizes)
 
 
 def _connection(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -44,7 +44,9 @@ def message(
     return handle
 
 
-def one(case_id: str, handler: Handler, options: str = "{}", apart: dict[str, str] = HTTP1_ALONE) -> Case:
+def fetch_case(
+    case_id: str, handler: Handler, options: str = "{}", apart: dict[str, str] = HTTP1_ALONE
+) -> Case:
     """Return a case of one fetch."""
     return Case(
         id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});", apart=apart
@@ -53,7 +55,7 @@ def one(case_id: str, handler: Handler, options: str = "{}", apart: dict[str, st
 
 def begun(case_id: str, begin: bytes) -> Case:
     """Return a case of a response whose status line begins with other bytes."""
-    return one(case_id, message(begin + LENGTH, HELLO, 11))
+    return fetch_case(case_id, message(begin + LENGTH, HELLO, 11))
 
 
 STATUS_LINES = (
@@ -62,12 +64,14 @@ STATUS_LINES = (
     begun("two-lf-before-status-line", b"\n\n" + OK),
     begun("lower-case-version", b"http/1.1 200 OK\r\n"),
     begun("no-status-number", b"HTTP/1.1\r\n"),
-    one("zeros-before-status", message(b"HTTP/1.1 000404 Not Found\r\n" + LENGTH, HELLO, 11, status=404)),
+    fetch_case(
+        "zeros-before-status", message(b"HTTP/1.1 000404 Not Found\r\n" + LENGTH, HELLO, 11, status=404)
+    ),
     begun("bare-cr", OK + b"X-Odd: 1\rX-Odd: 2\r"),
     begun("interim-101", b"HTTP/1.1 101 Switching Protocols\r\nTransfer-Encoding: chunked\r\n\r\n" + OK),
-    one("no-status-line", message(b"", HELLO, 11, close=True)),
-    one("short-no-status-line", message(b"", b"hello", 5, close=True), apart=HTTP1_ALONE | CLEAR),
-    one(
+    fetch_case("no-status-line", message(b"", HELLO, 11, close=True)),
+    fetch_case("short-no-status-line", message(b"", b"hello", 5, close=True), apart=HTTP1_ALONE | CLEAR),
+    fetch_case(
         "cut-header",
         message(OK + b"Content-Length: 11\r\n", close=True, whole=False),
         apart=HTTP1_ALONE | CLEAR,
@@ -75,26 +79,30 @@ STATUS_LINES = (
 )
 
 CHUNK_DETECTION = (
-    one("folded-chunked", message(OK + b"Transfer-Encoding:\r\n chunked\r\n\r\n", CHUNKS, 11)),
-    one("chunked-in-list", message(OK + b"Transfer-Encoding: gzip,\tCHUNKED \r\n\r\n", CHUNKS, 11)),
-    one("x-chunked", message(OK + b"Transfer-Encoding: x-chunked\r\n" + LENGTH, HELLO, 11)),
-    one("chunked-by-http-1.0", message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True)),
-    one("chunked-in-apostrophes", message(OK + b"Transfer-Encoding: 'a, chunked, b'\r\n\r\n", CHUNKS, 11)),
+    fetch_case("folded-chunked", message(OK + b"Transfer-Encoding:\r\n chunked\r\n\r\n", CHUNKS, 11)),
+    fetch_case("chunked-in-list", message(OK + b"Transfer-Encoding: gzip,\tCHUNKED \r\n\r\n", CHUNKS, 11)),
+    fetch_case("x-chunked", message(OK + b"Transfer-Encoding: x-chunked\r\n" + LENGTH, HELLO, 11)),
+    fetch_case(
+        "chunked-by-http-1.0", message(b"HTTP/1.0 200 OK\r\n" + CHUNKED, CHUNKS, len(CHUNKS), close=True)
+    ),
+    fetch_case(
+        "chunked-in-apostrophes", message(OK + b"Transfer-Encoding: 'a, chunked, b'\r\n\r\n", CHUNKS, 11)
+    ),
     # The bytes are as many as the Content-Length says. Chromium ignores that header here,
     # but then takes the body for whole.
-    one(
+    fetch_case(
         "cut-chunks-of-length",
         message(OK + b"Content-Length: 5\r\n" + CHUNKED, b"5\r\nhello\r\n", 5, close=True, whole=False),
     ),
-    one("chunked-and-length", message(OK + b"Content-Length: 3\r\n" + CHUNKED, CHUNKS, 11)),
+    fetch_case("chunked-and-length", message(OK + b"Content-Length: 3\r\n" + CHUNKED, CHUNKS, 11)),
 )
 
 AFTERWARDS = (
-    one("after-length", message(OK + LENGTH, HELLO, 11, LATE)),
-    one("after-last-chunk", message(OK + CHUNKED, CHUNKS, 11, LATE)),
-    one("after-204", message(b"HTTP/1.1 204 No Content\r\n\r\n", after=LATE, status=204)),
-    one("after-205", message(b"HTTP/1.1 205 Reset Content\r\n" + LENGTH, after=HELLO, status=205)),
-    one("after-head", message(OK + LENGTH, after=HELLO), "{method: 'HEAD'}"),
+    fetch_case("after-length", message(OK + LENGTH, HELLO, 11, LATE)),
+    fetch_case("after-last-chunk", message(OK + CHUNKED, CHUNKS, 11, LATE)),
+    fetch_case("after-204", message(b"HTTP/1.1 204 No Content\r\n\r\n", after=LATE, status=204)),
+    fetch_case("after-205", message(b"HTTP/1.1 205 Reset Content\r\n" + LENGTH, after=HELLO, status=205)),
+    fetch_case("after-head", message(OK + LENGTH, after=HELLO), "{method: 'HEAD'}"),
 )
 
 
@@ -113,7 +121,7 @@ def framed(*frames: tuple[int, int, int | None, bytes]) -> Handler:
         for part in (frames[:ends], frames[ends:]):
             # At once, since nothing may come between a HEADERS frame and its CONTINUATION.
             await reply.write_frames(
-                b"".join(frame(*one, of=reply.entry.stream_id) for one in part), end=True
+                b"".join(frame(*arguments, of=reply.entry.stream_id) for arguments in part), end=True
             )
 
     return handle

@@ -89,15 +89,15 @@ class RawWeb:
     async def _answer(self, request: Request, reply: Reply) -> None:
         host = request.headers["host"]
         self.asked.append((host, request.target, dict(request.headers)))
-        found = self.answers.get(host + request.path) or answer(b"nothing here", status="404 Not Found")
-        await asyncio.sleep(found.pause_s)
-        wire, body = found.wire, found.body_bytes
+        response = self.answers.get(host + request.path) or answer(b"nothing here", status="404 Not Found")
+        await asyncio.sleep(response.pause_s)
+        wire, body = response.wire, response.body_bytes
         if request.method == "HEAD":
             wire, body = wire[: len(wire) - body], 0
         self.sent.append((request.method, host, request.path, len(wire), body))
-        await reply.write(wire, body_bytes=body, end=not found.stall)
-        if found.reset:
+        await reply.write(wire, body_bytes=body, end=not response.stall)
+        if response.reset:
             await asyncio.sleep(0.2)  # a reset overtakes what is still in the client's buffer
             await reply.reset()
-        elif found.close:
+        elif response.close:
             await reply.close()

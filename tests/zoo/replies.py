@@ -148,14 +148,14 @@ def ranges(whole: bytes, *lines: str) -> Handler:
     """Serve a file in ranges (RFC 9110 §14)."""
 
     async def handle(request: Request, reply: Reply) -> None:
-        found = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
-        if found is None:
+        match = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
+        if match is None:
             await answer(whole, "accept-ranges: bytes", *lines)(request, reply)
             return
-        start, stop = int(found[1]), min(int(found[2] or len(whole)), len(whole) - 1)
-        told = f"content-range: bytes {start}-{stop}/{len(whole)}"
+        start, stop = int(match[1]), min(int(match[2] or len(whole)), len(whole) - 1)
+        content_range = f"content-range: bytes {start}-{stop}/{len(whole)}"
         part = whole[start : stop + 1]
-        await answer(part, told, "accept-ranges: bytes", *lines, status=206)(request, reply)
+        await answer(part, content_range, "accept-ranges: bytes", *lines, status=206)(request, reply)
 
     return handle
 

@@ -29,7 +29,7 @@ Result: TypeAlias = "dict[str, dict[str, dict[str, Any]]]"
 
 def result(visits: Iterable[Visited]) -> Result:
     """Return the result of a run."""
-    found: Result = {}
+    result: Result = {}
     for visited in visits:
         for case in visited.cases.values():
             equal, of = visited.equal(case.id)
@@ -38,18 +38,18 @@ def result(visits: Iterable[Visited]) -> Result:
                 if case.bounded
                 else {"equal": equal, "of": of, "unknown": visited.unknown(case.id)}
             )
-            found.setdefault(case.id, {})[visited.protocol] = cell
-    return found
+            result.setdefault(case.id, {})[visited.protocol] = cell
+    return result
 
 
-def table(found: Result) -> str:
+def table(result: Result) -> str:
     """Return the table as CSV: a row for each case, with its cells and what is to be said of them."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")
     rows.writerow(["case", *(TITLES[name] for name in PROTOCOLS), "note"])
     for page in PAGES:
         for case in page.cases:
-            cells = (_cell(found.get(case.id, {}).get(name)) for name in PROTOCOLS)
+            cells = (_cell(result.get(case.id, {}).get(name)) for name in PROTOCOLS)
             rows.writerow([case.id, *cells, _note(case)])
     return written.getvalue()
 
@@ -64,9 +64,9 @@ def _note(case: Case) -> str:
     return "; ".join(notes)
 
 
-def totals(found: Result) -> str:
+def totals(result: Result) -> str:
     """Return the numbers of all responses by protocol, in a line of Markdown."""
-    return f"In all: {', '.join(_total(found, name) for name in PROTOCOLS)}.\n"
+    return f"In all: {', '.join(_total(result, name) for name in PROTOCOLS)}.\n"
 
 
 def _cell(cell: dict[str, Any] | None) -> str:
@@ -78,15 +78,15 @@ def _cell(cell: dict[str, Any] | None) -> str:
     return f"{cell['equal']} of {cell['of']}{unknown}"
 
 
-def _total(found: Result, protocol: str) -> str:
-    cells = [cells[protocol] for cells in found.values() if "equal" in cells.get(protocol, {})]
+def _total(result: Result, protocol: str) -> str:
+    cells = [cells[protocol] for cells in result.values() if "equal" in cells.get(protocol, {})]
     return f"{TITLES[protocol]} {sum(cell['equal'] for cell in cells)} of {sum(cell['of'] for cell in cells)}"
 
 
-def save(found: Result) -> None:
+def save(result: Result) -> None:
     """Save the result for the table."""
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    RESULT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
 
 
 def main() -> None:
@@ -95,9 +95,9 @@ def main() -> None:
         raise SystemExit(f"no {RESULT.relative_to(ROOT)}: run pytest tests/crawler/visit/test_zoo.py first")
     before, begin, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    found = json.loads(RESULT.read_text())
-    PAGE.write_text(before + begin + totals(found) + END + after)
-    TABLE.write_text(table(found))
+    result = json.loads(RESULT.read_text())
+    PAGE.write_text(before + begin + totals(result) + END + after)
+    TABLE.write_text(table(result))
 
 
 if __name__ == "__main__":

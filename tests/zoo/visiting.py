@@ -39,11 +39,11 @@ def visit_all(protocol: Spoken) -> list[dict[str, Any]]:
 
 
 async def _visit_all(protocol: Spoken) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = []
+    visits: list[dict[str, Any]] = []
     async with async_playwright() as playwright:
         for _, pages in itertools.groupby(visited_pages(protocol), key=lambda page: page.security):
-            told += await _visit_web(playwright, protocol, list(pages))
-    return told
+            visits += await _visit_web(playwright, protocol, list(pages))
+    return visits
 
 
 async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[Page]) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
         "tcp": [[*ends, size] for ends, size in captured.carried.tcp.items()],
         "udp": [[*ends, datagrams] for ends, datagrams in captured.carried.udp.items()],
     }
-    return [one | {"truth": truth} for one in seen]
+    return [observation | {"truth": truth} for observation in seen]
 
 
 async def _visit_one(browser: Browser, page: Page) -> dict[str, Any]:

@@ -65,11 +65,11 @@ async def attacked(program: Path, guard: Guard | None) -> dict[str, Any]:
         async with Browser.launch(program, guard=guard):
             pass
     except LaunchFailed as exc:
-        said = str(exc.__cause__)
-        _, found, got = said.partition("GOT ")
-        assert found, said
-        told: dict[str, Any] = json.loads(got.splitlines()[0])
-        return told
+        error = str(exc.__cause__)
+        _, marker, got = error.partition("GOT ")
+        assert marker, error
+        result: dict[str, Any] = json.loads(got.splitlines()[0])
+        return result
     raise AssertionError("it is no browser")
 
 
@@ -84,9 +84,9 @@ def is_gone(guard: Guard | None) -> bool:
 
 def play(folder: Path, *, with_guard: bool) -> dict[str, Any]:
     data, temporary, place = folder / "data", folder / "temporary", folder / "browser"
-    for one, mode in ((data, 0o755), (temporary, 0o711), (place, 0o755)):
-        one.mkdir()
-        one.chmod(mode)
+    for path, mode in ((data, 0o755), (temporary, 0o711), (place, 0o755)):
+        path.mkdir()
+        path.chmod(mode)
     program = place / "chromium"
     shutil.copy(ATTACKER, program)
     tempfile.tempdir = os.environ["TMPDIR"] = str(temporary)

@@ -32,7 +32,7 @@ def content(path: Path) -> bytes:
 def replaced(temporary: str) -> list[str]:
     """Files of the crawler in place of which there is now one of ours;
     nothing outside its temporary folder is tried."""
-    found = []
+    collected = []
     home = os.environ["HOME"]  # which may lie below a folder that we cannot list
     for folder in (temporary, *([home] if home.startswith(temporary) else [])):
         for place, _, names in os.walk(folder):
@@ -42,8 +42,8 @@ def replaced(temporary: str) -> list[str]:
                         ours = path.with_name("ours")
                         ours.touch()
                         ours.rename(path)
-                        found.append(path.name)
-    return sorted(found)
+                        collected.append(path.name)
+    return sorted(collected)
 
 
 def rows(folder: str) -> str:
@@ -90,15 +90,15 @@ def main() -> None:
     secret, marker = targets["secret"].encode(), targets["marker"].encode()
     folders = [targets["data"], targets["temporary"]]
     got = {
-        "environment": [one for one in os.environ if secret in os.environ[one].encode()],
+        "environment": [name for name in os.environ if secret in os.environ[name].encode()],
         "environments": sum(secret in content(process / "environ") for process in processes()),
         "command_lines": sum(marker in content(process / "cmdline") for process in processes()),
         "folders": [folder for folder in folders if Path(folder).exists()],
         "database": rows(targets["database"]),
         "replaced": replaced(targets["temporary"]),
         "switched": is_written(SWITCH),
-        "writable": [one for one in ("/", "/etc", "/usr", "/dev") if os.access(one, os.W_OK)],
-        "sockets": [one for one in ("/run", "/var/run") if Path(one).exists()],
+        "writable": [path for path in ("/", "/etc", "/usr", "/dev") if os.access(path, os.W_OK)],
+        "sockets": [path for path in ("/run", "/var/run") if Path(path).exists()],
         "undone": undone(),
     }
     print("GOT", json.dumps(got), file=sys.stderr, flush=True)

@@ -19,12 +19,12 @@ def namespaces(pid: int) -> dict[str, str]:
 
 def mounts(pid: int) -> list[dict[str, Any]]:
     """List a process's mounts: path, whether writable, type and source folder."""
-    found = []
+    collected = []
     for line in Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8").splitlines():
         _, _, _, root, point, options, *_ = line.split(" ")
         kind = line.partition(" - ")[2].split(" ")[0]
-        found.append({"at": point, "writable": "rw" in options.split(","), "kind": kind, "of": root})
-    return found
+        collected.append({"at": point, "writable": "rw" in options.split(","), "kind": kind, "of": root})
+    return collected
 
 
 def process(pid: int) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def process(pid: int) -> dict[str, Any]:
         "root": str(Path(f"/proc/{pid}/root").readlink()),
         "mounts": mounts(pid),
         "variables": sorted(
-            found[0].decode() for part in given.split(b"\0") if (found := VARIABLE.match(part)) is not None
+            match[0].decode() for part in given.split(b"\0") if (match := VARIABLE.match(part)) is not None
         ),
     }
 
@@ -59,8 +59,8 @@ def process(pid: int) -> dict[str, Any]:
 def confined(browser: int) -> list[dict[str, Any]]:
     """Describe bubblewrap and its descendants, which are the browser,
     but not the crawler's `tee` beside them."""
-    told = [process(pid) for pid in [browser, *processes.list_descendants(browser)]]
-    return [one for one in told if one["kind"] != "tee"]
+    result = [process(pid) for pid in [browser, *processes.list_descendants(browser)]]
+    return [process for process in result if process["kind"] != "tee"]
 
 
 def ourselves() -> dict[str, Any]:

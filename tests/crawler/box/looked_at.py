@@ -21,9 +21,9 @@ async def looked_at(guard: Guard | None) -> list[dict[str, Any]]:
         context = await browser.context()
         page = await context.new_page()
         await page.goto("data:text/html,<title>a page")
-        told = confined(browser.pid)
+        result = confined(browser.pid)
         await context.close()
-        return told
+        return result
 
 
 def play(*, with_guard: bool) -> dict[str, Any]:

@@ -76,22 +76,22 @@ def test_a_folder_of_programs_that_others_can_replace_is_refused(tmp_path: Path)
 def test_a_browsers_fifos_lie_in_a_folder_that_no_other_user_can_enter(
     chromium: Path, tmp_path: Path
 ) -> None:
-    async def made() -> dict[str, tuple[int, int]]:
+    async def read_modes() -> dict[str, tuple[int, int]]:
         async with Browser.launch(chromium):
             (folder,) = tmp_path.glob("firstflight-*")
             return {
-                one.name: (one.stat().st_uid, one.stat().st_mode & 0o777)
-                for one in (folder, *folder.iterdir())
-                if one.name in {folder.name, "launcher", "netlog"}
+                path.name: (path.stat().st_uid, path.stat().st_mode & 0o777)
+                for path in (folder, *folder.iterdir())
+                if path.name in {folder.name, "launcher", "netlog"}
             }
 
     tempfile.tempdir = str(tmp_path)
     try:
-        found = asyncio.run(made())
+        result = asyncio.run(read_modes())
     finally:
         tempfile.tempdir = None
-    assert {uid for uid, _ in found.values()} == {os.geteuid()}
-    assert sorted(mode for _, mode in found.values()) == [0o622, 0o700, 0o700]
+    assert {uid for uid, _ in result.values()} == {os.geteuid()}
+    assert sorted(mode for _, mode in result.values()) == [0o622, 0o700, 0o700]
 
 
 def test_all_processes_of_a_browser_end_with_bubblewrap(chromium: Path) -> None:
@@ -120,7 +120,7 @@ def test_the_environment_has_listed_names_alone(monkeypatch: pytest.MonkeyPatch)
 def test_a_browser_outside_usr_is_seen_with_its_folder_alone(tmp_path: Path) -> None:
     program = tmp_path / "own" / "chromium"
     call = box.box_command(program, memory_bytes=2**30)
-    assert [one for one in call if one.startswith(str(tmp_path))] == [
+    assert [argument for argument in call if argument.startswith(str(tmp_path))] == [
         str(program.parent),
         str(program.parent),
         str(program),
@@ -185,9 +185,9 @@ except OSError as exc:
 """
     for _ in range(2):
         (line,) = boxed(script)
-        made, _, said = line.partition(" ")
-        assert int(made) < 20
-        assert said == "Resource temporarily unavailable"
+        started, _, words = line.partition(" ")
+        assert int(started) < 20
+        assert words == "Resource temporarily unavailable"
 
 
 def test_without_a_filter_for_the_processor_there_is_no_box(monkeypatch: pytest.MonkeyPatch) -> None:

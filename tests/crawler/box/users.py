@@ -49,5 +49,5 @@ def played(user: str, module: str, *arguments: str) -> dict[str, Any]:
         timeout=WITHIN_S,
     )
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result

@@ -39,10 +39,10 @@ async def launched(drivers: Drivers, chromium: Path, flags: list[str]) -> AsyncI
 
 
 def test_a_driver_that_dies_costs_its_browsers_and_is_replaced(chromium: Path) -> None:
-    said: list[str] = []
+    lines: list[str] = []
 
     async def crawl() -> list[object]:
-        async with RawWeb({"a.test/": html("hello")}) as web, Drivers(said.append) as drivers:
+        async with RawWeb({"a.test/": html("hello")}) as web, Drivers(lines.append) as drivers:
             async with launched(drivers, chromium, web.browser_flags) as browser:
                 first = drivers.pid
                 assert first is not None
@@ -56,7 +56,7 @@ def test_a_driver_that_dies_costs_its_browsers_and_is_replaced(chromium: Path) -
                 return [again, drivers.pid == first]
 
     assert asyncio.run(crawl()) == ["ok", False]
-    assert said == ["Playwright's driver died: another is started, and its browsers with it"]
+    assert lines == ["Playwright's driver died: another is started, and its browsers with it"]
 
 
 def test_what_is_written_to_a_driver_that_just_died_leaves_no_traceback(

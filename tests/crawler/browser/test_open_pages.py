@@ -43,7 +43,7 @@ def two_visits(
     chromium: Path, *, between: Callable[[Browser], Awaitable[None]] | None = None
 ) -> tuple[list[Observation], list[int]]:
     """Two visits in one browser, and the number of profiles that had been made after each."""
-    made: list[int] = []
+    visits: list[int] = []
 
     async def go() -> list[Observation]:
         held = dataclasses.replace(html("held"), pause_s=0.2)
@@ -61,22 +61,25 @@ def two_visits(
             seen = []
             for _ in range(2):
                 seen.append(await visit_page(browser, HOST, budget_s=60))
-                made.append(opened)
+                visits.append(opened)
                 if between is not None:
                     await between(browser)
             return seen
 
-    return asyncio.run(go()), made
+    return asyncio.run(go()), visits
 
 
 def test_a_page_does_not_notice_that_the_next_is_opened(chromium: Path) -> None:
-    seen, made = two_visits(chromium)
-    assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
-    assert [{row["path"] for row in one.responses} - {"/", "/favicon.ico", "/hold"} for one in seen] == [
+    seen, opened = two_visits(chromium)
+    assert [observation.visit["outcome"] for observation in seen] == ["ok", "ok"]
+    assert [
+        {row["path"] for row in observation.responses} - {"/", "/favicon.ico", "/hold"}
+        for observation in seen
+    ] == [
         {"/noticed-frames"},
         {"/noticed-frames"},
     ]
-    assert made == [3, 5]  # by https, by http, and the next; then that one, by http, and the next
+    assert opened == [3, 5]  # by https, by http, and the next; then that one, by http, and the next
 
 
 def test_a_prepared_page_whose_renderer_died_is_replaced(chromium: Path) -> None:
@@ -87,15 +90,15 @@ def test_a_prepared_page_whose_renderer_died_is_replaced(chromium: Path) -> None
         async with asyncio.timeout(60):
             await prepared.crashed
 
-    seen, made = two_visits(chromium, between=kill)
-    assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
-    assert made == [3, 6]  # one more than if the prepared page had been taken
+    seen, opened = two_visits(chromium, between=kill)
+    assert [observation.visit["outcome"] for observation in seen] == ["ok", "ok"]
+    assert opened == [3, 6]  # one more than if the prepared page had been taken
 
 
 def test_a_prepared_page_whose_events_do_not_arrive_is_replaced(chromium: Path) -> None:
     async def forget(browser: Browser) -> None:
         browser.pipe_tee._pages.clear()  # as if a page before it had had SESSIONS_KEPT sessions
 
-    seen, made = two_visits(chromium, between=forget)
-    assert [one.visit["outcome"] for one in seen] == ["ok", "ok"]
-    assert made == [3, 6]
+    seen, opened = two_visits(chromium, between=forget)
+    assert [observation.visit["outcome"] for observation in seen] == ["ok", "ok"]
+    assert opened == [3, 6]

@@ -51,7 +51,7 @@ async def seen(chromium: Path, appearance: Appearance) -> tuple[Identity, RawWeb
     answers = {**ANSWERS, "a.localhost/hold": dataclasses.replace(answer(b"more"), pause_s=0.2)}
     web = RawWeb(answers)
 
-    def said() -> dict[str, dict[str, Any]]:
+    def read_reports() -> dict[str, dict[str, Any]]:
         return {
             target.partition("?")[0].removeprefix("/said-by-"): json.loads(unquote(target.partition("?")[2]))
             for _, target, _ in web.asked
@@ -59,24 +59,24 @@ async def seen(chromium: Path, appearance: Appearance) -> tuple[Identity, RawWeb
         }
 
     async def let_go() -> None:
-        while not said().keys() >= SPEAKERS:
+        while not read_reports().keys() >= SPEAKERS:
             await asyncio.sleep(0.05)
         answers["a.localhost/hold"] = answer(b"done")
 
     async with web, Browser.launch(chromium, flags=secure(web), appearance=appearance) as browser:
         letting_go = asyncio.ensure_future(let_go())
-        found = await visit_page(browser, "a.localhost", budget_s=60, settle_s=40)
+        observation = await visit_page(browser, "a.localhost", budget_s=60, settle_s=40)
         letting_go.cancel()
-        assert found.visit["outcome"] == "ok"
-        return browser.identity, web, said()
+        assert observation.visit["outcome"] == "ok"
+        return browser.identity, web, read_reports()
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
 def test_the_page_its_frames_and_its_workers_see_the_device(device: Device, chromium: Path) -> None:
-    identity, web, said = asyncio.run(seen(chromium, Appearance(device=device, contact_url=CONTACT)))
-    assert said.keys() == SPEAKERS
-    assert {one["agent"] for one in said.values()} == {identity.user_agent}
+    identity, web, reports = asyncio.run(seen(chromium, Appearance(device=device, contact_url=CONTACT)))
+    assert reports.keys() == SPEAKERS
+    assert {entry["agent"] for entry in reports.values()} == {identity.user_agent}
     assert {headers["user-agent"] for _, _, headers in web.asked} == {identity.user_agent}
     assert identity.user_agent.endswith(f"Safari/537.36 (+{CONTACT})")
     assert not any("Headless" in value for _, _, headers in web.asked for value in headers.values())
@@ -85,22 +85,24 @@ def test_the_page_its_frames_and_its_workers_see_the_device(device: Device, chro
         if target in ("/", "/said-by-page", "/said-by-frame"):
             assert {name: headers[name].lower() for name in hints} == hints, (host, target)
     for script in ("page", "frame", "worker"):
-        one = said[script]
-        assert (one["platform"], one["mobile"]) == (device.platform, device.is_mobile)
-        assert one["brands"] == brands(identity.product.split()[1])
-    page = said["page"]
+        entry = reports[script]
+        assert (entry["platform"], entry["mobile"]) == (device.platform, device.is_mobile)
+        assert entry["brands"] == brands(identity.product.split()[1])
+    page = reports["page"]
     assert (page["width"], page["scale"]) == (device.width, device.device_scale_factor)
     assert (page["touch"] > 0, page["small"]) == (device.has_touch, device.is_mobile)
 
 
 @pytest.mark.browser
 def test_a_user_agent_of_ones_own_goes_without_client_hints(chromium: Path) -> None:
-    identity, web, said = asyncio.run(seen(chromium, Appearance(user_agent="Ours/1.0", contact_url=CONTACT)))
+    identity, web, reports = asyncio.run(
+        seen(chromium, Appearance(user_agent="Ours/1.0", contact_url=CONTACT))
+    )
     assert identity.user_agent == f"Ours/1.0 (+{CONTACT})"
     assert identity.client_hints is None
     assert {headers["user-agent"] for _, _, headers in web.asked} == {identity.user_agent}
     assert [name for _, _, headers in web.asked for name in headers if name.startswith("sec-ch-ua")] == []
-    assert {one["agent"] for one in said.values()} == {identity.user_agent}
+    assert {entry["agent"] for entry in reports.values()} == {identity.user_agent}
 
 
 @pytest.mark.browser
@@ -112,8 +114,8 @@ def test_the_brands_are_those_of_this_chromium_less_the_headless_one(chromium: P
             await page.goto("http://a.localhost/")
             return browser.identity.product.split()[1], await page.evaluate("navigator.userAgentData.brands")
 
-    version, found = asyncio.run(own())
-    plain = [one for one in found if one["brand"] != "HeadlessChrome"]
+    version, result = asyncio.run(own())
+    plain = [entry for entry in result if entry["brand"] != "HeadlessChrome"]
     assert sorted(plain, key=str) == sorted(brands(version), key=str)
 
 

@@ -28,10 +28,10 @@ def share(rank: int) -> float:
 
 def crawl(chosen: random.Random, sites: int = 1000, machines: int = 3) -> list[FirstVisit]:
     """A crawl by machines of two processes each, in the order of ranks, without a fault of ours."""
-    made = []
+    visits = []
     for rank in range(1, sites + 1):
         machine = f"m{chosen.randrange(machines)}"
-        made.append(
+        visits.append(
             FirstVisit(
                 at=BEGAN + datetime.timedelta(seconds=rank),
                 machine=machine,
@@ -39,7 +39,7 @@ def crawl(chosen: random.Random, sites: int = 1000, machines: int = 3) -> list[F
                 failed=chosen.random() < share(rank),
             )
         )
-    return made
+    return visits
 
 
 def broken(sites: list[FirstVisit], is_hit: Callable[[int, FirstVisit], bool]) -> list[FirstVisit]:
@@ -53,20 +53,24 @@ def broken(sites: list[FirstVisit], is_hit: Callable[[int, FirstVisit], bool]) -
 def test_twenty_failing_sites_in_a_row_of_a_thousand_are_seen(seed: int) -> None:
     chosen = random.Random(seed)
     first = chosen.randrange(980)
-    found = find_excesses(broken(crawl(chosen), lambda number, _: first <= number < first + 20))
-    assert len(found) == 1
-    assert "sites failed from 2026-11-20 12:" in str(found[0])
-    assert found[0].chance <= EVENNESS.chance
+    excesses = find_excesses(broken(crawl(chosen), lambda number, _: first <= number < first + 20))
+    assert len(excesses) == 1
+    assert "sites failed from 2026-11-20 12:" in str(excesses[0])
+    assert excesses[0].chance <= EVENNESS.chance
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_machine_and_a_process_that_fail_far_more_are_seen(seed: int) -> None:
     chosen = random.Random(seed)
-    made = crawl(chosen)
-    by_machine = find_excesses(broken(made, lambda _, site: site.machine == "m1" and chosen.random() < 0.5))
-    assert any("on machine m1" in str(one) for one in by_machine)
-    by_process = find_excesses(broken(made, lambda _, site: site.process == "m2/0" and chosen.random() < 0.5))
-    assert any("on process m2/0" in str(one) for one in by_process)
+    first_visits = crawl(chosen)
+    by_machine = find_excesses(
+        broken(first_visits, lambda _, site: site.machine == "m1" and chosen.random() < 0.5)
+    )
+    assert any("on machine m1" in str(excess) for excess in by_machine)
+    by_process = find_excesses(
+        broken(first_visits, lambda _, site: site.process == "m2/0" and chosen.random() < 0.5)
+    )
+    assert any("on process m2/0" in str(excess) for excess in by_process)
 
 
 def test_crawls_without_a_fault_are_refused_at_the_stated_rate() -> None:
@@ -112,12 +116,12 @@ NO_ADDRESS = 0.03
 def looked_up(chosen: random.Random, fails: Callable[[int], float], sites: int = 1000) -> list[FirstVisit]:
     """A crawl by three lanes in two attempts, whose resolvers fail for a share of the lookups of each
     lane."""
-    made = []
+    visits = []
     for rank in range(1, sites + 1):
         lane = chosen.randrange(3)
         has_none = chosen.random() < NO_ADDRESS
         first, second = (has_none or chosen.random() < fails(lane) for _ in range(2))
-        made.append(
+        visits.append(
             FirstVisit(
                 at=BEGAN + datetime.timedelta(seconds=rank),
                 machine=f"m{lane}",
@@ -127,7 +131,7 @@ def looked_up(chosen: random.Random, fails: Callable[[int], float], sites: int =
                 unresolved_first=first,
             )
         )
-    return made
+    return visits
 
 
 def always(share: float, lanes: frozenset[int], chosen: random.Random) -> list[FirstVisit]:
@@ -146,14 +150,17 @@ def usual(chosen: random.Random) -> Usual:
 
 
 CASES: dict[str, tuple[float, Callable[[random.Random], tuple[list[FirstVisit], Usual | None]]]] = {
-    "a lane's resolver fails for a tenth": (0.98, lambda one: (always(0.1, frozenset({0}), one), None)),
+    "a lane's resolver fails for a tenth": (0.98, lambda number: (always(0.1, frozenset({0}), number), None)),
     "all fail for 5 % more than before": (
         0.96,
-        lambda one: (always(0.05, frozenset({0, 1, 2}), one), usual(one)),
+        lambda number: (always(0.05, frozenset({0, 1, 2}), number), usual(number)),
     ),
-    "5 % of answers fail at random": (0.95, lambda one: (looked_up(one, lambda _: 0.05), None)),
-    "nothing fails": (0.0, lambda one: (looked_up(one, lambda _: 0.0), usual(one))),
-    "sites' own nameservers fail at times": (0.0, lambda one: (looked_up(one, lambda _: 0.01), usual(one))),
+    "5 % of answers fail at random": (0.95, lambda number: (looked_up(number, lambda _: 0.05), None)),
+    "nothing fails": (0.0, lambda number: (looked_up(number, lambda _: 0.0), usual(number))),
+    "sites' own nameservers fail at times": (
+        0.0,
+        lambda number: (looked_up(number, lambda _: 0.01), usual(number)),
+    ),
 }
 
 
@@ -171,8 +178,8 @@ def test_a_resolver_that_fails_is_seen_with_the_stated_power(
 
 def test_a_lane_whose_names_resolve_better_is_no_fault() -> None:
     chosen = random.Random(1)
-    found = list(find_unresolved_excesses(always(0.3, frozenset({0, 1}), chosen), None))
-    assert {one.what for one in found if not isinstance(one, str)} == {
+    excesses = list(find_unresolved_excesses(always(0.3, frozenset({0, 1}), chosen), None))
+    assert {excess.what for excess in excesses if not isinstance(excess, str)} == {
         f"on {kind}" for kind in ("machine m0", "machine m1", "process m0/1", "process m1/1")
     }
 

@@ -35,7 +35,7 @@ def test_a_crawl_at_its_bounds_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "words"),
     [
         ({"planned": 1001}, "99.9 % of the sites have a final visit, and 100 % must"),
         ({"outcomes": {"ok": 499, "timeout": 501}}, "49.9 % of the visited sites answered, and 50 % must"),
@@ -55,9 +55,9 @@ def test_a_crawl_at_its_bounds_passes() -> None:
         ({"outcomes": {"ok": 849, "dns": 151}}, "15.1 % of the names did not resolve, and 15 % may"),
     ],
 )
-def test_each_bound_can_be_broken_and_says_so(change: dict[str, int], said: str) -> None:
-    (found,) = describe_broken_bounds(dataclasses.replace(GOOD, **change), Bounds())  # type: ignore[arg-type]
-    assert found.startswith(said)
+def test_each_bound_can_be_broken_and_says_so(change: dict[str, int], words: str) -> None:
+    (broken,) = describe_broken_bounds(dataclasses.replace(GOOD, **change), Bounds())  # type: ignore[arg-type]
+    assert broken.startswith(words)
 
 
 def test_a_crawl_without_sites_fails_its_gate() -> None:
@@ -79,12 +79,12 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     for outcome, coverage in visits:
         claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
-        made = observation(outcome)
-        covered = dataclasses.replace(made, visit={**made.visit, "coverage": coverage})
+        seen_visit = observation(outcome)
+        covered = dataclasses.replace(seen_visit, visit={**seen_visit.visit, "coverage": coverage})
         claims.store_visit(database_18, crawl, claim, covered)
     with database_18.connect() as connection:
-        found = count_ends(connection, crawl)
-    assert found == Ends(planned=5, outcomes={"ok": 4, "http_error": 1}, ok_known=3, ok_covered=2)
+        ends = count_ends(connection, crawl)
+    assert ends == Ends(planned=5, outcomes={"ok": 4, "http_error": 1}, ok_known=3, ok_covered=2)
     environment = {
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
         "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
@@ -116,10 +116,13 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
     for rank in range(1, 201):
         claim = claims.claim_site(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
         assert claim is not None
-        made = observation("timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
+        seen_visit = observation("timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
         began = BEGAN + datetime.timedelta(seconds=rank)
         claims.store_visit(
-            database_18, crawl, claim, dataclasses.replace(made, visit={**made.visit, "started_at": began})
+            database_18,
+            crawl,
+            claim,
+            dataclasses.replace(seen_visit, visit={**seen_visit.visit, "started_at": began}),
         )
     environment = {
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
@@ -142,9 +145,9 @@ def store(engine: Engine, crawl: Crawl, outcomes: Iterable[str], *, error: str |
     for outcome in outcomes:
         claim = claims.claim_site(engine, crawl, owner="m/1/x/1")
         assert claim is not None
-        made = observation(outcome)
-        visit = {**made.visit, "error": error if outcome == "dns" else None}
-        claims.store_visit(engine, crawl, claim, dataclasses.replace(made, visit=visit))
+        seen_visit = observation(outcome)
+        visit = {**seen_visit.visit, "error": error if outcome == "dns" else None}
+        claims.store_visit(engine, crawl, claim, dataclasses.replace(seen_visit, visit=visit))
 
 
 def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_resolver_knows_are_told(
@@ -154,12 +157,12 @@ def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_reso
     store(database_18, crawl, ["dns" if rank % 8 == 0 else "ok" for rank in range(1, 101)])
     store(database_18, crawl, ["ok"] * 9 + ["dns"] * 3, error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
     with database_18.connect() as connection:
-        found = count_ends(connection, crawl)
+        ends = count_ends(connection, crawl)
         crowds = find_clustered_failures(connection, crawl, Bounds())
-    assert (found.outcomes, found.disputed) == ({"ok": 97, "dns": 3}, 3)
-    (said,) = crowds
-    assert str(said).startswith("9 of 97 names did not resolve at first and did later")
-    (broken_bound,) = describe_broken_bounds(found, Bounds())
+    assert (ends.outcomes, ends.disputed) == ({"ok": 97, "dns": 3}, 3)
+    (excess,) = crowds
+    assert str(excess).startswith("9 of 97 names did not resolve at first and did later")
+    (broken_bound,) = describe_broken_bounds(ends, Bounds())
     assert broken_bound.startswith("3 % of the visits ended by a fault of ours")
 
 
@@ -171,13 +174,13 @@ def test_names_are_held_against_the_crawl_before_of_the_same_list(database_18: E
     store(database_18, crawl, ["dns" if rank % 5 == 0 else "ok" for rank in range(1, 101)])
     with database_18.connect() as connection:
         of_first = count_usual_unresolved(connection, before)
-        found = find_clustered_failures(connection, crawl, Bounds())
+        clusters = find_clustered_failures(connection, crawl, Bounds())
         unsearched = find_clustered_failures(connection, crawl, Bounds(uneven=0))
-    (said,) = found
+    (excess,) = clusters
     assert (of_first, unsearched) == (None, [])
     assert (
         "20 of 100 sites did not resolve here, unlike in 2026-10.desktop.local.tcp.localweb, and 1 of 100"
-        in str(said)
+        in str(excess)
     )
 
 
@@ -190,7 +193,7 @@ def test_a_site_counts_at_the_place_of_its_first_conclusive_visit(database_18: E
         claims.store_visit(database_18, crawl, claim, observation(outcome))
     with database_18.connect() as connection:
         assert find_clustered_failures(connection, crawl, Bounds()) == []
-        found = list_first_visits(connection, crawl)
-    assert len(found) == 40
-    assert sum(site.failed for site in found) == 1
-    assert {site.process for site in found if site.failed} == {f"m/{len('timeout')}/x"}
+        first_visits = list_first_visits(connection, crawl)
+    assert len(first_visits) == 40
+    assert sum(site.failed for site in first_visits) == 1
+    assert {site.process for site in first_visits if site.failed} == {f"m/{len('timeout')}/x"}

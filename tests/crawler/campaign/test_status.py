@@ -30,8 +30,8 @@ def crawled(engine: Engine, responses: int) -> Crawl:
 
 def counted(engine: Engine, crawl: Crawl, *, exact: bool = False) -> tuple[int | None, bool]:
     with engine.connect() as connection:
-        found = count_status(connection, crawl, exact=exact)
-    return found.responses, found.responses_exact
+        counted = count_status(connection, crawl, exact=exact)
+    return counted.responses, counted.responses_exact
 
 
 def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
@@ -99,8 +99,8 @@ def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> No
     crawl = planned(database, sites=4, attempts=2)
 
     def seen(outcome: str = "ok", **facts: Any) -> Observation:
-        one = observation(outcome)
-        return dataclasses.replace(one, visit={**one.visit, **facts})
+        seen_visit = observation(outcome)
+        return dataclasses.replace(seen_visit, visit={**seen_visit.visit, **facts})
 
     inner = dataclasses.replace(seen(log_lines_lost=2), page_kind="inner")
     again = dataclasses.replace(seen(wall="akamai", consent="didomi"), load=2)
@@ -130,12 +130,12 @@ def test_the_status_audits_connections_by_their_packets(
             database, crawl, claim(database, crawl), dataclasses.replace(seen, connections=rows)
         )
     with database.connect() as connection:
-        found = count_status(connection, crawl)
-        assert found.packets == PacketAudit(
+        counted = count_status(connection, crawl)
+        assert counted.packets == PacketAudit(
             connections=2, agreeing_connections=1, received_bytes=2000, agreeing_bytes=1000
         )
-        assert (found.packets.connection_share, found.packets.byte_share) == (0.5, 0.5)
-        assert "50.00% of 2 captured connections" in "\n".join(status_lines("x", found))
+        assert (counted.packets.connection_share, counted.packets.byte_share) == (0.5, 0.5)
+        assert "50.00% of 2 captured connections" in "\n".join(status_lines("x", counted))
         monkeypatch.setattr("crawler.campaign.status.COUNTED_BYTES", 1)
         assert count_status(connection, crawl).packets.connections <= 2
-        assert count_status(connection, crawl, exact=True).packets == found.packets
+        assert count_status(connection, crawl, exact=True).packets == counted.packets

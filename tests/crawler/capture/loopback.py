@@ -40,7 +40,7 @@ class Download:
             self.server, _ = listening.accept()
         local, remote = self.client.getsockname()[:2], self.client.getpeername()[:2]
         self.ends = pack_end(*local), pack_end(*remote)
-        self._threads = [threading.Thread(target=one) for one in (self._send, self._receive)]
+        self._threads = [threading.Thread(target=target) for target in (self._send, self._receive)]
         for thread in self._threads:
             thread.start()
 
@@ -104,16 +104,16 @@ def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
             if packet.source == going.ends[1]:
                 largest = max(largest, packet.payload_bytes)
                 segments += packet.segments if packet.payload_bytes else 0
-        found = connections.take(*going.ends)
-        assert found is not None
+        connection = connections.take(*going.ends)
+        assert connection is not None
         return {
-            "bytes": found.received_bytes,
+            "bytes": connection.received_bytes,
             "largest": largest,
             "segments": segments,
             "received": going.segments,
-            "mss": found.packets[0].mss,
-            "flags": [packet.flags for packet in found.packets[:3]],
-            "in time": began_ns <= found.began_ns <= (found.last_ns or 0) <= time.monotonic_ns(),
+            "mss": connection.packets[0].mss,
+            "flags": [packet.flags for packet in connection.packets[:3]],
+            "in time": began_ns <= connection.began_ns <= (connection.last_ns or 0) <= time.monotonic_ns(),
             "dropped": ring.count_dropped(),
         }
 
@@ -144,16 +144,16 @@ def content() -> bool:
 
 def latency() -> list[float]:
     """Seconds between a client's read of a byte and its arrival in the ring."""
-    found = []
+    collected = []
     with captured() as ring:
         for _ in range(20):
             Download("127.0.0.1", 1).end()
             read = time.monotonic()
             until(lambda: any(packet.payload_bytes for packet in ring.packets()))
-            found.append(time.monotonic() - read)
+            collected.append(time.monotonic() - read)
             time.sleep(0.05)
             list(ring.packets())
-    return found
+    return collected
 
 
 def overflow() -> dict[str, Any]:
@@ -170,8 +170,8 @@ def overflow() -> dict[str, Any]:
     def fetch(ring: Ring, size: int) -> tuple[int, CapturedConnection | None]:
         download = Download("127.0.0.1", size)
         download.end()
-        found = drain(ring).take(*download.ends)
-        return ring.count_dropped(), found
+        connection = drain(ring).take(*download.ends)
+        return ring.count_dropped(), connection
 
     with captured(blocks=2) as ring:
         before = ring.count_dropped()

@@ -14,7 +14,7 @@ from tests.crawler.capture.loopback import SETTLED_S
 
 
 @contextlib.contextmanager
-def told() -> Iterator[SmallestRoundTrips]:
+def open_round_trips() -> Iterator[SmallestRoundTrips]:
     with open_tcp_info() as kernel:
         yield SmallestRoundTrips(kernel)
 
@@ -50,14 +50,14 @@ class Pair:
 
 
 def living(host: str) -> dict[str, int | None]:
-    with told() as trips:
+    with open_round_trips() as trips:
         pair = Pair(host)
-        found = trips.take(*pair.ends, since_ns=pair.since_ns)
-        return {"asked": found, "own": pair.own_us, "handshake_us": pair.handshake_us}
+        connection = trips.take(*pair.ends, since_ns=pair.since_ns)
+        return {"asked": connection, "own": pair.own_us, "handshake_us": pair.handshake_us}
 
 
 def ended(host: str) -> list[int | None]:
-    with told() as trips:
+    with open_round_trips() as trips:
         pair = Pair(host)
         own = pair.own_us
         pair.close()
@@ -66,7 +66,7 @@ def ended(host: str) -> list[int | None]:
 
 
 def earlier() -> int | None:
-    with told() as trips:
+    with open_round_trips() as trips:
         pair = Pair()
         pair.close()
         time.sleep(SETTLED_S)
@@ -75,7 +75,7 @@ def earlier() -> int | None:
 
 
 def unknown() -> list[int | None]:
-    with told() as trips:
+    with open_round_trips() as trips:
         return [
             trips.take(pack_end(host, 4711), pack_end(host, 80), since_ns=0)
             for host in ("198.18.0.1", "2001:db8::1")
@@ -85,7 +85,7 @@ def unknown() -> list[int | None]:
 def many(count: int, *, drained_every: int) -> dict[str, int | None]:
     """Reports that are kept of both ends of `count` connections,
     and the round trip of a connection after them."""
-    with told() as trips:
+    with open_round_trips() as trips:
         for number in range(1, count + 1):
             Pair().close()
             if not number % drained_every:
@@ -110,5 +110,5 @@ def captured() -> list[int | None]:
         own = pair.own_us
         pair.close()
         time.sleep(HANDED_OVER_MS / 1000)
-        found = capture.take(pair.local, pair.remote)
-        return [own, None if found is None else found.min_rtt_us]
+        connection = capture.take(pair.local, pair.remote)
+        return [own, None if connection is None else connection.min_rtt_us]

@@ -83,13 +83,13 @@ def _passed(number: int) -> None:
 def renewed() -> list[list[int]]:
     """Flags of packets in the ring: at first, after the interface was removed and made anew,
     and after `renew`."""
-    made = [
+    commands = [
         "link add near type veth peer far",
         "link set far up",
         "address add 198.18.0.1/31 dev near",
         "link set near up",
     ]
-    made.append("neighbour add 198.18.0.0 lladdr 02:00:00:00:00:01 dev near")
+    commands.append("neighbour add 198.18.0.0 lladdr 02:00:00:00:00:01 dev near")
 
     def configure(lines: list[str]) -> None:
         subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
@@ -104,24 +104,24 @@ def renewed() -> list[list[int]]:
                 packet.flags for packet in ring.packets() if packet.destination == pack_end("198.18.0.0", 80)
             ]
 
-    configure(made)
+    configure(commands)
     with open_socket("far") as capture:
         ring = Ring(capture)
-        found = [packets()]
-        configure(["link delete near", *made])
-        found.append(packets())
+        flags = [packets()]
+        configure(["link delete near", *commands])
+        flags.append(packets())
         renew_ring(capture, "far")
-        found.append(packets())
+        flags.append(packets())
         ring.close()
-    return found
+    return flags
 
 
 def _received(capture: Capture, download: Download) -> int | None:
     local, remote = download.client.getsockname(), download.client.getpeername()
     download.end()
     time.sleep(HANDED_OVER_MS / 1000)
-    found = capture.take(local, remote)
-    return None if found is None else found.received_bytes
+    connection = capture.take(local, remote)
+    return None if connection is None else connection.received_bytes
 
 
 def at_once(count: int, size: int) -> list[int | None]:
@@ -137,11 +137,11 @@ def taken_twice() -> list[int | None]:
         assert capture is not None
         download = Download("127.0.0.1", 1000)
         local, remote = download.client.getsockname(), download.client.getpeername()
-        found = [_received(capture, download)]
+        sizes = [_received(capture, download)]
         for ends in ((local, remote), (local, ("localhost", 80))):
             again = capture.take(*ends)
-            found.append(None if again is None else again.received_bytes)
-        return found
+            sizes.append(None if again is None else again.received_bytes)
+        return sizes
 
 
 def still_to_come() -> dict[str, Any]:
@@ -154,8 +154,8 @@ def still_to_come() -> dict[str, Any]:
         time.sleep(HANDED_OVER_MS / 1000)
         behind = [capture.is_behind(*ends, 1000), capture.is_behind(*ends, 1001)]
         behind.append(capture.is_behind(ends[1], ends[0], 1))
-        found = capture.take(*ends)
-        return {"behind": behind, "came": None if found is None else found.received_bytes}
+        connection = capture.take(*ends)
+        return {"behind": behind, "came": None if connection is None else connection.received_bytes}
 
 
 def _downloaded() -> tuple[int, str, int]:
@@ -169,28 +169,28 @@ def _downloaded() -> tuple[int, str, int]:
 
 def unnamed() -> dict[str, int]:
     """Bytes of a connection by who names it."""
-    found = {}
+    collected = {}
     began = now_ms()
     with capture_loopback(is_theirs_alone=True) as capture:
         assert capture is not None
         ends = _downloaded()
         with capture.register_log(lambda: [ends]):
-            found["named by another log"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
-        found["named by its own log"] = capture.unnamed_bytes(
+            collected["named by another log"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+        collected["named by its own log"] = capture.unnamed_bytes(
             [_downloaded()], since_ms=began, until_ms=now_ms()
         )
         _downloaded()
-        found["named by none"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
-        found["counted before"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+        collected["named by none"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+        collected["counted before"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
         _downloaded()
         with capture.register_log(list), capture.register_log(list):
             young = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
-            found["too young to be named by another log"] = young
+            collected["too young to be named by another log"] = young
     with capture_loopback() as capture:
         assert capture is not None
         _downloaded()
-        found["among others"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
-    return found
+        collected["among others"] = capture.unnamed_bytes((), since_ms=began, until_ms=now_ms())
+    return collected
 
 
 if __name__ == "__main__":

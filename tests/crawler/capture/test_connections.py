@@ -42,16 +42,16 @@ def opened(first: int = 0, *, client: bytes = CLIENT, syn: int = 7) -> list[Pack
 
 
 def fed(*packets: Packet) -> CapturedConnections:
-    made = CapturedConnections()
+    connections = CapturedConnections()
     for packet in packets:
-        made.feed(packet)
-    return made
+        connections.feed(packet)
+    return connections
 
 
 def taken(*packets: Packet) -> CapturedConnection:
-    found = fed(*packets).take(CLIENT, SERVER)
-    assert found is not None
-    return found
+    connection = fed(*packets).take(CLIENT, SERVER)
+    assert connection is not None
+    return connection
 
 
 @given(st.integers(0, SEQUENCES - 1), st.lists(st.integers(1, 3000), min_size=1, max_size=40), st.data())
@@ -67,12 +67,12 @@ def test_each_byte_counts_once_in_any_order(first: int, sizes: list[int], data: 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=30))
 def test_the_count_is_that_of_the_bytes_in_order(segments: list[tuple[int, int]]) -> None:
-    received, there = Received(5), set()
+    received, positions = Received(5), set()
     for start, size in segments:
         received.add(5 + start, size)
-        there |= set(range(start, start + size))
+        positions |= set(range(start, start + size))
     wanted = 0
-    while wanted in there:
+    while wanted in positions:
         wanted += 1
     assert received.payload_bytes == wanted
 
@@ -115,15 +115,15 @@ def test_a_connection_has_its_packets_and_the_payload_from_its_server() -> None:
         sent(120, 30, ACK | FIN, time_ns=6),
         sent(151, 0, time_ns=7),
     ]
-    found = taken(*packets)
-    assert found.packets == packets
-    assert (found.client, found.server, found.protocol) == (CLIENT, SERVER, TCP)
-    assert (found.received_bytes, found.last_ns, found.began_ns) == (50, 6, 0)
+    connection = taken(*packets)
+    assert connection.packets == packets
+    assert (connection.client, connection.server, connection.protocol) == (CLIENT, SERVER, TCP)
+    assert (connection.received_bytes, connection.last_ns, connection.began_ns) == (50, 6, 0)
 
 
 def test_data_may_come_with_the_syn() -> None:
-    found = taken(opened()[0], sent(99, 10, SYN | ACK), sent(110, 5))
-    assert found.received_bytes == 15
+    connection = taken(opened()[0], sent(99, 10, SYN | ACK), sent(110, 5))
+    assert connection.received_bytes == 15
 
 
 def test_a_repeated_handshake_is_the_same_connection_and_another_syn_is_not() -> None:
@@ -146,19 +146,19 @@ def test_a_connection_that_was_refused_received_nothing_known() -> None:
 
 def test_udp_counts_all_datagrams_and_dns_is_left_out() -> None:
     to, back = (sent(0, 9, 0, ends=ends, protocol=UDP) for ends in ((CLIENT, SERVER), (SERVER, CLIENT)))
-    found = taken(to, back, back)
-    assert (found.protocol, found.received_bytes, len(found.packets)) == (UDP, 18, 3)
+    connection = taken(to, back, back)
+    assert (connection.protocol, connection.received_bytes, len(connection.packets)) == (UDP, 18, 3)
     dns = pack_end("192.0.2.1", 53)
-    asked = [one._replace(source=CLIENT, destination=dns) for one in (to,)]
+    asked = [packet._replace(source=CLIENT, destination=dns) for packet in (to,)]
     assert fed(*asked, back._replace(source=dns)).take(CLIENT, dns) is None
 
 
 def test_packets_that_the_capture_dropped_leave_the_payload_unknown() -> None:
-    made = fed(*opened(0), sent(0, 10))
-    made.lose()
-    for one in opened(0, client=SERVER[:4] + b"\0\1"):
-        made.feed(one)
-    lost, later = made.take(CLIENT, SERVER), made.take(SERVER[:4] + b"\0\1", SERVER)
+    connections = fed(*opened(0), sent(0, 10))
+    connections.lose()
+    for packet in opened(0, client=SERVER[:4] + b"\0\1"):
+        connections.feed(packet)
+    lost, later = connections.take(CLIENT, SERVER), connections.take(SERVER[:4] + b"\0\1", SERVER)
     assert lost is not None
     assert later is not None
     assert (lost.received_bytes, later.received_bytes) == (None, 0)
@@ -168,10 +168,12 @@ NAMED = PORT.pack(50123) + SERVER
 
 
 def test_a_connection_that_no_log_names_is_found_once() -> None:
-    made = fed(*opened(0), sent(0, 10, time_ns=9))
-    assert [one.received_bytes for one in made.unnamed(set(), since_ns=0, until_ns=5)] == [10]
-    assert made.unnamed(set(), since_ns=0, until_ns=5) == []
-    assert made.take(CLIENT, SERVER) is not None
+    connections = fed(*opened(0), sent(0, 10, time_ns=9))
+    assert [
+        connection.received_bytes for connection in connections.unnamed(set(), since_ns=0, until_ns=5)
+    ] == [10]
+    assert connections.unnamed(set(), since_ns=0, until_ns=5) == []
+    assert connections.take(CLIENT, SERVER) is not None
 
 
 def test_what_is_named_began_at_another_time_received_nothing_or_is_a_probe_is_not_unnamed() -> None:
@@ -184,39 +186,39 @@ def test_what_is_named_began_at_another_time_received_nothing_or_is_a_probe_is_n
         ([*opened(0, client=SERVER[:4] + PORT.pack(20_000))], set[bytes](), 0, 5),
     ):
         assert fed(*packets).unnamed(named, since_ns=since_ns, until_ns=until_ns) == []
-    made = fed(*came)
-    made.unnamed({NAMED}, since_ns=7, until_ns=8)
-    assert made.unnamed(set(), since_ns=0, until_ns=5) == []
+    connections = fed(*came)
+    connections.unnamed({NAMED}, since_ns=7, until_ns=8)
+    assert connections.unnamed(set(), since_ns=0, until_ns=5) == []
 
 
 def test_datagrams_that_come_after_their_connection_was_taken_are_no_connection() -> None:
     to, back = (sent(0, 50, 0, ends=ends, protocol=UDP) for ends in ((CLIENT, SERVER), (SERVER, CLIENT)))
-    made = fed(to, back)
-    assert made.take(CLIENT, SERVER) is not None
+    connections = fed(to, back)
+    assert connections.take(CLIENT, SERVER) is not None
     for late in (back, to, back):
-        made.feed(late)
-    assert made.take(CLIENT, SERVER) is made.take(SERVER, CLIENT) is None
+        connections.feed(late)
+    assert connections.take(CLIENT, SERVER) is connections.take(SERVER, CLIENT) is None
     for new in (to._replace(payload_bytes=INITIAL_BYTES), back):
-        made.feed(new)
-    again = made.take(CLIENT, SERVER)
+        connections.feed(new)
+    again = connections.take(CLIENT, SERVER)
     assert again is not None
     assert again.received_bytes == 50
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "KEPT_LIMIT", PACKETS_LIMIT + 10)
-    made = fed(*opened(0), *(sent(at, 1) for at in range(1000)))
+    kept = fed(*opened(0), *(sent(at, 1) for at in range(1000)))
     for at in range(CONNECTIONS_LIMIT + 100):
-        made.feed(sent(7, flags=SYN, ends=(b"1234" + at.to_bytes(2, "big"), SERVER)))
-    assert made.take(CLIENT, SERVER) is None
-    newest = made.take(b"1234" + (CONNECTIONS_LIMIT + 99).to_bytes(2, "big"), SERVER)
+        kept.feed(sent(7, flags=SYN, ends=(b"1234" + at.to_bytes(2, "big"), SERVER)))
+    assert kept.take(CLIENT, SERVER) is None
+    newest = kept.take(b"1234" + (CONNECTIONS_LIMIT + 99).to_bytes(2, "big"), SERVER)
     assert newest is not None
     assert len(newest.packets) == 1
 
 
 def test_a_long_connection_keeps_its_first_packets_and_counts_on() -> None:
-    found = taken(*opened(0), *(sent(at, 1) for at in range(1000)))
-    assert (len(found.packets), found.received_bytes) == (PACKETS_LIMIT, 1000)
+    connection = taken(*opened(0), *(sent(at, 1) for at in range(1000)))
+    assert (len(connection.packets), connection.received_bytes) == (PACKETS_LIMIT, 1000)
 
 
 ENDS = st.sampled_from([(CLIENT, SERVER), (SERVER, CLIENT), (CLIENT, pack_end("192.0.2.1", 53))])
@@ -236,8 +238,8 @@ ENDS = st.sampled_from([(CLIENT, SERVER), (SERVER, CLIENT), (CLIENT, pack_end("1
     )
 )
 def test_no_packets_raise(packets: list[Packet]) -> None:
-    found = fed(*packets).take(CLIENT, SERVER)
-    assert found is None or (found.received_bytes or 0) >= 0
+    connection = fed(*packets).take(CLIENT, SERVER)
+    assert connection is None or (connection.received_bytes or 0) >= 0
 
 
 def test_the_round_trip_is_from_syn_to_syn_ack() -> None:
@@ -249,10 +251,10 @@ def test_the_round_trip_is_from_syn_to_syn_ack() -> None:
 
 def test_the_round_trip_is_the_kernels_where_that_is_smaller_or_the_only_one() -> None:
     syn, answer = opened()
-    found = taken(syn, answer._replace(time_ns=syn.time_ns + 250_000))
+    connection = taken(syn, answer._replace(time_ns=syn.time_ns + 250_000))
     for measured_us, smaller_us in ((240, 240), (260, 250)):
-        found.min_rtt_us = measured_us
-        assert found.round_trip_us == smaller_us
+        connection.min_rtt_us = measured_us
+        assert connection.round_trip_us == smaller_us
     twice = taken(syn, syn._replace(time_ns=5), answer)
     twice.min_rtt_us = 70
     assert twice.round_trip_us == 70

@@ -14,8 +14,8 @@ from tests.crawler.capture.wire import CLIENT, MSS, PUSH, SERVER, Wire, clear, e
 
 @pytest.mark.parametrize("window", [1, 2, 10, 32])
 def test_a_server_that_waits_for_an_acknowledgment_has_shown_its_window(window: int) -> None:
-    found = clear(3 * window, window=window).estimate()
-    assert found == exact(window, packets=window, size=window * MSS)
+    flight = clear(3 * window, window=window).estimate()
+    assert flight == exact(window, packets=window, size=window * MSS)
 
 
 def test_a_response_within_the_window_bounds_it() -> None:
@@ -81,13 +81,13 @@ def test_a_repeated_syn_makes_a_window_uncertain() -> None:
 def test_a_handshake_of_full_segments_that_ends_has_not_shown_the_window() -> None:
     wire = Wire().asks(50, 0, 0).sends(100, 0, 3 * MSS).asks(100.1, 300, 3 * MSS)
     wire.sends(150.1, 3 * MSS, 2 * MSS, acknowledged=600)
-    found = wire.estimate(request_ms=100)
-    assert (found.window_segments, found.unknown) == (3, "response_ended")
+    flight = wire.estimate(request_ms=100)
+    assert (flight.window_segments, flight.unknown) == (3, "response_ended")
 
 
 def test_a_handshake_that_used_less_than_half_the_window_did_not_grow_it() -> None:
-    found = secured(10).stamped().estimate(request_ms=100)
-    assert found == exact(10, packets=10, size=10 * MSS)
+    flight = secured(10).stamped().estimate(request_ms=100)
+    assert flight == exact(10, packets=10, size=10 * MSS)
 
 
 def test_a_handshake_may_have_grown_a_small_window() -> None:
@@ -120,8 +120,8 @@ def test_a_ticket_and_what_follows_a_thought_are_no_flights_of_a_window() -> Non
     wire.sends(251.1, 2403 + 12 * MSS, 18 * MSS, acknowledged=664)
     assert wire.stamped().bounds(request_ms=101) == (10, 11, "growth")
     assert wire.estimate(request_ms=101).bytes == 255 + 148 + 8 * MSS
-    found = wire.estimate(request_ms=101, answer_after=2255)
-    assert (found.bytes, found.packets) == (148 + 10 * MSS, 11)  # the ticket's acknowledgment was heard
+    flight = wire.estimate(request_ms=101, answer_after=2255)
+    assert (flight.bytes, flight.packets) == (148 + 10 * MSS, 11)  # the ticket's acknowledgment was heard
 
 
 def test_a_server_that_begins_again_before_it_has_heard_was_busy() -> None:
@@ -185,24 +185,24 @@ def test_a_busy_server_over_a_short_path_has_lost_nothing() -> None:
 
 def test_the_first_packet_belongs_to_the_flight_though_it_acknowledges_what_came_with_it() -> None:
     wire = Wire().asks(50, 0, 0).sends(51, 0, 500, acknowledged=500).asks(51, 0, 500, 500)
-    found = measure_first_flight(wire.packets, client=CLIENT, request_ns=0)
-    assert isinstance(found, FirstFlight)
-    assert (found.bytes, found.packets) == (500, 1)
+    flight = measure_first_flight(wire.packets, client=CLIENT, request_ns=0)
+    assert isinstance(flight, FirstFlight)
+    assert (flight.bytes, flight.packets) == (500, 1)
 
 
 def test_a_handshake_longer_than_the_window_shows_it() -> None:
     wire = Wire().asks(50, 0, 0).sends(100, 0, 2 * MSS).acks(100.1, 2 * MSS).sends(150.1, 2 * MSS, 700)
     wire.asks(151, 300, 2 * MSS + 700).sends(201, 2 * MSS + 700, 400, acknowledged=600)
-    found = wire.estimate(request_ms=150.5)
-    assert (found.bytes, found.packets, found.window_segments, found.unknown) == (400, 1, 2, "")
+    flight = wire.estimate(request_ms=150.5)
+    assert (flight.bytes, flight.packets, flight.window_segments, flight.unknown) == (400, 1, 2, "")
 
 
 @pytest.mark.parametrize(
-    ("made", "reason"),
+    ("packets", "reason"),
     [([], "no_handshake"), (clear(3).packets[3:], "no_handshake"), (Wire().packets, "no_response")],
 )
-def test_connections_that_cannot_be_read_have_a_reason(made: list[Packet], reason: str) -> None:
-    assert measure_first_flight(made, client=CLIENT, request_ns=0) == reason
+def test_connections_that_cannot_be_read_have_a_reason(packets: list[Packet], reason: str) -> None:
+    assert measure_first_flight(packets, client=CLIENT, request_ns=0) == reason
 
 
 @given(
@@ -220,21 +220,21 @@ def test_connections_that_cannot_be_read_have_a_reason(made: list[Packet], reaso
     st.integers(0, 400),
 )
 def test_any_packets_give_an_estimate_or_a_reason(
-    made: list[tuple[int, bool, int, int, int, int]], request_ms: int
+    packets: list[tuple[int, bool, int, int, int, int]], request_ms: int
 ) -> None:
     wire = Wire().asks(50, 0, 0)
-    for ms, is_client, position, acknowledged, size, flags in made:
+    for ms, is_client, position, acknowledged, size, flags in packets:
         source = CLIENT if is_client else SERVER
         wire.packets.append(
             wire.packet(ms, source, position * 500, acknowledged * 500, size * 500, segment=1000, flags=flags)
         )
     wire.packets.sort(key=lambda packet: packet.time_ns)
-    found = measure_first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
-    if isinstance(found, FirstFlight):
-        assert found.window_segments >= 1
-        assert min(found.bytes, found.packets, found.segment_bytes) >= 1
+    flight = measure_first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
+    if isinstance(flight, FirstFlight):
+        assert flight.window_segments >= 1
+        assert min(flight.bytes, flight.packets, flight.segment_bytes) >= 1
     else:
-        assert found in {"no_handshake", "no_response"}
+        assert flight in {"no_handshake", "no_response"}
 
 
 def datagram(ms: float, source: bytes, size: int) -> Packet:

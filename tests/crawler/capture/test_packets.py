@@ -56,7 +56,7 @@ def whole(packet: bytes, *, gso_size: int = 0) -> Packet | None:
 SEGMENT = Packet(5, TCP, pack_end(*SERVER), pack_end(*CLIENT), 7, 7, 7, 9, ACK, 512, b"")
 SEGMENT_6 = SEGMENT._replace(source=pack_end(*SERVER_6), destination=pack_end(*CLIENT_6))
 DATAGRAM = Packet(5, UDP, pack_end(*SERVER), pack_end(*CLIENT), 7, 7, 0, 0, 0, 0, b"")
-EMPTY, EMPTY_DATAGRAM = (one._replace(payload_bytes=0, segment_bytes=0) for one in (SEGMENT, DATAGRAM))
+EMPTY, EMPTY_DATAGRAM = (packet._replace(payload_bytes=0, segment_bytes=0) for packet in (SEGMENT, DATAGRAM))
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,17 @@ def test_payload_is_counted_by_the_headers_of_a_packet_cut_short_behind_them(
 ) -> None:
     packet = make(tcp(bytes(1460), options=OPTIONS))
     cut = packet[: len(packet) - 1460]
-    found = parse_packet(cut, time_ns=5, size=len(packet))
-    assert found is not None
-    assert (found.payload_bytes, found.segment_bytes, found.segments) == (1460, 1460, 1)
+    packet_read = parse_packet(cut, time_ns=5, size=len(packet))
+    assert packet_read is not None
+    assert (packet_read.payload_bytes, packet_read.segment_bytes, packet_read.segments) == (1460, 1460, 1)
     assert parse_packet(cut[:-1], time_ns=5, size=len(packet)) is None
 
 
 def test_a_packet_too_long_for_its_length_field_is_all_that_was_captured() -> None:
     for packet in (ipv4(tcp(bytes(100_000)), length=0), ipv6(tcp(bytes(100_000)), length=0)):
-        found = whole(packet)
-        assert found is not None
-        assert found.payload_bytes == 100_000
+        packet_read = whole(packet)
+        assert packet_read is not None
+        assert packet_read.payload_bytes == 100_000
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_a_packet_too_long_for_its_length_field_is_all_that_was_captured() -> No
 def test_segments_that_linux_carries_as_one_packet_are_counted(
     payload: int, gso_size: int, segments: int
 ) -> None:
-    found = whole(ipv4(tcp(bytes(payload))), gso_size=gso_size)
-    assert found is not None
-    assert (found.payload_bytes, found.segments) == (payload, segments)
-    assert found.segment_bytes == min(gso_size or payload, payload)
+    packet_read = whole(ipv4(tcp(bytes(payload))), gso_size=gso_size)
+    assert packet_read is not None
+    assert (packet_read.payload_bytes, packet_read.segments) == (payload, segments)
+    assert packet_read.segment_bytes == min(gso_size or payload, payload)
 
 
 def test_tcp_options_are_read() -> None:
@@ -176,24 +176,24 @@ def test_an_incomplete_packet_is_none(packet: bytes) -> None:
 @example(b"\x4f" + bytes(59), 60, 0)
 def test_no_packet_raises_or_has_more_payload_than_bytes(packet: bytes, size: int, gso_size: int) -> None:
     for good in (b"", ipv4(tcp(options=OPTIONS)), ipv6(tcp(options=BLOCKS)), ipv4(udp(), protocol=UDP)):
-        for one in (packet + good[len(packet) :], good[: len(packet)]):
-            found = parse_packet(one, time_ns=0, size=size, gso_size=gso_size)
-            if found is not None:
-                assert 0 <= found.payload_bytes <= size
-                assert found.segments >= 1
-                assert [found.mss, found.window_scale, found.timestamps]
+        for mutated in (packet + good[len(packet) :], good[: len(packet)]):
+            packet_read = parse_packet(mutated, time_ns=0, size=size, gso_size=gso_size)
+            if packet_read is not None:
+                assert 0 <= packet_read.payload_bytes <= size
+                assert packet_read.segments >= 1
+                assert [packet_read.mss, packet_read.window_scale, packet_read.timestamps]
 
 
 @given(st.binary(max_size=40), st.integers(0, 255))
 def test_no_options_raise(options: bytes, kind: int) -> None:
-    found = find_option(options, kind)
-    assert found is None or found in options
+    value = find_option(options, kind)
+    assert value is None or value in options
 
 
 def test_an_end_is_the_same_from_text_and_from_packets() -> None:
-    found = whole(ipv4(tcp()))
-    assert found is not None
-    assert (found.source, found.destination) == (pack_end(*SERVER), pack_end(*CLIENT))
+    packet_read = whole(ipv4(tcp()))
+    assert packet_read is not None
+    assert (packet_read.source, packet_read.destination) == (pack_end(*SERVER), pack_end(*CLIENT))
     assert pack_end("2001:DB8:0::2", 50123) == pack_end(*CLIENT_6)
     assert pack_end("::ffff:198.51.100.7", 50123) == pack_end(*CLIENT)
 

@@ -56,10 +56,10 @@ def test_the_bounds_hold_the_window_whichever_request_was_the_first(
     packets = recorded(name)
     window = 4 if name in ("bbr-iw-4", "timed-out") else INITIAL_WINDOW
     assert bounds[0] <= window <= (bounds[1] or window)
-    asked = [one.time_ns for one in packets if one.source == CLIENT and one.payload_bytes]
+    asked = [packet.time_ns for packet in packets if packet.source == CLIENT and packet.payload_bytes]
     for time_ns in asked[2:6]:
-        found = measure_first_flight(packets, client=CLIENT, request_ns=time_ns)
-        assert isinstance(found, FirstFlight)
-        assert (found.window_segments, found.window_most_segments) == bounds
-        assert found.unknown
-        assert found.bytes >= found.packets > 0
+        flight = measure_first_flight(packets, client=CLIENT, request_ns=time_ns)
+        assert isinstance(flight, FirstFlight)
+        assert (flight.window_segments, flight.window_most_segments) == bounds
+        assert flight.unknown
+        assert flight.bytes >= flight.packets > 0

@@ -26,20 +26,20 @@ SIZE = 20 * 1024 * 1024
 def test_a_download_is_counted_to_the_byte_and_to_the_segment(
     host: str, mtu: int, largest: int, segments: int, least: int, most: int
 ) -> None:
-    found = in_namespace(f"{LOOPBACK}:download", host, SIZE, mtu, largest, segments)
-    assert (found["bytes"], found["dropped"], found["in time"]) == (SIZE, 0, True)
-    assert found["flags"] == [SYN, SYN | ACK, ACK]
-    assert least <= found["largest"] <= most
-    assert found["segments"] == found["received"]
+    result = in_namespace(f"{LOOPBACK}:download", host, SIZE, mtu, largest, segments)
+    assert (result["bytes"], result["dropped"], result["in time"]) == (SIZE, 0, True)
+    assert result["flags"] == [SYN, SYN | ACK, ACK]
+    assert least <= result["largest"] <= most
+    assert result["segments"] == result["received"]
     if mtu == 1500:
         payload = 1448 if host == "127.0.0.1" else 1428
-        assert found["mss"] == payload + 12
-        assert found["segments"] >= SIZE // payload  # a sender whose buffer is full sends what it has
+        assert result["mss"] == payload + 12
+        assert result["segments"] >= SIZE // payload  # a sender whose buffer is full sends what it has
 
 
 def test_only_tcp_and_udp_are_captured() -> None:
-    found = in_namespace(f"{LOOPBACK}:protocols")
-    assert found == ["18/17/8", "18/6/0", "18/6/1", "6/17/8", "6/6/0", "6/6/1"]
+    result = in_namespace(f"{LOOPBACK}:protocols")
+    assert result == ["18/17/8", "18/6/0", "18/6/1", "6/17/8", "6/6/0", "6/6/1"]
 
 
 def test_no_payload_is_in_the_memory_of_a_ring() -> None:
@@ -51,25 +51,25 @@ def test_a_byte_is_in_the_ring_two_retirements_after_it_was_read() -> None:
 
 
 def test_a_full_ring_drops_packets_counts_them_and_goes_on() -> None:
-    found = in_namespace(f"{LOOPBACK}:overflow")
-    assert found["before"] == 0
-    assert found["dropped"] > 20  # not how often the ring was full
-    assert found["fewer"]
-    assert found["lost"] is None
-    assert (found["again"], found["whole"]) == (0, 1000)
+    result = in_namespace(f"{LOOPBACK}:overflow")
+    assert result["before"] == 0
+    assert result["dropped"] > 20  # not how often the ring was full
+    assert result["fewer"]
+    assert result["lost"] is None
+    assert (result["again"], result["whole"]) == (0, 1000)
 
 
 def test_packets_that_no_block_could_hold_are_counted() -> None:
-    found = in_namespace(f"{LOOPBACK}:too_large")
-    assert found["largest"] > found["block"]
-    assert (found["bytes"], found["dropped"]) == (20 * 1024 * 1024, 0)
+    result = in_namespace(f"{LOOPBACK}:too_large")
+    assert result["largest"] > result["block"]
+    assert (result["bytes"], result["dropped"]) == (20 * 1024 * 1024, 0)
 
 
 def test_a_ring_can_be_closed_during_an_iteration_and_another_made() -> None:
-    found = in_namespace(f"{SOCKETS}:handling")
-    assert (found["same"], found["empty"], found["inheritable"]) == (True, [], False)
-    assert found["seen"] >= 5
-    assert found["held"] == SYN
+    result = in_namespace(f"{SOCKETS}:handling")
+    assert (result["same"], result["empty"], result["inheritable"]) == (True, [], False)
+    assert result["seen"] >= 5
+    assert result["held"] == SYN
 
 
 def test_a_ring_on_a_passed_socket_needs_no_capability() -> None:

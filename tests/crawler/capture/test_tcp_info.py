@@ -10,15 +10,15 @@ ROUND_TRIPS = "tests.crawler.capture.round_trips"
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_the_smallest_round_trip_is_what_the_connections_own_process_reads(host: str) -> None:
-    found = in_namespace(f"{ROUND_TRIPS}:living", host)
-    assert found["asked"] == found["own"]
-    assert 0 < found["asked"] <= found["handshake_us"]
+    result = in_namespace(f"{ROUND_TRIPS}:living", host)
+    assert result["asked"] == result["own"]
+    assert 0 < result["asked"] <= result["handshake_us"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_a_connection_that_ended_is_told_once(host: str) -> None:
-    own, told, again = in_namespace(f"{ROUND_TRIPS}:ended", host)
-    assert 0 < told <= own  # the end is acknowledged too
+    own, result, again = in_namespace(f"{ROUND_TRIPS}:ended", host)
+    assert 0 < result <= own  # the end is acknowledged too
     assert again is None
 
 
@@ -31,18 +31,18 @@ def test_a_connection_that_nobody_knows_has_no_round_trip() -> None:
 
 
 def test_only_so_many_ends_are_remembered() -> None:
-    found = in_namespace(f"{ROUND_TRIPS}:kept", REPORTS_LIMIT // 2 + 200)
-    assert found["kept"] == REPORTS_LIMIT
-    assert found["after"] > 0
+    result = in_namespace(f"{ROUND_TRIPS}:kept", REPORTS_LIMIT // 2 + 200)
+    assert result["kept"] == REPORTS_LIMIT
+    assert result["after"] > 0
 
 
 def test_more_ends_than_the_kernel_holds_lose_some_and_break_nothing() -> None:
     count = REPORTS_LIMIT // 2
-    found = in_namespace(f"{ROUND_TRIPS}:lost", count)
-    assert 0 < found["kept"] < 2 * count
-    assert found["after"] > 0
+    result = in_namespace(f"{ROUND_TRIPS}:lost", count)
+    assert 0 < result["kept"] < 2 * count
+    assert result["after"] > 0
 
 
 def test_a_capture_adds_the_kernels_round_trip_to_its_connections() -> None:
-    own, told = in_namespace(f"{ROUND_TRIPS}:captured")
-    assert 0 < told <= own
+    own, result = in_namespace(f"{ROUND_TRIPS}:captured")
+    assert 0 < result <= own

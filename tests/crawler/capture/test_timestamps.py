@@ -48,19 +48,19 @@ def test_a_network_that_holds_packets_back_does_not_make_bbr_look_like_another()
         else packet
         for packet in wire.packets
     ]
-    found = wire.estimate(request_ms=100)
-    assert found.window_segments <= 16
-    assert found.unknown
+    flight = wire.estimate(request_ms=100)
+    assert flight.window_segments <= 16
+    assert flight.unknown
 
 
 def test_a_servers_milliseconds_show_through_jitter_that_it_does_not_pace() -> None:
     sent, came = spread(gap_ms=0.01), spread(gap_ms=0.9)
     sent.packets = [
-        one._replace(time_ns=late.time_ns) for one, late in zip(sent.packets, came.packets, strict=True)
+        packet._replace(time_ns=late.time_ns) for packet, late in zip(sent.packets, came.packets, strict=True)
     ]
     assert sent.estimate(request_ms=100).window_segments == 19
 
 
 def test_a_server_whose_clock_has_longer_ticks_is_not_taken_for_a_faster_one() -> None:
-    found = spread(gap_ms=50 / 2.86 / 16, tick_ms=10).estimate(request_ms=100)
-    assert found.window_segments <= 16
+    flight = spread(gap_ms=50 / 2.86 / 16, tick_ms=10).estimate(request_ms=100)
+    assert flight.window_segments <= 16

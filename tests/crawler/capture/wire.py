@@ -83,9 +83,9 @@ class Wire:
         self.packets.sort(key=lambda packet: packet.time_ns)
         sent = [packet.time_ns / 1e6 for packet in self.packets if packet.source == CLIENT]
 
-        def stamps(one: Packet) -> bytes:
-            ms = one.time_ns / 1e6
-            if one.source == CLIENT:
+        def stamps(packet: Packet) -> bytes:
+            ms = packet.time_ns / 1e6
+            if packet.source == CLIENT:
                 return clock(ms) + bytes(4)
             heard = max(time for time in sent if time <= max(0, ms - round_trip_ms))
             return clock(ms / tick_ms) + clock((echo_of or {}).get(ms, heard))
@@ -98,15 +98,15 @@ class Wire:
 
     def estimate(self, *, request_ms: float = 50, answer_after: int = 0) -> FirstFlight:
         self.packets.sort(key=lambda packet: packet.time_ns)
-        found = measure_first_flight(
+        flight = measure_first_flight(
             self.packets, client=CLIENT, request_ns=round(request_ms * 1e6), answer_after=answer_after
         )
-        assert isinstance(found, FirstFlight)
-        return found
+        assert isinstance(flight, FirstFlight)
+        return flight
 
     def bounds(self, *, request_ms: float = 50) -> tuple[int, int | None, str]:
-        found = self.estimate(request_ms=request_ms)
-        return found.window_segments, found.window_most_segments, found.unknown
+        flight = self.estimate(request_ms=request_ms)
+        return flight.window_segments, flight.window_most_segments, flight.unknown
 
 
 def clear(segments: int, *, window: int = 10) -> Wire:

@@ -20,10 +20,10 @@ from tests.zoo.raw import Answer, RawWeb, answer
 
 
 def test_the_canaries_are_of_independent_operators_each_with_its_source() -> None:
-    assert len({one.id for one in CANARIES}) == len(CANARIES) >= 3
-    operators = {".".join(one.url.split("/")[2].split(".")[-2:]) for one in CANARIES}
+    assert len({canary.id for canary in CANARIES}) == len(CANARIES) >= 3
+    operators = {".".join(canary.url.split("/")[2].split(".")[-2:]) for canary in CANARIES}
     assert len(operators) == len(CANARIES)
-    assert all(one.source and one.url.startswith("http://") for one in CANARIES)
+    assert all(canary.source and canary.url.startswith("http://") for canary in CANARIES)
 
 
 def test_an_operator_names_canaries_by_id_and_by_url() -> None:
@@ -46,18 +46,18 @@ def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None
 
     async def within() -> Fault | None:
         async with RawWeb({}) as web:
-            web.answers = {f"127.0.0.1:{web.port}{path}": one for path, one in answers.items()}
-            made = [
+            web.answers = {f"127.0.0.1:{web.port}{path}": answer for path, answer in answers.items()}
+            local = [
                 Canary(
-                    id=one["path"],
-                    url=f"http://127.0.0.1:{web.port}{one['path']}",
-                    status=one.get("status"),
-                    body=one.get("body", ""),
+                    id=canary["path"],
+                    url=f"http://127.0.0.1:{web.port}{canary['path']}",
+                    status=canary.get("status"),
+                    body=canary.get("body", ""),
                     source="made",
                 )
-                for one in canaries
+                for canary in canaries
             ]
-            return await OwnNetwork(made, None).probe()
+            return await OwnNetwork(local, None).probe()
 
     return asyncio.run(within())
 
@@ -73,17 +73,17 @@ def test_the_network_is_good_when_a_canary_answers_as_it_should() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("given", "words"),
     [
         (PORTAL, "another body than its own"),
         (answer(b"", "Location: http://portal.test/", status="302 Found"), "status 302"),
         (Answer(b"SSH-2.0-nonsense\r\n\r\n", 0, close=True), "no HTTP: SSH-2.0-nonsense"),
     ],
 )
-def test_a_portal_in_the_networks_place_is_no_network(found: Answer, said: str) -> None:
-    fault = asked({"/a": found}, {"path": "/a", "status": 200, "body": "Success"})
+def test_a_portal_in_the_networks_place_is_no_network(given: Answer, words: str) -> None:
+    fault = asked({"/a": given}, {"path": "/a", "status": 200, "body": "Success"})
     assert fault is not None
-    assert said in fault.reason
+    assert words in fault.reason
     assert not fault.guard
 
 
@@ -119,11 +119,11 @@ def test_the_local_web_has_a_canary_of_its_own() -> None:
 
 
 def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
-    made = cast("Guard", Played(namespace_pid=2**22 + 1))
+    guard = cast("Guard", Played(namespace_pid=2**22 + 1))
 
     async def within() -> Fault | None:
         async with canary() as url:
-            return await OwnNetwork(parse_canaries(url), made).probe()
+            return await OwnNetwork(parse_canaries(url), guard).probe()
 
     fault = asyncio.run(within())
     assert fault is not None
@@ -136,7 +136,7 @@ def test_a_cancelled_probe_leaves_no_process() -> None:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
             what = {
                 "canaries": [
-                    dataclasses.asdict(one) for one in parse_canaries(f"http://127.0.0.1:{web.port}/")
+                    dataclasses.asdict(canary) for canary in parse_canaries(f"http://127.0.0.1:{web.port}/")
                 ]
             }
             asking = asyncio.ensure_future(network.run_probe(json.dumps({**what, "namespace_pid": None})))

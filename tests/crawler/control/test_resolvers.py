@@ -37,20 +37,20 @@ class Nameserver(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         question = dns.message.from_wire(data)
-        (one,) = question.question
-        name = one.name.to_text(omit_final_dot=True)
+        (entry,) = question.question
+        name = entry.name.to_text(omit_final_dot=True)
         self.asked.append(name)
-        found = dns.message.make_response(question)
+        response = dns.message.make_response(question)
         address = ADDRESSES.get(name)
         kind = "AAAA" if ":" in (address or "") else "A"
         if self.fails is not None:
-            found.set_rcode(self.fails)
+            response.set_rcode(self.fails)
         elif address is None:
-            found.set_rcode(dns.rcode.NXDOMAIN)
-        elif one.rdtype == dns.rdatatype.from_text(kind):
-            found.answer.append(dns.rrset.from_text(one.name, 60, "IN", kind, address))
+            response.set_rcode(dns.rcode.NXDOMAIN)
+        elif entry.rdtype == dns.rdatatype.from_text(kind):
+            response.answer.append(dns.rrset.from_text(entry.name, 60, "IN", kind, address))
         if not self.silent:
-            self.transport.sendto(found.to_wire(), addr)  # type: ignore[attr-defined]
+            self.transport.sendto(response.to_wire(), addr)  # type: ignore[attr-defined]
 
 
 @contextlib.asynccontextmanager
@@ -99,13 +99,13 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
             nameservers = [Nameserver(), Nameserver()]
             resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
             ours = OwnNetwork([], None, resolvers)
-            found = [
+            opinions = [
                 await ours.check_resolver(names) for names in (["none.test"], ["none.test", "public.test"])
             ]
-            return found, [len(nameserver.asked) for nameserver in nameservers]
+            return opinions, [len(nameserver.asked) for nameserver in nameservers]
 
-    found, counts = asyncio.run(within())
-    assert found == [None, Fault("our resolver does not resolve public.test, and another does")]
+    result, counts = asyncio.run(within())
+    assert result == [None, Fault("our resolver does not resolve public.test, and another does")]
     assert sorted(counts) == [2, 4]
     assert asyncio.run(OwnNetwork([], None).check_resolver(["public.test"])) is None
 

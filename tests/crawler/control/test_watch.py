@@ -86,23 +86,23 @@ def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_
                 time_passes(31)
             return await super().probe()
 
-    weather, said = Lasting(back_after=10**9), list[str]()
+    weather, lines = Lasting(back_after=10**9), list[str]()
     weather.fails()
     played = Browsers(fine)
     tally = run(
-        database_18, planned(database_18), played, network=weather, pacing=QUICK, said=said, minutes=0.5
+        database_18, planned(database_18), played, network=weather, pacing=QUICK, lines=lines, minutes=0.5
     )
     assert tally == Tally(ended=TIME_OVER)
-    assert said == ["the network is down: cut. No site is visited until it is back"]
+    assert lines == ["the network is down: cut. No site is visited until it is back"]
     assert weather.probes > 3
     assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
 
 
 def test_the_end_of_an_outage_is_reported(database_18: Engine) -> None:
-    weather, said = Weather(), list[str]()
+    weather, lines = Weather(), list[str]()
     weather.fails()
-    run(database_18, planned(database_18), Browsers(fine), network=weather, pacing=QUICK, said=said)
-    assert said[1:] == ["the network is back after 0 s"]
+    run(database_18, planned(database_18), Browsers(fine), network=weather, pacing=QUICK, lines=lines)
+    assert lines[1:] == ["the network is back after 0 s"]
 
 
 def test_visits_that_are_whole_are_their_own_proof_and_no_canary_is_probed(database_18: Engine) -> None:
@@ -141,12 +141,12 @@ def test_a_name_that_resolves_again_ends_as_its_site_does(database_18: Engine) -
     async def visited(host: str) -> Observation:
         return observation("ok" if played.visited.count(host) > 2 else "dns")
 
-    weather, said = Weather(unresolved=frozenset({"s1.test"})), list[str]()
+    weather, lines = Weather(unresolved=frozenset({"s1.test"})), list[str]()
     played = Browsers(visited)
     crawl = planned(database_18, sites=1, attempts=1)
-    run(database_18, crawl, played, network=weather, pacing=QUICK, said=said)
+    run(database_18, crawl, played, network=weather, pacing=QUICK, lines=lines)
     assert errors(database_18) == [*[("network_down", None, False)] * 2, ("ok", None, True)]
-    assert said == ["disputed"] * 2
+    assert lines == ["disputed"] * 2
     assert weather.known == ["s1.test"]
 
 
@@ -211,10 +211,10 @@ def test_a_failed_visit_is_not_written_before_a_canary_answers_so_a_kill_leaves_
         )
         async with asyncio.timeout(30):
             await weather.hangs.wait()
-        found = sites(database_18)
+        sites_left = sites(database_18)
         running.cancel()
         await asyncio.wait({running})
-        return found
+        return sites_left
 
     ((rank, attempts, owner, done),) = asyncio.run(killed())
     assert (rank, attempts, done) == (1, 1, False)
@@ -297,15 +297,15 @@ OWN = {**response(1), "failure": "net::ERR_ABORTED"}
 def test_a_visit_is_whole_only_if_no_fault_of_the_network_can_have_touched_it(
     change: dict[str, str], responses: list[dict[str, Any]], whole: bool
 ) -> None:
-    made = observation()
-    seen = dataclasses.replace(made, visit={**made.visit, **change}, responses=responses)
+    seen_visit = observation()
+    seen = dataclasses.replace(seen_visit, visit={**seen_visit.visit, **change}, responses=responses)
     assert is_whole(seen) is whole
-    assert is_whole(dataclasses.replace(made, more=[seen])) is whole
+    assert is_whole(dataclasses.replace(seen_visit, more=[seen])) is whole
 
 
 def test_all_loads_of_a_visit_are_given_back_together() -> None:
     seen = mark_network_down(dataclasses.replace(observation(), more=[observation()]))
-    assert [one.visit["outcome"] for one in (seen, *seen.more)] == ["network_down"] * 2
+    assert [observation.visit["outcome"] for observation in (seen, *seen.more)] == ["network_down"] * 2
 
 
 def test_a_lane_whose_network_is_down_ends_when_others_have_done_the_rest(database_18: Engine) -> None:

@@ -26,11 +26,11 @@ class Weather:
         await asyncio.sleep(0)
         if self.lost:
             raise EgressUnavailable("the guard is gone")
-        found = self.fault
-        if found is not None:
+        fault = self.fault
+        if fault is not None:
             self.left -= 1
-            self.fault = found if self.left else None
-        return found
+            self.fault = fault if self.left else None
+        return fault
 
     unresolved: frozenset[str] = frozenset()
     """Names that our resolver does not resolve, and others do."""

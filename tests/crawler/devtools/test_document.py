@@ -31,9 +31,9 @@ def after(*events: Any) -> MainDocument:
 
 
 def exchange(url: str, asked_ms: int, status: int | None = 200, frame: str = "main frame") -> Exchange:
-    made = Exchange(url, "GET", frame, asked_ms)
-    made.status = status
-    return made
+    result = Exchange(url, "GET", frame, asked_ms)
+    result.status = status
+    return result
 
 
 def test_the_document_is_that_of_the_last_navigation_that_was_shown() -> None:

@@ -107,8 +107,8 @@ def test_a_preflight_has_the_initiator_of_the_request_that_it_is_for() -> None:
     initiators.feed(*asks("1.2", "https://c.test/x", initiator={"type": "parser", "url": "https://a.test/"}))
     preflight = {"type": "preflight", "url": "https://c.test/x", "requestId": "1.2"}
     initiators.feed(*asks("ABC", "https://c.test/x", type="Other", initiator=preflight))
-    (_, found) = initiators.requests
-    assert (found.initiator_url, found.resource_type) == ("https://a.test/", "preflight")
+    (_, request) = initiators.requests
+    assert (request.initiator_url, request.resource_type) == ("https://a.test/", "preflight")
 
 
 def test_a_preflight_reported_before_its_request_has_its_initiator() -> None:

@@ -90,13 +90,13 @@ def test_a_page_has_its_own_events_and_those_of_its_frames_and_workers(tmp_path:
         ]
     )
     _, heard = asyncio.run(driven(tmp_path, written))
-    assert [one.params["requestId"] for one in heard] == ["7.1", "7.2", "7.4"]
+    assert [event.params["requestId"] for event in heard] == ["7.1", "7.2", "7.4"]
 
 
 def test_a_session_by_way_of_one_of_the_browser_is_the_pages_own(tmp_path: Path) -> None:
     sessions = (attached("PAGE", "A"), attached("ITSELF", "B", kind="browser"), attached("PAGE", "C", by="B"))
     _, heard = asyncio.run(driven(tmp_path, b"".join([*sessions, asked("B", 1), asked("C", 2)])))
-    assert [one.params["requestId"] for one in heard] == ["7.2"]
+    assert [event.params["requestId"] for event in heard] == ["7.2"]
 
 
 def test_a_page_with_too_many_workers_has_its_events_and_so_has_the_next(tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ def test_a_page_with_too_many_workers_has_its_events_and_so_has_the_next(tmp_pat
     for folder in folders:
         folder.mkdir()
     _, heard = asyncio.run(driven(folders[0], before, "BEFORE"))
-    assert [one.params for one in heard] == [{"requestId": "7.1"}]
+    assert [event.params for event in heard] == [{"requestId": "7.1"}]
     written = before + ended + attached("OTHER", "O") + attached("PAGE", "A") + asked("A", 2) + asked("W1", 3)
     _, heard = asyncio.run(driven(folders[1], written))
-    assert [one.params for one in heard] == [{"requestId": "7.2"}]
+    assert [event.params for event in heard] == [{"requestId": "7.2"}]
 
 
 @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ def test_a_page_with_too_many_workers_has_its_events_and_so_has_the_next(tmp_pat
 def test_unreadable_messages_are_skipped(tmp_path: Path, strange: bytes) -> None:
     got, heard = asyncio.run(driven(tmp_path, attached("PAGE", "A") + strange + asked("A", 1)))
     assert got.endswith(strange + asked("A", 1))
-    assert [one.params for one in heard] == [{"requestId": "7.1"}]
+    assert [event.params for event in heard] == [{"requestId": "7.1"}]

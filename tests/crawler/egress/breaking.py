@@ -55,8 +55,8 @@ def asked(guard: Guard, *addresses: str) -> dict[str, str]:
     """Connect to each address from within the guard, and return the results."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", ASK, *addresses]
-    said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
-    return dict(zip(addresses, said.split(), strict=True))
+    output = subprocess.run(call, capture_output=True, text=True, check=True).stdout
+    return dict(zip(addresses, output.split(), strict=True))
 
 
 @dataclasses.dataclass
@@ -133,7 +133,7 @@ class Broken:
 
 
 WAYS: list[Callable[[Broken], None]] = [
-    one for name, one in vars(Broken).items() if name[0] != "_" and name not in ("link", "within")
+    answer for name, answer in vars(Broken).items() if name[0] != "_" and name not in ("link", "within")
 ]
 
 OFTEN = {
@@ -144,7 +144,7 @@ CHOSEN = [way for way in WAYS if way.__name__ in OFTEN or ALL]
 """Ways of every run of the tests, one of each kind; `scripts/test --all` takes all."""
 
 
-def said(what: Callable[[], None]) -> str:
+def find_fault(what: Callable[[], None]) -> str:
     """Call a function, and return the message of its EgressUnavailable, "" if it raises none."""
     try:
         what()
@@ -155,18 +155,18 @@ def said(what: Callable[[], None]) -> str:
 
 def broken(guard: Guard, way: Callable[[Broken], None]) -> dict[str, Any]:
     way(Broken(guard))
-    noticed = said(guard.check), said(guard.check)
+    noticed = find_fault(guard.check), find_fault(guard.check)
     meanwhile = asked(guard, *REFUSED)
-    mended = said(guard.mend)
+    mended = find_fault(guard.mend)
     return {
         "noticed": noticed,
         "meanwhile": meanwhile,
         "mended": mended,
-        "then": said(guard.check),
+        "then": find_fault(guard.check),
         "reached": asked(guard, *REACHED),
         "refused": asked(guard, *REFUSED),
-        "captured": [bool(captured(guard, one)) for one in (world.PUBLIC, world.PUBLIC_6)],
-        "judged": {one: guard.refuses(one) for one in (*REACHED[1:], *REFUSED)},
+        "captured": [bool(captured(guard, address)) for address in (world.PUBLIC, world.PUBLIC_6)],
+        "judged": {address: guard.refuses(address) for address in (*REACHED[1:], *REFUSED)},
     }
 
 
@@ -195,12 +195,12 @@ def no_way_out() -> Iterator[None]:
 def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None]]) -> dict[str, Any]:
     """Return the messages while a part of the machine's network is away, and after it is back."""
     with what():
-        noticed = [said(guard.check), said(guard.mend), said(guard.check)]
+        noticed = [find_fault(guard.check), find_fault(guard.mend), find_fault(guard.check)]
         meanwhile = asked(guard, world.PUBLIC, *REFUSED)
     return {
         "noticed": noticed,
         "meanwhile": meanwhile,
-        "mended": said(guard.mend),
+        "mended": find_fault(guard.mend),
         "reached": asked(guard, *REACHED),
     }
 
@@ -210,16 +210,16 @@ def ended(guard: Guard) -> list[str]:
     os.kill(guard.namespace_pid, signal.SIGKILL)
     while Path(f"/proc/{guard.namespace_pid}/ns/net").exists():
         time.sleep(0.01)
-    return [said(guard.check), said(guard.mend)]
+    return [find_fault(guard.check), find_fault(guard.mend)]
 
 
 def play() -> dict[str, Any]:
     before = network()
     os.environ["FIRSTFLIGHT_DATABASE_URL"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "secret"
-    found: dict[str, Any] = {"broken": {}, "away": {}}
+    collected: dict[str, Any] = {"broken": {}, "away": {}}
     with set_up_guard(parse_networks(world.BLOCKED)) as guard:
-        found["whole"] = {
-            "said": said(guard.check),
+        collected["whole"] = {
+            "fault": find_fault(guard.check),
             "environments": [
                 sorted(
                     line.partition(b"=")[0].decode()
@@ -229,18 +229,18 @@ def play() -> dict[str, Any]:
             ],
             "reached": asked(guard, *REACHED),
             "refused": asked(guard, *REFUSED),
-            "judged": {one: guard.refuses(one) for one in (*REACHED[1:], *REFUSED)},
+            "judged": {address: guard.refuses(address) for address in (*REACHED[1:], *REFUSED)},
         }
         for what in (no_way_out, a_firewall_that_drops):
-            found["away"][what.__name__] = away(guard, what)
+            collected["away"][what.__name__] = away(guard, what)
         with world.nameserver(world.OWN):
             for way in CHOSEN:
-                found["broken"][way.__name__] = broken(guard, way)
+                collected["broken"][way.__name__] = broken(guard, way)
         nft("flush", "ruleset")
-    found["left"] = {"before": before, "after": network()}
+    collected["left"] = {"before": before, "after": network()}
     with set_up_guard() as guard:
-        found["ended"] = ended(guard)
-    return found
+        collected["ended"] = ended(guard)
+    return collected
 
 
 if __name__ == "__main__":

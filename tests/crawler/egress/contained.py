@@ -13,7 +13,7 @@ from typing import Any
 from crawler.egress.guard import set_up_guard
 from crawler.egress.networks import parse_networks
 from tests.crawler.egress import world
-from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, asked, said
+from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, asked, find_fault
 from tests.crawler.egress.looking import captured
 
 AS_A_TASK = [
@@ -30,10 +30,10 @@ READ_ONLY = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/
 def play() -> dict[str, Any]:
     """Set up, break and mend a guard as the task's user."""
     with set_up_guard(parse_networks(world.BLOCKED)) as guard:
-        whole = said(guard.check)
+        whole = find_fault(guard.check)
         Broken(guard).the_link()
         return {
-            "said": [whole, said(guard.check), said(guard.mend)],
+            "fault": [whole, find_fault(guard.check), find_fault(guard.mend)],
             "reached": asked(guard, *REACHED),
             "refused": asked(guard, *REFUSED),
             "captured": bool(captured(guard, world.PUBLIC)),

@@ -87,7 +87,9 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
         page = await context.new_page()
         await page.goto("http://ok.test/")
         confined = processes()
-        sockets = [] if guard is None else [one for one in (guard.capture, guard.tcp_info) if one is not None]
+        sockets = (
+            [] if guard is None else [sock for sock in (guard.capture, guard.tcp_info) if sock is not None]
+        )
         captures = [process for socket in sockets for process in holding(socket.fileno())]
         await context.close()
     async with Browser.launch(
@@ -111,18 +113,18 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
 
 async def mended(guard: Guard) -> list[Any]:
     """Visits of one browser before its guard is broken, and after it was mended."""
-    found = []
+    collected = []
     with open_capture(guard.capture) as capture:
         async with Browser.launch(from_environment().chromium, guard=guard, capture=capture) as browser:
             for _ in range(3):
                 row = (seen := await visit_page(browser, "ok.test", budget_s=40, settle_s=20)).visit
                 size = seen.responses[0]["wire_bytes"] if seen.responses else None
-                found.append([row["outcome"], row["coverage"], size])
+                collected.append([row["outcome"], row["coverage"], size])
                 for link in network()["links"]:
                     if link.startswith("ffguard"):
                         world.ip(f"link delete {link}")
                 await asyncio.to_thread(guard.mend)
-    return found
+    return collected
 
 
 def killed_crawl() -> None:
@@ -161,41 +163,41 @@ def lost_guard() -> dict[str, Any]:
             time.sleep(0.05)
         try:
             guard.check()
-            said = ""
+            error = ""
         except EgressUnavailable as exc:
-            said = str(exc)
+            error = str(exc)
         refused = subprocess.run(call, input=calls, check=False, capture_output=True).returncode
-    return {"entered": entered, "said": said, "then": refused}
+    return {"entered": entered, "fault": error, "then": refused}
 
 
 async def play() -> dict[str, Any]:
     servers = world.Servers()
     await servers.start()
-    found: dict[str, Any] = {
+    collected: dict[str, Any] = {
         "machine": str(Path("/proc/self/ns/net").readlink()),
         "whole_machine": browser_uid() == BROWSER_UID,
     }
     before = network()
     if "without" in sys.argv:
-        found["without"] = await visits(None, servers)
+        collected["without"] = await visits(None, servers)
         ASKED.clear()
     nft("-f", "-", given=SEEN)
     with_truth = network()
     with set_up_guard(parse_networks(world.BLOCKED)) as guard, set_up_guard() as other:
         settled = addresses(guard)
-        found["captured"] = [captured(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
-        found["within"] = await visits(guard, servers)
-        found["addresses"] = [settled, addresses(guard)]
-        found["seen"] = seen()
-        found["namespaces"] = [guard.namespace, other.namespace]
+        collected["captured"] = [captured(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
+        collected["within"] = await visits(guard, servers)
+        collected["addresses"] = [settled, addresses(guard)]
+        collected["seen"] = seen()
+        collected["namespaces"] = [guard.namespace, other.namespace]
     with set_up_guard() as guard:
-        found["mended"] = await mended(guard)
+        collected["mended"] = await mended(guard)
     nft("delete", "table", "inet", "truth")
-    found["network"] = {"before": before, "after": network(), "changed": with_truth != before}
+    collected["network"] = {"before": before, "after": network(), "changed": with_truth != before}
     killed_crawl()
-    found["network"]["after_kill"] = after_kill(before)
-    found["lost"] = lost_guard()
-    return found
+    collected["network"]["after_kill"] = after_kill(before)
+    collected["lost"] = lost_guard()
+    return collected
 
 
 ASKED: dict[str, int] = {}

@@ -38,11 +38,11 @@ def nft(*call: str, given: str | None = None) -> str:
 
 def seen() -> list[str]:
     """The destinations on the guard's link."""
-    found = []
+    collected = []
     for name in ("seen4", "seen6"):
         for nftable in json.loads(nft("-j", "list", "set", "inet", "truth", name))["nftables"]:
-            found += nftable.get("set", {}).get("elem", [])
-    return sorted(str(one) for one in found)
+            collected += nftable.get("set", {}).get("elem", [])
+    return sorted(str(element) for element in collected)
 
 
 def network() -> dict[str, Any]:
@@ -63,7 +63,7 @@ def addresses(guard: Guard) -> list[dict[str, Any]]:
         capture_output=True,
         check=True,
     )
-    return [one for link in json.loads(shown.stdout) for one in link["addr_info"]]
+    return [info for link in json.loads(shown.stdout) for info in link["addr_info"]]
 
 
 REPORTED_WITHIN_S = 30.0
@@ -110,17 +110,17 @@ def captured(guard: Guard, address: str) -> int | None:
 def holding(descriptor: int) -> list[int]:
     """List the processes that have this process's socket `descriptor` open."""
     link = Path(f"/proc/self/fd/{descriptor}").readlink()
-    found = []
+    collected = []
     for path in Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):
             if path.readlink() == link:
-                found.append(int(path.parts[2]))
-    return found
+                collected.append(int(path.parts[2]))
+    return collected
 
 
 def processes() -> list[dict[str, str]]:
     """List the browser's processes and how they are confined."""
-    found = []
+    collected = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             arguments = re.split(rb"[\0 ]", (process / "cmdline").read_bytes())  # the zygote's have no NUL
@@ -139,8 +139,8 @@ def processes() -> list[dict[str, str]]:
             kept = {
                 name: status[name] for name in ("Uid", "CapEff", "CapPrm", "CapAmb", "NoNewPrivs", "Seccomp")
             }
-            found.append({"type": kind, **kept, **namespaces})
-    return found
+            collected.append({"type": kind, **kept, **namespaces})
+    return collected
 
 
 def parent(pid: int) -> int:

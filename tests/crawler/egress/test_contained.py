@@ -14,10 +14,10 @@ def test_with_one_capability_and_no_sysctl_a_guard_is_set_up_and_mended(server_f
         pytest.fail("to become another user takes root: run the tests as root")
     folder = server_folder / "contained"
     folder.mkdir()
-    found = played([*OWN_NAMESPACES], folder, module="tests.crawler.egress.contained")
-    whole, broken, mended = found["said"]
+    result = played([*OWN_NAMESPACES], folder, module="tests.crawler.egress.contained")
+    whole, broken, mended = result["fault"]
     assert (whole, mended) == ("", "")
     assert "the link's outer end" in broken
-    assert found["reached"] == dict.fromkeys(REACHED, "reached")
-    assert found["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
-    assert found["captured"]
+    assert result["reached"] == dict.fromkeys(REACHED, "reached")
+    assert result["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
+    assert result["captured"]

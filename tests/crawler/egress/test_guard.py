@@ -67,15 +67,15 @@ def played(
         if last_line.startswith("unshare: "):
             last_line += ": are user and network namespaces allowed here?"
         pytest.fail(f"{module} failed: {last_line}", pytrace=False)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 WORLDS = ["root", "user"][: 1 + ALL] if os.geteuid() == 0 else ["user"]
 
 
 @pytest.fixture(scope="module", params=WORLDS)
-def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
+def result(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
     """Return the addresses reached within the guard and, in the first world, without it."""
     call = [*OWN_NAMESPACES]
     if request.param == "user":
@@ -85,9 +85,9 @@ def found(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]
     return played(call, folder, passes=["without", "within"] if request.param == WORLDS[0] else ["within"])
 
 
-def reached(found: dict[str, Any]) -> dict[str, set[str]]:
+def reached(result: dict[str, Any]) -> dict[str, set[str]]:
     ways: dict[str, set[str]] = {}
-    for address, way in found["reached"]:
+    for address, way in result["reached"]:
         ways.setdefault(address, set()).add(way)
     return ways
 
@@ -95,11 +95,11 @@ def reached(found: dict[str, Any]) -> dict[str, set[str]]:
 PRIVATE = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200"]
 
 
-@pytest.mark.parametrize("found", WORLDS[:1], indirect=True)
-def test_without_the_guard_a_page_reaches_every_address_in_every_way(found: dict[str, Any]) -> None:
-    ends = found["without"]["visits"]
+@pytest.mark.parametrize("result", WORLDS[:1], indirect=True)
+def test_without_the_guard_a_page_reaches_every_address_in_every_way(result: dict[str, Any]) -> None:
+    ends = result["without"]["visits"]
     assert {(outcome, unfiltered) for _, outcome, _, unfiltered in ends} == {("ok", True)}
-    ways = reached(found["without"])
+    ways = reached(result["without"])
     for address in [
         *PRIVATE,
         NEIGHBOUR,
@@ -119,52 +119,52 @@ def test_without_the_guard_a_page_reaches_every_address_in_every_way(found: dict
     assert ways[NEIGHBOUR] >= {"/jump", "/redirected", "/", "quic"}
 
 
-def test_within_the_guard_only_the_public_internet_is_reached(found: dict[str, Any]) -> None:
-    ways = reached(found["within"])
+def test_within_the_guard_only_the_public_internet_is_reached(result: dict[str, Any]) -> None:
+    ways = reached(result["within"])
     assert set(ways) == {PUBLIC, PUBLIC_6, "any"}
     assert ways["any"] == {"udp"}  # STUN's datagrams to the public address
     assert {"/tried-all", "quic"} <= ways[PUBLIC]
     assert {f"/to/http://{target}/redirect" for target in TARGETS} <= ways[PUBLIC]
 
 
-def test_no_packet_to_a_refused_address_leaves_the_namespace(found: dict[str, Any]) -> None:
-    assert found["seen"] == sorted([PUBLIC, PUBLIC_6])
+def test_no_packet_to_a_refused_address_leaves_the_namespace(result: dict[str, Any]) -> None:
+    assert result["seen"] == sorted([PUBLIC, PUBLIC_6])
 
 
-def test_bytes_received_through_the_guard_are_counted_exactly(found: dict[str, Any]) -> None:
-    assert found["captured"] == [len(answer("escapes.test", "/"))] * 2
+def test_bytes_received_through_the_guard_are_counted_exactly(result: dict[str, Any]) -> None:
+    assert result["captured"] == [len(answer("escapes.test", "/"))] * 2
 
 
-def test_packets_and_the_log_count_the_same_bytes(found: dict[str, Any]) -> None:
-    within = found["within"]
+def test_packets_and_the_log_count_the_same_bytes(result: dict[str, Any]) -> None:
+    within = result["within"]
     for host in ("ok.test", "ok6.test", "escapes.test"):
         coverage, _, received, carried = within["sizes"][host]
         assert (coverage, carried) == (1, received), host
-    if "without" in found:
-        assert found["without"]["sizes"]["ok.test"][3] == [None] * len(within["sizes"]["ok.test"][2])
-        assert within["sizes"]["ok.test"][:3] == found["without"]["sizes"]["ok.test"][:3]
+    if "without" in result:
+        assert result["without"]["sizes"]["ok.test"][3] == [None] * len(within["sizes"]["ok.test"][2])
+        assert within["sizes"]["ok.test"][:3] == result["without"]["sizes"]["ok.test"][:3]
 
 
-def test_packets_and_the_log_count_the_same_datagrams(found: dict[str, Any]) -> None:
-    for received, carried in found["within"]["datagrams"]:
+def test_packets_and_the_log_count_the_same_datagrams(result: dict[str, Any]) -> None:
+    for received, carried in result["within"]["datagrams"]:
         assert carried == received
 
 
-def test_no_browser_has_the_capture_socket(found: dict[str, Any]) -> None:
-    assert set(found["within"]["captured_by"]) == {"ourselves"}
+def test_no_browser_has_the_capture_socket(result: dict[str, Any]) -> None:
+    assert set(result["within"]["captured_by"]) == {"ourselves"}
 
 
-def test_quic_passes_the_guard_to_public_addresses(found: dict[str, Any]) -> None:
-    outcome, *protocols = found["within"]["by_quic"]
+def test_quic_passes_the_guard_to_public_addresses(result: dict[str, Any]) -> None:
+    outcome, *protocols = result["within"]["by_quic"]
     assert outcome == "ok"
     assert "h3" in protocols
 
 
 @pytest.mark.outcomes("ok", "blocked")
-def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(found: dict[str, Any]) -> None:
+def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(result: dict[str, Any]) -> None:
     public = ("ok", None, False)
     blocked = ("blocked", "net::ERR_CONNECTION_REFUSED", False)
-    ends = [(host, tuple(end)) for host, *end in found["within"]["visits"]]
+    ends = [(host, tuple(end)) for host, *end in result["within"]["visits"]]
     assert ends == [
         ("ok.test", public),
         ("ok6.test", public),
@@ -183,51 +183,51 @@ def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(found: di
 
 
 def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on(
-    found: dict[str, Any],
+    result: dict[str, Any],
 ) -> None:
-    processes = found["within"]["processes"]
+    processes = result["within"]["processes"]
     by_type = {process["type"]: process for process in processes}
     browser, renderer = by_type["browser"], by_type["renderer"]
     assert {process["NoNewPrivs"] for process in processes} == {"1"}
     for process in processes:
-        assert process["net"] != found["machine"]
+        assert process["net"] != result["machine"]
         if process["user"] == browser["user"]:
             assert (process["CapEff"], process["CapPrm"], process["CapAmb"]) == ("0" * 16,) * 3, process
-            assert process["net"] == found["namespaces"][0]
+            assert process["net"] == result["namespaces"][0]
     # Layer one: namespaces of its own. Layer two: a seccomp filter.
     assert all(renderer[name] != browser[name] for name in ("net", "user", "pid"))
     assert (renderer["Seccomp"], renderer["CapEff"]) == ("2", "0" * 16)
-    if found["whole_machine"]:  # where there is another user to become
+    if result["whole_machine"]:  # where there is another user to become
         assert browser["Uid"].split() == [str(BROWSER_UID)] * 4
 
 
-def test_addresses_of_the_guard_do_not_change_after_it_is_up(found: dict[str, Any]) -> None:
-    at_first, at_last = found["addresses"]
+def test_addresses_of_the_guard_do_not_change_after_it_is_up(result: dict[str, Any]) -> None:
+    at_first, at_last = result["addresses"]
     assert at_first == at_last
-    assert {one["family"] for one in at_first} == {"inet", "inet6"}
+    assert {info["family"] for info in at_first} == {"inet", "inet6"}
 
 
-def test_two_guards_do_not_share_a_namespace(found: dict[str, Any]) -> None:
-    assert len(set(found["namespaces"])) == 2
+def test_two_guards_do_not_share_a_namespace(result: dict[str, Any]) -> None:
+    assert len(set(result["namespaces"])) == 2
 
 
-def test_a_browser_lives_on_when_its_guard_is_mended_and_measures_as_before(found: dict[str, Any]) -> None:
-    first, *others = found["mended"]
+def test_a_browser_lives_on_when_its_guard_is_mended_and_measures_as_before(result: dict[str, Any]) -> None:
+    first, *others = result["mended"]
     assert first[:2] == ["ok", 1]
     assert others == [first, first]
 
 
-def test_nothing_is_left_of_a_guard_even_after_its_crawl_was_killed(found: dict[str, Any]) -> None:
-    network = found["network"]
+def test_nothing_is_left_of_a_guard_even_after_its_crawl_was_killed(result: dict[str, Any]) -> None:
+    network = result["network"]
     assert network["changed"]
     assert network["before"] == network["after"] == network["after_kill"]
     assert network["before"]["forwarding"] == "0"
 
 
-def test_a_guard_that_is_gone_is_noticed_and_lets_no_browser_in(found: dict[str, Any]) -> None:
-    lost = found["lost"]
+def test_a_guard_that_is_gone_is_noticed_and_lets_no_browser_in(result: dict[str, Any]) -> None:
+    lost = result["lost"]
     assert lost["entered"] == 0
-    assert "the address guard ended" in lost["said"]
+    assert "the address guard ended" in lost["fault"]
     assert lost["then"] != 0
 
 

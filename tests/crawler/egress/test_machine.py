@@ -63,43 +63,43 @@ SETUPS: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
-def made(commands: list[str]) -> dict[str, Any]:
+def read_networks(commands: list[str]) -> dict[str, Any]:
     """The machine of this namespace, configured so."""
     subprocess.run(["ip", "-batch", "-"], input="\n".join(commands) + "\n", text=True, check=True)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         assert machines.main() == 0
     try:
-        found = machines.read_machine()
+        machine = machines.read_machine()
     except EgressUnavailable as exc:
-        return {"said": str(exc), "printed": printed.getvalue().strip()}
+        return {"fault": str(exc), "printed": printed.getvalue().strip()}
     return {
-        "uplinks": sorted(found.uplinks.items()),
-        "networks": list(map(str, found.networks)),
+        "uplinks": sorted(machine.uplinks.items()),
+        "networks": list(map(str, machine.networks)),
         "printed": printed.getvalue().strip(),
     }
 
 
 def of(commands: Iterable[str]) -> dict[str, Any]:
-    found: dict[str, Any] = in_namespace("tests.crawler.egress.test_machine:made", list(commands))
-    return found
+    result: dict[str, Any] = in_namespace("tests.crawler.egress.test_machine:read_networks", list(commands))
+    return result
 
 
 @pytest.mark.parametrize(("commands", "networks"), SETUPS.values(), ids=SETUPS)
 def test_neighbours_are(commands: list[str], networks: list[str]) -> None:
-    found = of(commands)
-    assert found["networks"] == networks
-    assert found["printed"] == ",".join(networks)
+    result = of(commands)
+    assert result["networks"] == networks
+    assert result["printed"] == ",".join(networks)
 
 
 def test_a_host_without_a_default_route_still_lists_its_addresses() -> None:
-    found = of(IPV4)
-    assert found == {
-        "said": "this machine has no default route: there is no Internet to crawl",
+    result = of(IPV4)
+    assert result == {
+        "fault": "this machine has no default route: there is no Internet to crawl",
         "printed": "9.9.1.7/32",
     }
 
 
 def test_a_default_route_without_a_carrier_is_down() -> None:
-    found = of([*IPV4, "route add default via 9.9.1.1", "link set other down"])
-    assert found["said"] == "this machine's way out, up0, is down"
+    result = of([*IPV4, "route add default via 9.9.1.1", "link set other down"])
+    assert result["fault"] == "this machine's way out, up0, is down"

@@ -18,7 +18,7 @@ from tests.crawler.egress.world import BLOCKED, GATEWAY, PUBLIC
 
 pytestmark = pytest.mark.slow
 
-BREAKS = [one.__name__ for one in CHOSEN]
+BREAKS = [fault.__name__ for fault in CHOSEN]
 
 NOTICED = {
     "the_table_outside": "the nftables rules outside (table ffguard",
@@ -60,55 +60,55 @@ def broken_guards(world: str, folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module", params=WORLDS)
-def found(request: pytest.FixtureRequest, worlds: dict[str, Future[dict[str, Any]]]) -> dict[str, Any]:
+def result(request: pytest.FixtureRequest, worlds: dict[str, Future[dict[str, Any]]]) -> dict[str, Any]:
     """What happened in each world in turn."""
     return worlds[request.param].result()
 
 
-def test_a_whole_guard_passes_its_check(found: dict[str, Any]) -> None:
-    assert found["whole"]["said"] == ""
-    assert set(found["whole"]["reached"].values()) == {"reached"}
+def test_a_whole_guard_passes_its_check(result: dict[str, Any]) -> None:
+    assert result["whole"]["fault"] == ""
+    assert set(result["whole"]["reached"].values()) == {"reached"}
 
 
-def test_the_guards_processes_know_no_secret_of_the_crawl(found: dict[str, Any]) -> None:
-    for environment in found["whole"]["environments"]:
+def test_the_guards_processes_know_no_secret_of_the_crawl(result: dict[str, Any]) -> None:
+    for environment in result["whole"]["environments"]:
         assert set(environment) <= set(NEEDED)
 
 
-def test_the_gateway_its_link_and_the_operators_networks_are_refused_at_once(found: dict[str, Any]) -> None:
-    assert found["whole"]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
+def test_the_gateway_its_link_and_the_operators_networks_are_refused_at_once(result: dict[str, Any]) -> None:
+    assert result["whole"]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
 
 
-def test_packets_are_refused_exactly_where_is_refused_says_so(found: dict[str, Any]) -> None:
+def test_packets_are_refused_exactly_where_is_refused_says_so(result: dict[str, Any]) -> None:
     wanted = dict.fromkeys(REACHED[1:], False) | dict.fromkeys(REFUSED, True)
-    assert found["whole"]["judged"] == wanted
+    assert result["whole"]["judged"] == wanted
     for name in BREAKS:
-        assert found["broken"][name]["judged"] == wanted
+        assert result["broken"][name]["judged"] == wanted
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_part_is_named_by_every_check(found: dict[str, Any], name: str) -> None:
-    first, second = found["broken"][name]["noticed"]
+def test_a_broken_part_is_named_by_every_check(result: dict[str, Any], name: str) -> None:
+    first, second = result["broken"][name]["noticed"]
     assert NOTICED[name] in first
     assert first == second
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_guard_lets_no_refused_address_be_reached(found: dict[str, Any], name: str) -> None:
-    assert "reached" not in found["broken"][name]["meanwhile"].values()
+def test_a_broken_guard_lets_no_refused_address_be_reached(result: dict[str, Any], name: str) -> None:
+    assert "reached" not in result["broken"][name]["meanwhile"].values()
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_mending_restores_dns_both_ip_versions_and_the_capture(found: dict[str, Any], name: str) -> None:
-    broken = found["broken"][name]
+def test_mending_restores_dns_both_ip_versions_and_the_capture(result: dict[str, Any], name: str) -> None:
+    broken = result["broken"][name]
     assert (broken["mended"], broken["then"]) == ("", "")
     assert broken["reached"] == dict.fromkeys(REACHED, "reached")
     assert broken["captured"] == [True, True]
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_refused_addresses_are_refused_after_mending(found: dict[str, Any], name: str) -> None:
-    assert found["broken"][name]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
+def test_refused_addresses_are_refused_after_mending(result: dict[str, Any], name: str) -> None:
+    assert result["broken"][name]["refused"] == dict.fromkeys(REFUSED, "ConnectionRefusedError")
 
 
 @pytest.mark.parametrize(
@@ -119,22 +119,22 @@ def test_refused_addresses_are_refused_after_mending(found: dict[str, Any], name
     ],
 )
 def test_a_missing_network_of_the_machine_is_reported_and_mended_once_it_is_back(
-    found: dict[str, Any], name: str, words: str
+    result: dict[str, Any], name: str, words: str
 ) -> None:
-    away = found["away"][name]
-    assert all(words in said for said in away["noticed"])
+    away = result["away"][name]
+    assert all(words in noticed for noticed in away["noticed"])
     assert "reached" not in away["meanwhile"].values()
     assert away["mended"] == ""
     assert away["reached"] == dict.fromkeys(REACHED, "reached")
 
 
-def test_nothing_is_left_of_a_guard_on_a_machine_whose_rules_were_flushed(found: dict[str, Any]) -> None:
-    assert found["left"]["after"] == found["left"]["before"]
-    assert found["left"]["after"]["forwarding"] == "0"
+def test_nothing_is_left_of_a_guard_on_a_machine_whose_rules_were_flushed(result: dict[str, Any]) -> None:
+    assert result["left"]["after"] == result["left"]["before"]
+    assert result["left"]["after"]["forwarding"] == "0"
 
 
-def test_a_guard_whose_namespace_process_died_is_given_up(found: dict[str, Any]) -> None:
-    checked, mended = found["ended"]
+def test_a_guard_whose_namespace_process_died_is_given_up(result: dict[str, Any]) -> None:
+    checked, mended = result["ended"]
     assert "the address guard ended" in checked
     assert "the address guard ended" in mended
 

@@ -32,12 +32,12 @@ def asked(name: str) -> bytes:
 
 def answer_to(wire: bytes, way: str) -> bytes:
     question = dns.message.from_wire(wire)
-    made = dns.message.make_response(question)
-    made.answer.append(dns.rrset.from_text(question.question[0].name, 1, "IN", "TXT", way))
-    return made.to_wire()
+    response = dns.message.make_response(question)
+    response.answer.append(dns.rrset.from_text(question.question[0].name, 1, "IN", "TXT", way))
+    return response.to_wire()
 
 
-def told(wire: bytes) -> tuple[str, str]:
+def parse_reply(wire: bytes) -> tuple[str, str]:
     """The question of an answer, and its transport."""
     (record,) = dns.message.from_wire(wire).answer
     return str(record.name), str(record[0]).strip('"')
@@ -67,8 +67,8 @@ class Nameserver(asyncio.DatagramProtocol):
             if self.first:
                 writer.write(self.first)
             else:
-                found = answer_to(data, "stream")
-                writer.write(len(found).to_bytes(2, "big") + found)
+                response = answer_to(data, "stream")
+                writer.write(len(response).to_bytes(2, "big") + response)
             await writer.drain()
         writer.close()
 
@@ -136,12 +136,12 @@ async def relayed(*, answering: bool = True) -> AsyncIterator[Relayed]:
 
 def split(stream: bytes) -> list[bytes]:
     """The messages that came on a connection."""
-    found = []
+    collected = []
     while stream:
         length = int.from_bytes(stream[:2], "big")
-        found.append(stream[2 : 2 + length])
+        collected.append(stream[2 : 2 + length])
         stream = stream[2 + length :]
-    return found
+    return collected
 
 
 def test_a_question_in_a_datagram_is_answered_to_its_sender() -> None:
@@ -149,9 +149,9 @@ def test_a_question_in_a_datagram_is_answered_to_its_sender() -> None:
         async with relayed() as relay:
             return [await relay.ask(asked(name)) for name in ("one.test", "two.test")]
 
-    found = asyncio.run(ask())
-    assert [told(wire) for wire in found] == [("one.test.", "datagram"), ("two.test.", "datagram")]
-    assert found[0][:2] != found[1][:2]
+    result = asyncio.run(ask())
+    assert [parse_reply(wire) for wire in result] == [("one.test.", "datagram"), ("two.test.", "datagram")]
+    assert result[0][:2] != result[1][:2]
 
 
 @pytest.mark.parametrize("answering", [True, False])
@@ -160,18 +160,18 @@ def test_questions_over_tcp_are_answered_or_their_connection_is_closed(answering
         async with relayed(answering=answering) as relay:
             return await relay.say(asked("one.test"), asked("two.test"))
 
-    found = split(asyncio.run(ask()))
+    result = split(asyncio.run(ask()))
     wanted = [("one.test.", "stream"), ("two.test.", "stream")] if answering else []
-    assert [told(wire) for wire in found] == wanted
+    assert [parse_reply(wire) for wire in result] == wanted
 
 
 def test_bytes_that_are_no_question_do_not_reach_the_nameserver() -> None:
     async def ask() -> tuple[list[bytes], int]:
         async with relayed() as relay:
             await relay.send(*GARBAGE)
-            for one in GARBAGE:
-                assert await relay.say(one) == b""
-                assert await relay.say(one, prefix=False) == b""
+            for garbage in GARBAGE:
+                assert await relay.say(garbage) == b""
+                assert await relay.say(garbage, prefix=False) == b""
             assert relay.real.connections == 0
             await relay.ask(asked("one.test"))
             return relay.real.came, relay.real.connections
@@ -188,7 +188,7 @@ def test_bytes_that_are_no_answer_are_not_passed_back() -> None:
             return await relay.ask(asked("one.test")), await relay.say(asked("one.test"))
 
     by_datagram, by_stream = asyncio.run(ask())
-    assert told(by_datagram) == ("one.test.", "datagram")
+    assert parse_reply(by_datagram) == ("one.test.", "datagram")
     assert by_stream == b""
 
 
@@ -198,17 +198,18 @@ def test_idle_connections_take_no_room_from_datagrams() -> None:
             idle = [
                 await asyncio.open_connection(*relay.streams) for _ in range(relaying.CONNECTIONS_LIMIT + 5)
             ]
-            closed = [one for one, _ in idle[relaying.CONNECTIONS_LIMIT :]]
+            closed = [reader for reader, _ in idle[relaying.CONNECTIONS_LIMIT :]]
             assert (
-                await asyncio.wait_for(asyncio.gather(*(one.read() for one in closed)), WITHIN_S) == [b""] * 5
+                await asyncio.wait_for(asyncio.gather(*(reader.read() for reader in closed)), WITHIN_S)
+                == [b""] * 5
             )
-            found = await relay.ask(asked("one.test"))
+            answer = await relay.ask(asked("one.test"))
             for _, writer in idle:
                 writer.close()
-            return found, relay.real.connections
+            return answer, relay.real.connections
 
-    found, connections = asyncio.run(ask())
-    assert told(found) == ("one.test.", "datagram")
+    result, connections = asyncio.run(ask())
+    assert parse_reply(result) == ("one.test.", "datagram")
     assert connections == 0
 
 

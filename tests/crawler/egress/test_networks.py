@@ -114,17 +114,17 @@ STRICTER = [
 
 
 def edges() -> list[Any]:
-    networks = [ipaddress.ip_network(one.network) for one in REFUSED] + [NAT64]
-    found: set[Any] = set()
+    networks = [ipaddress.ip_network(refused.network) for refused in REFUSED] + [NAT64]
+    collected: set[Any] = set()
     for network in networks:
         for number in (int(network[0]) - 1, int(network[0]), int(network[-1]), int(network[-1]) + 1):
             if 0 <= number < 2**network.max_prefixlen:
-                found.add(type(network[0])(number))
-    return list(found)
+                collected.add(type(network[0])(number))
+    return list(collected)
 
 
 def agrees(address: Any) -> bool:
-    stricter = [ipaddress.ip_network(one) for one in STRICTER]
+    stricter = [ipaddress.ip_network(refused) for refused in STRICTER]
     return is_refused(address) is not address.is_global or (
         is_refused(address) and any(address in network for network in stricter)
     )
@@ -146,7 +146,7 @@ def test_an_address_that_is_carried_in_another_is_judged_by_itself(address: ipad
 
 
 def test_every_refused_network_has_a_source() -> None:
-    assert all(one.source and one.name for one in REFUSED)
+    assert all(refused.source and refused.name for refused in REFUSED)
 
 
 @pytest.mark.parametrize("local", [(), parse_networks("9.9.9.0/24 9.9.10.1 2606:4700::/32 2606:4701::1")])

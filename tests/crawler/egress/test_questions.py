@@ -33,11 +33,11 @@ def asked(kind: str = "A", **options: object) -> Message:
 
 
 def answered(ours: Message, *records: str) -> Message:
-    made = dns.message.make_response(ours)
+    response = dns.message.make_response(ours)
     for record in records:
         kind, _, value = record.partition(" ")
-        made.answer.append(dns.rrset.from_text(NAME, 300, "IN", kind, value))
-    return made
+        response.answer.append(dns.rrset.from_text(NAME, 300, "IN", kind, value))
+    return response
 
 
 def changed(message: Message, flags: int) -> bytes:
@@ -51,15 +51,15 @@ def two_questions() -> bytes:
 
 
 def signed() -> Message:
-    made = asked()
-    made.use_tsig(dns.tsig.Key("key.test.", b"0" * 32))
-    return made
+    question = asked()
+    question.use_tsig(dns.tsig.Key("key.test.", b"0" * 32))
+    return question
 
 
 def with_records() -> Message:
-    made = asked()
-    made.additional.append(dns.rrset.from_text("x.test.", 1, "IN", "TXT", "smuggled"))
-    return made
+    question = asked()
+    question.additional.append(dns.rrset.from_text("x.test.", 1, "IN", "TXT", "smuggled"))
+    return question
 
 
 GARBAGE = {
@@ -93,41 +93,41 @@ def test_a_message_that_is_not_one_question_is_dropped(wire: bytes) -> None:
 @settings(deadline=None)
 @given(st.binary(max_size=QUESTION_BYTES))
 def test_any_bytes_are_a_question_or_are_dropped(wire: bytes) -> None:
-    found = parse_question(wire)
-    assert found is None or len(found.question) == 1
+    question = parse_question(wire)
+    assert question is None or len(question.question) == 1
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 100))
 def test_a_question_with_any_bytes_in_it_is_one_or_is_dropped(noise: bytes, place: int) -> None:
     wire = asked("HTTPS", want_dnssec=True).to_wire()
-    found = parse_question(wire[:place] + noise + wire[place + len(noise) :])
-    assert found is None or rebuild_question(found).to_wire()
+    question = parse_question(wire[:place] + noise + wire[place + len(noise) :])
+    assert question is None or rebuild_question(question).to_wire()
 
 
 @pytest.mark.parametrize("kind", ["A", "AAAA", "HTTPS", "CNAME", "TXT", "PTR", "TYPE65280"])
 def test_a_question_is_asked_as_it_was_in_a_message_of_our_own(kind: str) -> None:
     theirs = asked(kind, id=7, want_dnssec=True, flags=dns.flags.RD | dns.flags.CD)
     theirs.use_edns(0, dns.flags.DO, 4096, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
-    found = parse_question(theirs.to_wire())
-    assert found is not None
-    ours = dns.message.from_wire(rebuild_question(found).to_wire())
+    question = parse_question(theirs.to_wire())
+    assert question is not None
+    ours = dns.message.from_wire(rebuild_question(question).to_wire())
     assert str(ours.question[0].name) == NAME
     assert ours.question == theirs.question
     assert ours.flags == theirs.flags
     assert (ours.edns, ours.ednsflags, ours.options) == (0, dns.flags.DO, ())
-    assert b"smuggled" not in rebuild_question(found).to_wire()
+    assert b"smuggled" not in rebuild_question(question).to_wire()
 
 
 def test_a_stub_without_edns_is_asked_for_without_it() -> None:
-    found = parse_question(asked(use_edns=False).to_wire())
-    assert found is not None
-    assert rebuild_question(found).edns == -1
+    question = parse_question(asked(use_edns=False).to_wire())
+    assert question is not None
+    assert rebuild_question(question).edns == -1
 
 
 def test_a_passed_on_question_has_an_id_unknown_to_the_stub() -> None:
-    found = asked(id=7)
-    assert len({rebuild_question(found).id for _ in range(50)}) > 40
+    question = asked(id=7)
+    assert len({rebuild_question(question).id for _ in range(50)}) > 40
 
 
 def test_an_answer_comes_back_with_its_records_in_their_order() -> None:
@@ -140,23 +140,23 @@ def test_an_answer_comes_back_with_its_records_in_their_order() -> None:
         'HTTPS 1 . alpn="h3,h2"',
         "TYPE65280 \\# 2 0102",
     ]
-    found = rebuild_answer(answered(ours, *records).to_wire(), ours, theirs)
-    assert found is not None
-    back = dns.message.from_wire(found.to_wire(), one_rr_per_rrset=True)
+    answer = rebuild_answer(answered(ours, *records).to_wire(), ours, theirs)
+    assert answer is not None
+    back = dns.message.from_wire(answer.to_wire(), one_rr_per_rrset=True)
     assert back.id == 7
     assert theirs.is_response(back)
-    assert [f"{dns.rdatatype.to_text(one.rdtype)} {one[0]}" for one in back.answer] == records
+    assert [f"{dns.rdatatype.to_text(record.rdtype)} {record[0]}" for record in back.answer] == records
 
 
 @pytest.mark.parametrize("code", ["NXDOMAIN", "SERVFAIL", "REFUSED", "BADVERS"])
 def test_an_answer_keeps_its_code(code: str) -> None:
     theirs = asked(use_edns=0)
     ours = rebuild_question(theirs)
-    made = dns.message.make_response(ours)
-    made.set_rcode(dns.rcode.from_text(code))
-    found = rebuild_answer(made.to_wire(), ours, theirs)
-    assert found is not None
-    assert dns.rcode.to_text(dns.message.from_wire(found.to_wire()).rcode()) == code
+    response = dns.message.make_response(ours)
+    response.set_rcode(dns.rcode.from_text(code))
+    answer = rebuild_answer(response.to_wire(), ours, theirs)
+    assert answer is not None
+    assert dns.rcode.to_text(dns.message.from_wire(answer.to_wire()).rcode()) == code
 
 
 def test_a_message_that_does_not_answer_our_question_is_dropped() -> None:
@@ -177,11 +177,11 @@ def test_a_message_that_does_not_answer_our_question_is_dropped() -> None:
 def test_edns_options_of_an_answer_are_not_passed_on() -> None:
     theirs = asked(use_edns=0)
     ours = rebuild_question(theirs)
-    made = answered(ours, "A 9.9.9.9")
-    made.use_edns(0, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
-    found = rebuild_answer(made.to_wire(), ours, theirs)
-    assert found is not None
-    assert b"smuggled" not in found.to_wire()
+    response = answered(ours, "A 9.9.9.9")
+    response.use_edns(0, options=[dns.edns.GenericOption(PRIVATE_OPTION, b"smuggled")])
+    answer = rebuild_answer(response.to_wire(), ours, theirs)
+    assert answer is not None
+    assert b"smuggled" not in answer.to_wire()
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_an_answer_in_a_datagram_is_truncated_to_the_stubs_size_and_flagged(
 ) -> None:
     theirs = asked("TXT", use_edns=False if payload is None else 0, payload=payload)
     ours = rebuild_question(theirs)
-    made = answered(ours, *(f'TXT "{number:0200}"' for number in range(30)))
-    found = rebuild_answer(made.to_wire(max_size=65_535), ours, theirs)
-    assert found is not None
-    wire = encode_datagram(found, theirs)
+    response = answered(ours, *(f'TXT "{number:0200}"' for number in range(30)))
+    answer = rebuild_answer(response.to_wire(max_size=65_535), ours, theirs)
+    assert answer is not None
+    wire = encode_datagram(answer, theirs)
     assert room - 250 < len(wire) <= room
     assert dns.message.from_wire(wire).flags & dns.flags.TC

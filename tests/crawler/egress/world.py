@@ -84,8 +84,8 @@ def until_settled(link: str) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         (shown,) = json.loads(subprocess.run(show, capture_output=True, check=True).stdout)
-        local = [one for one in shown["addr_info"] if one["family"] == "inet6" and one["scope"] == "link"]
-        if shown["operstate"] == "UP" and local and not any(one.get("tentative") for one in local):
+        local = [info for info in shown["addr_info"] if info["family"] == "inet6" and info["scope"] == "link"]
+        if shown["operstate"] == "UP" and local and not any(info.get("tentative") for info in local):
             return
         time.sleep(0.05)
     raise AssertionError(f"{link} is not up after a minute: {shown}")
@@ -211,8 +211,8 @@ def machine(folder: Path) -> Iterator[None]:
     ip("link set lo up")
     with internet():
         ip(
-            *(f"address add {one}/32 dev lo" for one in MACHINE),
-            *(f"address add {one}/128 dev lo nodad" for one in MACHINE_6),
+            *(f"address add {address}/32 dev lo" for address in MACHINE),
+            *(f"address add {address}/128 dev lo nodad" for address in MACHINE_6),
         )
         Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
         # A new namespace has what the first one has, and that forwards where containers run.
@@ -269,10 +269,10 @@ async def serve_the_internet() -> None:
     ip(
         "link set lo up",
         "link set uplink up",
-        *(f"address add {one}/24 dev uplink" for one in (GATEWAY, ON_LINK)),
+        *(f"address add {address}/24 dev uplink" for address in (GATEWAY, ON_LINK)),
         "address add 2606:2800:220:2::1/64 dev uplink nodad",
-        *(f"address add {one}/32 dev lo" for one in (PUBLIC, NEIGHBOUR, BLOCKED, "172.16.5.5")),
-        *(f"address add {one}/128 dev lo nodad" for one in (PUBLIC_6, NEIGHBOUR_6, BLOCKED_64)),
+        *(f"address add {address}/32 dev lo" for address in (PUBLIC, NEIGHBOUR, BLOCKED, "172.16.5.5")),
+        *(f"address add {address}/128 dev lo nodad" for address in (PUBLIC_6, NEIGHBOUR_6, BLOCKED_64)),
     )
     servers = Servers()
     await servers.start()

@@ -41,17 +41,21 @@ def sent(name: str) -> list[tuple[str, str, str, int, int]]:
 
 def received(traffic: Traffic) -> list[tuple[str, str, str, int, int | None]]:
     urls = [(exchange, urlsplit(exchange.url)) for exchange in traffic.exchanges if exchange.sizes()[0]]
-    return sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in urls if url.path != UNREAD)
+    return sorted(
+        (exchange.method, url.netloc, url.path, *exchange.sizes())
+        for exchange, url in urls
+        if url.path != UNREAD
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_response_of_a_recorded_log_is_what_the_server_sent(name: str) -> None:
     traffic = assemble(recorded(name))
     assert received(traffic) == sent(name)
-    made = make_rows(traffic, [], start_ms=0, salt=b"", error_name=str)
-    assert made.decrypted_coverage == 1.0
-    assert made.coverage is not None
-    assert made.coverage >= 0.999  # H2: the SETTINGS of a connection that lost a race are never read
+    rows = make_rows(traffic, [], start_ms=0, salt=b"", error_name=str)
+    assert rows.decrypted_coverage == 1.0
+    assert rows.coverage is not None
+    assert rows.coverage >= 0.999  # H2: the SETTINGS of a connection that lost a race are never read
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -116,9 +120,9 @@ def test_a_row_that_the_browsers_own_count_contradicts_lowers_the_coverage() -> 
         if not is_sent or event.source not in seen:
             log.append(event)
         seen |= {event.source} if is_sent else set()
-    found = make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
-    assert found.decrypted_coverage is not None
-    assert found.coverage == found.decrypted_coverage < 0.7
+    rows = make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    assert rows.decrypted_coverage is not None
+    assert rows.coverage == rows.decrypted_coverage < 0.7
 
 
 def test_a_response_that_broke_off_has_its_error() -> None:
@@ -134,15 +138,15 @@ def test_a_response_that_the_browser_refused_has_its_status() -> None:
 
 def test_a_cancelled_request_has_the_status_that_had_arrived() -> None:
     headers = ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "HTTP2_SESSION_RECV_HEADERS")
-    log = [one for one in recorded("h2-bodies") if one.name not in headers]
+    log = [event for event in recorded("h2-bodies") if event.name not in headers]
     assert {exchange.status for exchange in assemble(log).exchanges} == {None}
     for came, status in (("103",), None), (("103", "404"), 404):
         with_sections = []
         for event in log:
             with_sections.append(event)
             if event.name == "HTTP2_SESSION_SEND_HEADERS":
-                for one in came:
-                    params = {"stream_id": event.params["stream_id"], "headers": [f":status: {one}"]}
+                for section in came:
+                    params = {"stream_id": event.params["stream_id"], "headers": [f":status: {section}"]}
                     with_sections.append(
                         Event("HTTP2_SESSION_RECV_HEADERS", "NONE", event.source, event.time_ms, params)
                     )
@@ -211,12 +215,12 @@ def test_a_log_that_is_cut_doubled_shuffled_or_thinned_raises_nothing_and_adds_n
 ) -> None:
     ways = ["cut", "doubled", "some doubled", "shuffled", "some lost"]
     traffic = assemble(broken(list(recorded(name)), data, ways))
-    made = make_rows(traffic, [], start_ms=0, salt=b"", error_name=str)
-    for row in made.responses:
+    rows = make_rows(traffic, [], start_ms=0, salt=b"", error_name=str)
+    for row in rows.responses:
         assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
         assert row["wire_bytes"] is None or row["wire_bytes"] > 0
         assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]
-    for row in made.connections:
+    for row in rows.connections:
         assert min(row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0, row["frame_bytes"]) >= 0
 
 
@@ -224,12 +228,12 @@ def test_a_log_that_is_cut_doubled_shuffled_or_thinned_raises_nothing_and_adds_n
 @given(st.sampled_from([*NAMES, "h3"]), st.data())
 def test_a_piece_of_a_log_accounts_for_no_more_than_was_received(name: str, data: st.DataObject) -> None:
     # Only where every event came once: plaintext that is logged twice is more than what was received.
-    made = make_rows(
+    rows = make_rows(
         assemble(broken(list(recorded(name)), data, ["cut"])), [], start_ms=0, salt=b"", error_name=str
     )
-    for number, row in enumerate(made.connections, 1):
+    for number, row in enumerate(rows.connections, 1):
         on = [
-            response["wire_bytes"] or 0 for response in made.responses if response["connection_id"] == number
+            response["wire_bytes"] or 0 for response in rows.responses if response["connection_id"] == number
         ]
         parts = [row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0, row["frame_bytes"]]
         assert min(*parts, row["decrypted_bytes"]) >= 0

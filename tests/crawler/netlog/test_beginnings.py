@@ -32,23 +32,23 @@ CUTS = 25
 """Places at which each log is made to begin late."""
 
 
-def made(log: Iterable[Event[Any]]) -> Rows:
+def assemble_rows(log: Iterable[Event[Any]]) -> Rows:
     return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
-def arrived(found: Rows) -> collections.Counter[tuple[Any, ...]]:
+def arrived(rows: Rows) -> collections.Counter[tuple[Any, ...]]:
     """Responses with a size."""
     return collections.Counter(
-        tuple(row[name] for name in OF_RESPONSE) for row in found.responses if row["wire_bytes"] is not None
+        tuple(row[name] for name in OF_RESPONSE) for row in rows.responses if row["wire_bytes"] is not None
     )
 
 
-def places(found: Rows) -> set[tuple[Any, ...]]:
+def places(rows: Rows) -> set[tuple[Any, ...]]:
     """Places of responses on their connections, as far as they are known."""
-    ports = {row["id"]: row["local_port"] for row in found.connections}
+    ports = {row["id"]: row["local_port"] for row in rows.connections}
     return {
         (ports[row["connection_id"]], row["position"], row["path"], row["wire_bytes"])
-        for row in found.responses
+        for row in rows.responses
         if row["position"] is not None and row["wire_bytes"] is not None
     }
 
@@ -58,41 +58,43 @@ def without_each_beginning(name: str) -> list[tuple[Event[Any], Rows]]:
     """Rows of the log without one of its beginnings, for each in turn."""
     log = recorded(name)
     return [
-        (event, made((*log[:at], *log[at + 1 :]))) for at, event in enumerate(log) if event.phase == "BEGIN"
+        (event, assemble_rows((*log[:at], *log[at + 1 :])))
+        for at, event in enumerate(log)
+        if event.phase == "BEGIN"
     ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_size_is_wrong_without_a_beginning_and_coverage_says_what_is_missing(name: str) -> None:
-    whole = made(recorded(name))
+    whole = assemble_rows(recorded(name))
     connections = {row["local_port"]: row for row in whole.connections}
     assert whole.coverage == 1
-    for event, found in without_each_beginning(name):
-        assert not arrived(found) - arrived(whole), event
-        assert places(found) <= places(whole), event
-        assert found.coverage is not None
-        assert found.coverage < 1 or arrived(found) == arrived(whole), event
-        for row in found.connections:
+    for event, rows in without_each_beginning(name):
+        assert not arrived(rows) - arrived(whole), event
+        assert places(rows) <= places(whole), event
+        assert rows.coverage is not None
+        assert rows.coverage < 1 or arrived(rows) == arrived(whole), event
+        for row in rows.connections:
             was = connections[row["local_port"]]
             known = [column for column in OF_CONNECTION if row[column] is not None or was[column] is None]
             assert [row[column] for column in known] == [was[column] for column in known], event
-            assert found.coverage < 1 or len(known) == len(OF_CONNECTION), event
+            assert rows.coverage < 1 or len(known) == len(OF_CONNECTION), event
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_connection_without_its_beginning_has_all_its_sizes_and_lowers_the_coverage(name: str) -> None:
-    whole = made(recorded(name))
+    whole = assemble_rows(recorded(name))
     used = {event.source for event in recorded(name) if event.name == "SOCKET_BYTES_RECEIVED"}
     lost = 0
-    for event, found in without_each_beginning(name):
+    for event, rows in without_each_beginning(name):
         if event.name in (*SESSIONS, "SOCKET_ALIVE"):
-            assert arrived(found) == arrived(whole), event
-            assert [row["received_bytes"] for row in found.connections] == [
+            assert arrived(rows) == arrived(whole), event
+            assert [row["received_bytes"] for row in rows.connections] == [
                 row["received_bytes"] for row in whole.connections
             ]
-            assert found.coverage is not None
+            assert rows.coverage is not None
             is_used = event.name in SESSIONS or event.source in used
-            assert (found.coverage < 1) is is_used, event
+            assert (rows.coverage < 1) is is_used, event
             lost += is_used
     assert lost == len(whole.connections)
 
@@ -102,19 +104,19 @@ def test_a_connection_without_its_beginning_has_all_its_sizes_and_lowers_the_cov
 def test_a_response_that_the_log_does_not_place_on_a_connection_lowers_the_coverage(
     name: str, place: str
 ) -> None:
-    log, whole = recorded(name), arrived(made(recorded(name)))
+    log, whole = recorded(name), arrived(assemble_rows(recorded(name)))
     for at in [at for at, event in enumerate(log) if event.name == place][:10]:
-        found = made((*log[:at], *log[at + 1 :]))
-        assert not arrived(found) - whole, log[at]
-        assert found.coverage is not None
-        assert found.coverage < 1 or arrived(found) == whole, log[at]
+        rows = assemble_rows((*log[:at], *log[at + 1 :]))
+        assert not arrived(rows) - whole, log[at]
+        assert rows.coverage is not None
+        assert rows.coverage < 1 or arrived(rows) == whole, log[at]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_log_that_begins_late_has_no_wrong_size(name: str) -> None:
-    log, whole = recorded(name), arrived(made(recorded(name)))
+    log, whole = recorded(name), arrived(assemble_rows(recorded(name)))
     for cut in range(0, len(log), max(1, len(log) // CUTS)):
-        late = made(log[cut:])
+        late = assemble_rows(log[cut:])
         assert not arrived(late) - whole, cut
         assert late.coverage is None or late.coverage <= 1
         assert {row["received_bytes"] > 0 for row in late.connections} <= {True}

@@ -26,7 +26,7 @@ LENGTH = re.compile(r"(?i)content-length: ?(\d+)")
 def longer(event: Event[Any], more: int) -> Event[Any]:
     """Make a header section state a Content-Length that is larger by `more`."""
     stated = [
-        LENGTH.sub(lambda one: f"content-length: {int(one[1]) + more}", line)
+        LENGTH.sub(lambda match: f"content-length: {int(match[1]) + more}", line)
         for line in event.params["headers"]
     ]
     return event._replace(params={**event.params, "headers": stated})
@@ -35,7 +35,7 @@ def longer(event: Event[Any], more: int) -> Event[Any]:
 def exchanges(name: str, more: int) -> list[Exchange]:
     lines = gzip.decompress((LOGS / f"{name}.json.gz").read_bytes()).splitlines()
     log = LineReader(EVENTS).events(lines)
-    return assemble(longer(one, more) if one.name == HEADERS[name] else one for one in log).exchanges
+    return assemble(longer(event, more) if event.name == HEADERS[name] else event for event in log).exchanges
 
 
 @pytest.mark.parametrize("name", HEADERS)
@@ -43,11 +43,11 @@ def test_a_stream_is_complete_with_as_much_body_as_was_stated_and_with_a_byte_le
     name: str,
 ) -> None:
     as_it_was, short = exchanges(name, 0), exchanges(name, 1)
-    assert [one.is_complete for one in as_it_was] == [one.has_ended for one in as_it_was]
-    assert [one.has_ended for one in short] == [one.has_ended for one in as_it_was]
-    incomplete = [one for one in short if one.has_ended and not one.is_complete]
+    assert [exchange.is_complete for exchange in as_it_was] == [exchange.has_ended for exchange in as_it_was]
+    assert [exchange.has_ended for exchange in short] == [exchange.has_ended for exchange in as_it_was]
+    incomplete = [exchange for exchange in short if exchange.has_ended and not exchange.is_complete]
     assert len(incomplete) > 5
-    assert "HEAD" not in {one.method for one in incomplete}
+    assert "HEAD" not in {exchange.method for exchange in incomplete}
 
 
 @pytest.mark.parametrize(

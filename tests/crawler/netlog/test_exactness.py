@@ -45,11 +45,13 @@ def visit_all(mode: str) -> dict[str, Any]:
     return {
         "seen": [
             {
-                "visit": {name: one.visit[name] for name in ("outcome", "coverage", "decrypted_coverage")},
-                "connections": one.connections,
-                "responses": one.responses,
+                "visit": {
+                    name: observation.visit[name] for name in ("outcome", "coverage", "decrypted_coverage")
+                },
+                "connections": observation.connections,
+                "responses": observation.responses,
             }
-            for one in seen
+            for observation in seen
         ],
         "web": dataclasses.asdict(web),
     }
@@ -61,7 +63,7 @@ async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> 
     seen: list[Observation] = []
     chromium = from_environment().chromium
 
-    async def one() -> None:
+    async def visit_in_turn() -> None:
         async with Browser.launch(
             chromium, flags=web.browser_flags, playwright=playwright, capture=capture
         ) as browser:
@@ -70,26 +72,26 @@ async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> 
 
     async with async_playwright() as playwright, asyncio.TaskGroup() as group:
         for _ in range(BROWSERS):
-            group.create_task(one())
+            group.create_task(visit_in_turn())
     return seen
 
 
-def ends_of(one: Seen) -> dict[int, tuple[str, int, int]]:
+def ends_of(load: Seen) -> dict[int, tuple[str, int, int]]:
     """Both ends of each connection; ports alone are not unique on loopback."""
-    return {row["id"]: (row["remote_address"], row["port"], row["local_port"]) for row in one["connections"]}
+    return {row["id"]: (row["remote_address"], row["port"], row["local_port"]) for row in load["connections"]}
 
 
 def received(seen: list[Seen]) -> tuple[collections.Counter[Any], collections.Counter[Any]]:
     """Responses, and the connections that carried them, in the browser's rows."""
     responses: collections.Counter[Any] = collections.Counter()
     connections: collections.Counter[Any] = collections.Counter()
-    for one in seen:
-        ends = ends_of(one)
-        for row in one["responses"]:
+    for observation in seen:
+        ends = ends_of(observation)
+        for row in observation["responses"]:
             where = (ends.get(row["connection_id"]), row["position"], row["stream_id"], row["protocol"])
             what = (row["method"], row["scheme"], row["host"], row["path"], row["status"])
             responses[*where, *what, row["wire_bytes"], row["header_bytes"], row["body_bytes"]] += 1
-        for row in one["connections"]:
+        for row in observation["connections"]:
             if row["response_count"]:
                 tls = (row["tls_version"], row["tls_handshake_bytes"] or 0, row["tls_ticket_bytes"] or 0)
                 size = (row["received_bytes"], row["decrypted_bytes"], row["frame_bytes"])
@@ -120,13 +122,15 @@ def sent(web: Played) -> tuple[collections.Counter[Any], collections.Counter[Any
 
 @pytest.mark.parametrize("mode", EVERY)
 def test_every_response_and_connection_is_what_the_server_sent(mode: str) -> None:
-    told = in_namespace("tests.crawler.netlog.test_exactness:visit_all", mode)
-    seen, web = told["seen"], Played(**told["web"])
-    assert {one["visit"]["outcome"] for one in seen} == {"ok"}
+    result = in_namespace("tests.crawler.netlog.test_exactness:visit_all", mode)
+    seen, web = result["seen"], Played(**result["web"])
+    assert {observation["visit"]["outcome"] for observation in seen} == {"ok"}
 
     responses, connections = received(seen)
     sent_responses, sent_connections = sent(web)
-    coverage = [(one["visit"]["coverage"], one["visit"]["decrypted_coverage"]) for one in seen]
+    coverage = [
+        (observation["visit"]["coverage"], observation["visit"]["decrypted_coverage"]) for observation in seen
+    ]
     print(
         f"{mode}: responses {(responses & sent_responses).total()} exact of {sent_responses.total()},",
         f"connections {(connections & sent_connections).total()} of {sent_connections.total()},",
@@ -135,8 +139,8 @@ def test_every_response_and_connection_is_what_the_server_sent(mode: str) -> Non
     assert_same(responses, sent_responses)
     assert_same(connections, sent_connections)
     assert min(min(pair) for pair in coverage) >= 0.999
-    for one in seen:
-        assert_causal(one)
+    for observation in seen:
+        assert_causal(observation)
 
 
 def assert_same(seen: collections.Counter[Any], sent: collections.Counter[Any]) -> None:

@@ -128,7 +128,7 @@ def test_lost_late_and_doubled_datagrams_count_once_in_a_response(chromium: path
         connection.id: (connection.server_address, connection.client_port)
         for connection in web.log.connections
     }
-    keys = {(ends[one.connection_id], one.stream_id) for one in whole}
+    keys = {(ends[response.connection_id], response.stream_id) for response in whole}
     assert {key: received[key] for key in keys} == {key: sent[key] for key in keys}
     for key in sent.keys() - keys:
         assert received[key][-3] <= sent[key][-3]

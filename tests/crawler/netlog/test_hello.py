@@ -13,8 +13,8 @@ KEY_SHARE = bytes.fromhex("00330006001d0002aabb")
 PRE_SHARED_KEY = bytes.fromhex("002900020000")
 
 
-def hello(*found: bytes, session_id: bytes = b"") -> bytes:
-    joined = b"".join(found)
+def hello(*kinds: bytes, session_id: bytes = b"") -> bytes:
+    joined = b"".join(kinds)
     body = b"\x03\x03" + bytes(32) + bytes([len(session_id)]) + session_id + b"\x13\x01\x00"
     body += len(joined).to_bytes(2, "big") + joined
     return b"\x02" + len(body).to_bytes(3, "big") + body

@@ -35,13 +35,13 @@ def line(kind: int, params: dict[str, Any] | None = None, end: bytes = b",", *, 
 
 
 def reader() -> LineReader:
-    one = LineReader(frozenset({"URL_REQUEST_START_JOB", "SOCKET_BYTES_RECEIVED"}))
-    assert read(one, CONSTANTS) is None
-    return one
+    log_reader = LineReader(frozenset({"URL_REQUEST_START_JOB", "SOCKET_BYTES_RECEIVED"}))
+    assert read(log_reader, CONSTANTS) is None
+    return log_reader
 
 
-def read(one: LineReader, line: bytes) -> Event[Any] | None:
-    return next(one.events([line]), None)
+def read(log_reader: LineReader, line: bytes) -> Event[Any] | None:
+    return next(log_reader.events([line]), None)
 
 
 def test_a_wanted_line_is_an_event() -> None:
@@ -54,9 +54,9 @@ def test_the_last_line_of_the_log_is_an_event_too() -> None:
 
 
 def test_an_event_that_is_not_wanted_is_not_parsed() -> None:
-    one = reader()
-    assert read(one, b'{"params": broken,"type":9},') is None
-    assert one.ignored == 0
+    log_reader = reader()
+    assert read(log_reader, b'{"params": broken,"type":9},') is None
+    assert log_reader.ignored == 0
 
 
 def test_bytes_are_kept_apart() -> None:
@@ -66,15 +66,15 @@ def test_bytes_are_kept_apart() -> None:
 
 
 def test_a_broken_line_is_counted_and_ignored() -> None:
-    one = reader()
+    log_reader = reader()
     for broken in (
         b'{"params":{"url":"x"},"phase"',
         b'{"params":{,"type":7},',
         line(7, START)[:-9] + b'"x","type":7},',
         line(7, START)[:-1] + line(8),
     ):
-        assert read(one, broken) is None
-    assert one.ignored == 4
+        assert read(log_reader, broken) is None
+    assert log_reader.ignored == 4
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_a_broken_line_is_counted_and_ignored() -> None:
 def test_an_event_that_lacks_a_required_parameter_is_counted_and_ignored(
     params: dict[str, Any] | None,
 ) -> None:
-    one = reader()
-    assert read(one, line(7, params)) is None
-    assert read(one, line(7, START).replace(b'"params":{', b'"params":[1],"x":{')) is None
-    assert one.ignored == 2
+    log_reader = reader()
+    assert read(log_reader, line(7, params)) is None
+    assert read(log_reader, line(7, START).replace(b'"params":{', b'"params":[1],"x":{')) is None
+    assert log_reader.ignored == 2
 
 
 def test_an_event_without_required_parameters_may_have_any() -> None:
@@ -122,25 +122,25 @@ def test_network_errors_have_their_names() -> None:
 
 @given(st.binary())
 def test_no_bytes_stop_the_reader(junk: bytes) -> None:
-    one = reader()
-    read(one, junk)
-    read(one, b'{"params":' + junk + b',"type":7},')
+    log_reader = reader()
+    read(log_reader, junk)
+    read(log_reader, b'{"params":' + junk + b',"type":7},')
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(1, 20))
 def test_lines_are_whole_however_they_arrive(lines: list[bytes], size: int) -> None:
-    stream = b"".join(one.replace(b"\n", b"") + b"\n" for one in lines)
+    stream = b"".join(line.replace(b"\n", b"") + b"\n" for line in lines)
     splitter = LineSplitter()
     pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
-    assert [found for piece in pieces for found in splitter.feed(piece)] == stream.split(b"\n")[:-1]
+    assert [replies for piece in pieces for replies in splitter.feed(piece)] == stream.split(b"\n")[:-1]
 
 
 def test_a_line_without_end_is_dropped_and_the_next_one_read() -> None:
     splitter = LineSplitter(limit=100)
-    found = [
-        one for piece in (b"x" * 60, b"x" * 60, b"x" * 60, b"\nab", b"c\n") for one in splitter.feed(piece)
+    lines = [
+        line for piece in (b"x" * 60, b"x" * 60, b"x" * 60, b"\nab", b"c\n") for line in splitter.feed(piece)
     ]
-    assert (found, splitter.dropped) == ([b"abc"], 1)
+    assert (lines, splitter.dropped) == ([b"abc"], 1)
 
 
 @given(st.binary(), st.integers(0, 40), st.integers(0, 40))

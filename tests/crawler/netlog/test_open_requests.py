@@ -74,7 +74,7 @@ def test_the_request_that_moves_longest_decides() -> None:
 def test_a_request_that_stands_still_does_not_make_others_be_waited_for_longer() -> None:
     requests = OpenRequests(0)
     for source, time_ms, name, phase in (
-        *((1, *one) for one in FULL),
+        *((1, *entry) for entry in FULL),
         (2, 9_000, ALIVE, "BEGIN"),
         (2, 9_100, ALIVE, "END"),
     ):

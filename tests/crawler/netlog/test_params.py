@@ -38,9 +38,15 @@ def test_every_declared_parameter_is_in_a_recorded_log() -> None:
             recorded.setdefault((event.name, event.phase), set()).update(event.params)
         assert reader.ignored == 0
     assert {name for name, _ in PARAMS} - {name for name, _ in recorded} == UNRECORDED
-    for declared in {one for event, one in PARAMS.items() if event[0] not in UNRECORDED}:
-        found = set().union(*(recorded.get(event, set()) for event, one in PARAMS.items() if one is declared))
-        assert declared.__annotations__.keys() - NoParams.__annotations__.keys() <= found, declared
+    for declared in {event_params for event, event_params in PARAMS.items() if event[0] not in UNRECORDED}:
+        collected = set().union(
+            *(
+                recorded.get(event, set())
+                for event, event_params in PARAMS.items()
+                if event_params is declared
+            )
+        )
+        assert declared.__annotations__.keys() - NoParams.__annotations__.keys() <= collected, declared
 
 
 def test_each_function_reads_the_parameters_that_are_declared() -> None:

@@ -27,7 +27,7 @@ def recorded() -> tuple[Event[Any], ...]:
     return tuple(LineReader(EVENTS).events(lines))
 
 
-def made(log: Iterable[Event[Any]]) -> Rows:
+def assemble_rows(log: Iterable[Event[Any]]) -> Rows:
     return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
@@ -38,16 +38,20 @@ def is_name(event: Event[Any], name: str) -> bool:
 def test_every_response_of_the_log_is_what_the_server_sent() -> None:
     sent = sorted(tuple(load) for load in json.loads((LOGS / "h3.sent.json").read_text()))
     received = [(exchange, urlsplit(exchange.url)) for exchange in assemble(recorded()).exchanges]
-    found = sorted((one.method, url.netloc, url.path, *one.sizes()) for one, url in received)
-    left = [one for one in found if one[2] == "/endless"]
-    assert [one for one in found if one not in left] == [one for one in sent if one[2] != "/endless"]
+    exchanges = sorted(
+        (exchange.method, url.netloc, url.path, *exchange.sizes()) for exchange, url in received
+    )
+    left = [entry for entry in exchanges if entry[2] == "/endless"]
+    assert [entry for entry in exchanges if entry not in left] == [
+        entry for entry in sent if entry[2] != "/endless"
+    ]
     # The page left, and what came after that is in no frame that the browser read.
-    assert [one[-2:] for one in left] == [(one[-2], None) for one in sent if one[2] == "/endless"]
+    assert [entry[-2:] for entry in left] == [(entry[-2], None) for entry in sent if entry[2] == "/endless"]
 
 
 def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
     sent = json.loads((LOGS / "h3.connections.json").read_text())
-    found = made(recorded())
+    rows = assemble_rows(recorded())
     columns = {
         "received_bytes": "sent_bytes",
         "decrypted_bytes": "plaintext_bytes",
@@ -56,10 +60,10 @@ def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
         "frame_bytes": "frame_bytes",
         "local_port": "client_port",
     } | {name: name for name in ("host", "protocol", "tls_version", "tls_resumed")}
-    assert [{ours: row[ours] for ours in columns} for row in found.connections] == [
-        {ours: one[theirs] for ours, theirs in columns.items()} for one in sent
+    assert [{ours: row[ours] for ours in columns} for row in rows.connections] == [
+        {ours: entry[theirs] for ours, theirs in columns.items()} for entry in sent
     ]
-    assert (found.coverage, found.decrypted_coverage) == (1.0, 1.0)
+    assert (rows.coverage, rows.decrypted_coverage) == (1.0, 1.0)
 
 
 def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> None:
@@ -67,100 +71,110 @@ def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> Non
         transport for transport in assemble(recorded()).transports if transport.answer_after is not None
     ]
     assert answered
-    for one in answered:
-        assert (one.handshake_bytes or 0) <= (one.answer_after or 0) < one.received_bytes
+    for entry in answered:
+        assert (entry.handshake_bytes or 0) <= (entry.answer_after or 0) < entry.received_bytes
 
 
 def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
     twice = [
-        row for row in made(recorded()).responses if (row["host"], row["path"]) == ("quic.test", "/plain")
+        row
+        for row in assemble_rows(recorded()).responses
+        if (row["host"], row["path"]) == ("quic.test", "/plain")
     ]
     assert len({row["stream_id"] for row in twice}) == len(twice) > 2
     assert all(row["body_bytes"] == (0 if row["method"] == "HEAD" else 4300) for row in twice)
 
 
 def test_a_cancelled_request_has_the_status_of_its_header_section() -> None:
-    told = {
-        row["stream_id"]: row["status"] for row in made(recorded()).responses if row["connection_id"] == 1
+    statuses = {
+        row["stream_id"]: row["status"]
+        for row in assemble_rows(recorded()).responses
+        if row["connection_id"] == 1
     }
-    log = [one for one in recorded() if one.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
-    found = {row["stream_id"]: row["status"] for row in made(log).responses if row["connection_id"] == 1}
-    assert set(told.values()) > {200}
-    assert found == told
+    log = [event for event in recorded() if event.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
+    rows = {
+        row["stream_id"]: row["status"] for row in assemble_rows(log).responses if row["connection_id"] == 1
+    }
+    assert set(statuses.values()) > {200}
+    assert rows == statuses
 
 
 def test_positions_are_in_the_order_of_sending() -> None:
-    found = [row for row in made(recorded()).responses if row["connection_id"] == 1]
-    by_stream = sorted(found, key=lambda row: row["stream_id"])
-    assert [row["position"] for row in by_stream] == list(range(1, len(found) + 1))
+    rows = [row for row in assemble_rows(recorded()).responses if row["connection_id"] == 1]
+    by_stream = sorted(rows, key=lambda row: row["stream_id"])
+    assert [row["position"] for row in by_stream] == list(range(1, len(rows) + 1))
     sent = [row["request_sent_us"] for row in by_stream]
     assert sent == sorted(sent)
-    assert all(row["request_sent_us"] <= row["first_byte_us"] <= row["last_byte_us"] for row in found)
+    assert all(row["request_sent_us"] <= row["first_byte_us"] <= row["last_byte_us"] for row in rows)
 
 
 def test_a_stream_frame_missing_from_the_log_lowers_the_coverage() -> None:
     log = list(recorded())
     longest = max(
-        (one for one in log if is_name(one, "STREAM_FRAME_RECEIVED")), key=lambda one: one.params["length"]
+        (event for event in log if is_name(event, "STREAM_FRAME_RECEIVED")),
+        key=lambda event: event.params["length"],
     )
     log.remove(longest)
-    found = made(log)
-    assert found.coverage is not None
-    missing = (1 - found.coverage) * found.received_bytes
+    rows = assemble_rows(log)
+    assert rows.coverage is not None
+    missing = (1 - rows.coverage) * rows.received_bytes
     assert abs(missing - longest.params["length"]) < 20
 
 
 def test_frames_count_as_received_where_the_log_lacks_their_datagrams() -> None:
     datagrams = [event for event in recorded() if is_name(event, "PACKET_RECEIVED")]
-    found = made(event for event in recorded() if event not in datagrams[50:])
-    assert_possible(found)
-    assert found.coverage is not None
-    assert found.coverage < 1
+    rows = assemble_rows(event for event in recorded() if event not in datagrams[50:])
+    assert_possible(rows)
+    assert rows.coverage is not None
+    assert rows.coverage < 1
 
 
 def test_a_thinned_log_has_no_impossible_size() -> None:
     random = Random(10)  # it leaves frames of more bytes than datagrams
-    assert_possible(made(event for event in recorded()[9:352] if random.random() < 0.7))
+    assert_possible(assemble_rows(event for event in recorded()[9:352] if random.random() < 0.7))
 
 
 def test_resumption_is_unknown_without_a_server_hello() -> None:
-    log = [one for one in recorded() if not is_name(one, "CRYPTO_FRAME_RECEIVED")]
-    assert [row["tls_resumed"] for row in made(log).connections] == [None, None, None]
+    log = [event for event in recorded() if not is_name(event, "CRYPTO_FRAME_RECEIVED")]
+    assert [row["tls_resumed"] for row in assemble_rows(log).connections] == [None, None, None]
 
 
 def test_a_connection_that_moves_keeps_the_addresses_it_began_with() -> None:
     log = list(recorded())
-    at = max(index for index, one in enumerate(log) if is_name(one, "PACKET_RECEIVED"))
+    at = max(index for index, event in enumerate(log) if is_name(event, "PACKET_RECEIVED"))
     params = {**log[at].params, "self_address": "127.9.9.9:9", "peer_address": "127.9.9.8:8"}
     log[at] = log[at]._replace(params=params)
-    before = [(row["remote_address"], row["port"], row["local_port"]) for row in made(recorded()).connections]
+    before = [
+        (row["remote_address"], row["port"], row["local_port"])
+        for row in assemble_rows(recorded()).connections
+    ]
     assert [
-        (row["remote_address"], row["port"], row["local_port"]) for row in made(log).connections
+        (row["remote_address"], row["port"], row["local_port"]) for row in assemble_rows(log).connections
     ] == before
 
 
 def test_a_webtransport_session_is_a_connection_whose_streams_belong_to_no_response() -> None:
     lines = gzip.decompress((LOGS / "h3-session.json.gz").read_bytes()).splitlines()
-    found = made(LineReader(EVENTS).events(lines))
-    first, session = found.connections
+    rows = assemble_rows(LineReader(EVENTS).events(lines))
+    first, session = rows.connections
     echoed, pushed, control, answer = 4000, 9000, 25, 37
     assert session["frame_bytes"] == session["decrypted_bytes"] == echoed + pushed + control + answer
     for column in ("host", "port", "protocol", "tls_version", "tls_resumed"):
         assert session[column] == first[column]
     assert session["opened_us"] <= session["secured_us"] <= session["last_byte_us"]
-    assert {row["connection_id"] for row in found.responses} == {first["id"]}
-    assert found.coverage == 1
+    assert {row["connection_id"] for row in rows.responses} == {first["id"]}
+    assert rows.coverage == 1
 
 
-def assert_possible(found: Rows) -> None:
-    for row in found.responses:
+def assert_possible(rows: Rows) -> None:
+    for row in rows.responses:
         assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
         assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]
         assert row["header_bytes"] is None or 0 <= row["header_bytes"] <= row["wire_bytes"]
-    for row in found.connections:
+    for row in rows.connections:
         assert 0 <= (row["tls_handshake_bytes"] or 0) <= row["received_bytes"]
         assert 0 <= row["frame_bytes"] <= row["decrypted_bytes"] <= row["received_bytes"]
-    for share in (found.coverage, found.decrypted_coverage):
+    for share in (rows.coverage, rows.decrypted_coverage):
         assert share is None or 0 <= share <= 1
 
 
@@ -180,15 +194,15 @@ def test_a_log_that_is_cut_doubled_shuffled_or_thinned_has_no_impossible_size(da
         case "thinned":
             random = data.draw(st.randoms(use_true_random=False))
             broken = [event for event in broken if random.random() < 0.7]
-    assert_possible(made(broken))
+    assert_possible(assemble_rows(broken))
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6))
 def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(cut: int) -> None:
     log = recorded()
-    whole = {(row["connection_id"], row["stream_id"]): row for row in made(log).responses}
-    for row in made(log[: cut % len(log)]).responses:
+    whole = {(row["connection_id"], row["stream_id"]): row for row in assemble_rows(log).responses}
+    for row in assemble_rows(log[: cut % len(log)]).responses:
         if row["stream_id"] is not None and row["wire_bytes"]:
             assert row["wire_bytes"] <= whole[row["connection_id"], row["stream_id"]]["wire_bytes"]
 
@@ -206,27 +220,27 @@ def test_each_byte_of_a_stream_counts_once(pieces: list[tuple[int, int]]) -> Non
 
 
 def stream(*received: tuple[int, int]) -> Http3Stream:
-    found = Http3Stream()
+    http3 = Http3Stream()
     for start, stop in received:
-        found.count_received(start, stop, 5)
-    return found
+        http3.count_received(start, stop, 5)
+    return http3
 
 
-def sizes(found: Http3Stream) -> tuple[int, int | None]:
-    return found.wire_bytes, found.body_bytes
+def sizes(http3: Http3Stream) -> tuple[int, int | None]:
+    return http3.wire_bytes, http3.body_bytes
 
 
 def test_only_the_arrived_part_of_a_data_frame_is_body() -> None:
-    found = stream((0, 300))
-    found.frame(48)
-    found.frame(1000, data=True)
-    assert sizes(found) == (300, 300 - 50 - 3)
+    http3 = stream((0, 300))
+    http3.frame(48)
+    http3.frame(1000, data=True)
+    assert sizes(http3) == (300, 300 - 50 - 3)
 
 
 def test_an_end_without_data_adds_no_byte_and_no_time() -> None:
-    found = stream((0, 60))
-    assert found.count_received(60, 60, 9) == 0
-    assert (found.wire_bytes, found.last_byte_ms) == (60, 5)
+    http3 = stream((0, 60))
+    assert http3.count_received(60, 60, 9) == 0
+    assert (http3.wire_bytes, http3.last_byte_ms) == (60, 5)
 
 
 def test_repeated_bytes_count_once() -> None:
@@ -239,11 +253,11 @@ def test_an_incomplete_header_is_header() -> None:
 
 def left(content_length: Any, ends_at: int | None) -> Http3Stream:
     """A redirect whose body the browser does not read."""
-    found = stream((0, 57))
-    found.frame(48)
-    found.is_stopped = True
-    found.content_length, found.ends_at = content_length, ends_at
-    return found
+    http3 = stream((0, 57))
+    http3.frame(48)
+    http3.is_stopped = True
+    http3.content_length, http3.ends_at = content_length, ends_at
+    return http3
 
 
 def test_unread_bytes_are_body_as_far_as_the_content_length_says() -> None:

@@ -25,20 +25,20 @@ STREAM_HEADER = 1 + 1 + 2 + 2
 
 
 def reader(size: int, *frames: Event[Any], long_header: bool = False) -> QuicOverhead:
-    found = secured()
-    found.datagram(size)
-    found.packet(1, long_header=long_header)
-    for one in frames:
-        found.frame(one)
-    return found
+    overhead = secured()
+    overhead.datagram(size)
+    overhead.packet(1, long_header=long_header)
+    for received_frame in frames:
+        overhead.frame(received_frame)
+    return overhead
 
 
 def secured() -> QuicOverhead:
     """A reader after a handshake of no bytes."""
-    found = QuicOverhead()
-    found.datagram(0)
-    found.packet(0, long_header=True)
-    return found
+    overhead = QuicOverhead()
+    overhead.datagram(0)
+    overhead.packet(0, long_header=True)
+    return overhead
 
 
 def test_a_datagram_whose_frames_are_listed_is_explained() -> None:
@@ -66,8 +66,8 @@ def test_the_log_has_a_token_in_base64() -> None:
 
 
 def test_a_frame_missing_from_the_log_is_not_explained() -> None:
-    found = reader(1200, stream(500))
-    assert 500 < found.explained_bytes < 550
+    overhead = reader(1200, stream(500))
+    assert 500 < overhead.explained_bytes < 550
 
 
 def test_frames_larger_than_their_datagram_explain_nothing() -> None:
@@ -75,52 +75,52 @@ def test_frames_larger_than_their_datagram_explain_nothing() -> None:
 
 
 def test_a_handshake_datagram_is_explained_whole_and_counted_apart() -> None:
-    found = reader(1200, frame("PING"), long_header=True)
-    found.packet(0, long_header=False)
-    found.frame(stream(12))
-    found.datagram(HEADER + 1)
-    found.packet(1, long_header=False)
-    found.frame(frame("PING"))
-    assert (found.handshake_bytes, found.explained_bytes) == (1200, 1200 + HEADER + 1)
+    overhead = reader(1200, frame("PING"), long_header=True)
+    overhead.packet(0, long_header=False)
+    overhead.frame(stream(12))
+    overhead.datagram(HEADER + 1)
+    overhead.packet(1, long_header=False)
+    overhead.frame(frame("PING"))
+    assert (overhead.handshake_bytes, overhead.explained_bytes) == (1200, 1200 + HEADER + 1)
 
 
 @pytest.mark.parametrize(("long_header", "handshake"), [(True, 44), (False, 0)])
 def test_a_packet_that_cannot_be_decrypted_is_explained(long_header: bool, handshake: int) -> None:
-    found = secured()
-    found.datagram(44)
-    found.drop_packet(long_header=long_header)
-    assert (found.handshake_bytes, found.explained_bytes) == (handshake, 44)
+    overhead = secured()
+    overhead.datagram(44)
+    overhead.drop_packet(long_header=long_header)
+    assert (overhead.handshake_bytes, overhead.explained_bytes) == (handshake, 44)
 
 
 def test_datagrams_before_the_first_decrypted_packet_are_handshake() -> None:
-    found = QuicOverhead()
-    found.datagram(92)  # Retry
-    found.datagram(1200)
-    found.packet(0, long_header=True)
-    assert (found.handshake_bytes, found.explained_bytes) == (1292, 1292)
+    overhead = QuicOverhead()
+    overhead.datagram(92)  # Retry
+    overhead.datagram(1200)
+    overhead.packet(0, long_header=True)
+    assert (overhead.handshake_bytes, overhead.explained_bytes) == (1292, 1292)
 
 
 def test_a_packet_that_waits_for_its_keys_is_explained_when_they_come() -> None:
-    found = QuicOverhead()
-    found.datagram(HEADER + STREAM_HEADER + 70)
-    found.buffer_packet()
-    found.datagram(1200)
-    found.packet(0, long_header=True)
-    assert (found.handshake_bytes, found.explained_bytes) == (1200, 1200)
-    found.unbuffer_packet()
-    found.packet(0, long_header=False)
-    found.frame(stream(70))
-    assert found.explained_bytes == found.received_bytes
+    overhead = QuicOverhead()
+    overhead.datagram(HEADER + STREAM_HEADER + 70)
+    overhead.buffer_packet()
+    overhead.datagram(1200)
+    overhead.packet(0, long_header=True)
+    assert (overhead.handshake_bytes, overhead.explained_bytes) == (1200, 1200)
+    overhead.unbuffer_packet()
+    overhead.packet(0, long_header=False)
+    overhead.frame(stream(70))
+    assert overhead.explained_bytes == overhead.received_bytes
 
 
 def test_an_overtaken_packet_may_have_an_ack_that_is_not_logged() -> None:
-    found = reader(HEADER + STREAM_HEADER + 10, stream(10))
+    overhead = reader(HEADER + STREAM_HEADER + 10, stream(10))
     for number, explained in ((9, 0), (5, 8)):
-        before = found.explained_bytes
-        found.datagram(HEADER + STREAM_HEADER + 10 + 2 + 8)
-        found.packet(number, long_header=False)
-        found.frame(stream(10))
-        gained = found.explained_bytes - before
+        before = overhead.explained_bytes
+        overhead.datagram(HEADER + STREAM_HEADER + 10 + 2 + 8)
+        overhead.packet(number, long_header=False)
+        overhead.frame(stream(10))
+        gained = overhead.explained_bytes - before
         assert (gained == HEADER + STREAM_HEADER + 20) == bool(explained)
     assert STALE_ACK_BYTES >= 8
 
@@ -135,7 +135,7 @@ def least(declared: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", sorted(FRAMES))
 def test_the_least_frame_takes_some_bytes(name: str) -> None:
-    found = secured()
-    found.datagram(10_000)
-    found.frame(Event(name, "NONE", 1, 0, least(PARAMS.get((name, "NONE"), NoParams))))
-    assert 0 <= found.explained_bytes <= 100
+    overhead = secured()
+    overhead.datagram(10_000)
+    overhead.frame(Event(name, "NONE", 1, 0, least(PARAMS.get((name, "NONE"), NoParams))))
+    assert 0 <= overhead.explained_bytes <= 100

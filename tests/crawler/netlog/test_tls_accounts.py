@@ -36,7 +36,7 @@ def in_records(messages: Sequence[tuple[int, int]], fragment: int, *, together: 
         ends = list(itertools.accumulate(size for _, size in group))
         for at in range(0, ends[-1], fragment):
             until = min(at + fragment, ends[-1])
-            done = tuple(one for one, end in zip(group, ends, strict=True) if at < end <= until)
+            done = tuple(message for message, end in zip(group, ends, strict=True) if at < end <= until)
             yield Sent(until - at, is_message=True, ends=done)
 
 
@@ -61,18 +61,18 @@ def conversations(draw: st.DrawFn) -> tuple[list[Sent], list[Sent]]:
             after += in_records(many, fragment, together=not block and draw(st.booleans()))
     if draw(st.booleans()):
         after.append(Sent(2, is_alert=True))
-    handshake = [pad(one, block, fragment) for one in handshake]
+    handshake = [pad(message, block, fragment) for message in handshake]
     # Padding that makes other records hold the flight to the byte is no padding to
     # anybody who cannot decrypt it.
-    filled = itertools.accumulate(one.size + one.padding for one in handshake)
+    filled = itertools.accumulate(message.size + message.padding for message in handshake)
     assume(not block or sum(size for _, size in flight) not in filled)
-    return handshake, [pad(one, block, fragment) for one in after]
+    return handshake, [pad(message, block, fragment) for message in after]
 
 
-def pad(one: Sent, block: int, fragment: int) -> Sent:
+def pad(message: Sent, block: int, fragment: int) -> Sent:
     """Pad as OpenSSL does, which makes no record longer than the longest fragment."""
-    padding = min(-(one.size + 1) % block, max(0, fragment - one.size)) if block else 0
-    return dataclasses.replace(one, padding=padding)
+    padding = min(-(message.size + 1) % block, max(0, fragment - message.size)) if block else 0
+    return dataclasses.replace(message, padding=padding)
 
 
 def read_all(records: Sequence[Sent], cuts: Sequence[int]) -> RecordReader:
@@ -91,13 +91,13 @@ def read_all(records: Sequence[Sent], cuts: Sequence[int]) -> RecordReader:
             reader.handshake_message(2, 122)
         plain = 0
         while pending and pending[0][0] <= end:
-            one = pending.pop(0)[1]
-            for kind, size in one.ends:
+            message = pending.pop(0)[1]
+            for kind, size in message.ends:
                 reader.handshake_message(kind, size)
-            if one.is_alert:
+            if message.is_alert:
                 reader.alert()
-            elif not one.is_message:
-                plain += one.size
+            elif not message.is_message:
+                plain += message.size
         if plain:
             reader.plaintext(plain)
     reader.finish()
@@ -109,10 +109,10 @@ def read_all(records: Sequence[Sent], cuts: Sequence[int]) -> RecordReader:
 def test_every_byte_has_its_place(sent: tuple[list[Sent], list[Sent]], cuts: list[int]) -> None:
     handshake, after = sent
     reader = read_all([*handshake, *after], cuts)
-    flight = len(SERVER_HELLO) + sum(len(one.wire) for one in handshake)
-    tickets = sum(len(one.wire) for one in after if one.is_message)
-    plain = sum(one.size for one in after if not one.is_message and not one.is_alert)
-    total = flight + sum(len(one.wire) for one in after)
+    flight = len(SERVER_HELLO) + sum(len(message.wire) for message in handshake)
+    tickets = sum(len(message.wire) for message in after if message.is_message)
+    plain = sum(message.size for message in after if not message.is_message and not message.is_alert)
+    total = flight + sum(len(message.wire) for message in after)
     accounted = reader.handshake_bytes + reader.ticket_bytes + reader.record_bytes
     assert (accounted + plain, reader.unread_bytes) == (total, 0)
     assert not reader.is_handshake_known or reader.handshake_bytes == flight

@@ -30,9 +30,9 @@ def quic(size: int, sender: str, local: str, source: int = 9) -> Event[Any]:
 
 def connections(*log: Event[Any]) -> list[tuple[Any, ...]]:
     columns = ("protocol", "remote_address", "port", "local_port", "received_bytes", "frame_bytes")
-    found = make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
-    assert found.received_bytes == sum(row["received_bytes"] for row in found.connections)
-    return [tuple(row[name] for name in columns) for row in found.connections]
+    rows = make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+    assert rows.received_bytes == sum(row["received_bytes"] for row in rows.connections)
+    return [tuple(row[name] for name in columns) for row in rows.connections]
 
 
 def test_a_socket_has_a_connection_for_each_remote_end() -> None:
@@ -60,5 +60,5 @@ def test_a_socket_is_a_connection_also_where_the_log_lacks_its_quic_session() ->
 
 def test_no_number_of_remote_ends_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(netlog_connections, "FLOWS_LIMIT", 2)
-    found = connections(*(came(10, f"192.0.2.{number}:9") for number in range(50)))
-    assert [(row[1], row[4]) for row in found] == [("192.0.2.0", 10), ("192.0.2.1", 10), ("", 480)]
+    connections_read = connections(*(came(10, f"192.0.2.{number}:9") for number in range(50)))
+    assert [(row[1], row[4]) for row in connections_read] == [("192.0.2.0", 10), ("192.0.2.1", 10), ("", 480)]

@@ -33,12 +33,12 @@ ENDED_WELL, ENDED_BADLY, TIME_OVER = 0, 1, 75
 
 def names(sites: int) -> dict[str, list[list[str]]]:
     """Every fifth site has an address that is refused, and every seventh has none."""
-    found = {
+    processes = {
         f"s{n}.test": [[world.NEIGHBOUR if n % 5 == 0 else world.PUBLIC]]
         for n in range(1, sites + 1)
         if n % 7
     }
-    return {**found, CANARY: [[world.PUBLIC]]}
+    return {**processes, CANARY: [[world.PUBLIC]]}
 
 
 def run(*call: str) -> str:
@@ -109,7 +109,8 @@ REPAIRED = ("network_cut", "uplink_down", "resolver_failing")
 meanwhile."""
 
 FAULTS = {
-    one.__name__: one for one in (table_deleted, link_deleted, network_cut, uplink_down, resolver_failing)
+    fault.__name__: fault
+    for fault in (table_deleted, link_deleted, network_cut, uplink_down, resolver_failing)
 }
 
 
@@ -199,16 +200,16 @@ def play(order: dict[str, Any]) -> dict[str, Any]:
             operator.crawl("calm", lambda: None)
         breaker = Breaker(operator)
         operator.crawl("broken", breaker)
-        said = operator.errors.read_text()
-    return {"broken": breaker.broken, "restarts": operator.restarts, "said": said}
+        output = operator.errors.read_text()
+    return {"broken": breaker.broken, "restarts": operator.restarts, "output": output}
 
 
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
     world.NAMES.update(names(given["sites"]))
     with (
-        tempfile.TemporaryDirectory() as made,
-        world.machine(Path(made)),
+        tempfile.TemporaryDirectory() as folder_name,
+        world.machine(Path(folder_name)),
         world.nameserver(fails=fails),
         world.nameserver(SECOND_RESOLVER),
     ):

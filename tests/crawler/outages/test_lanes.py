@@ -53,9 +53,9 @@ def played(database_18: Engine) -> dict[str, Any]:
         timeout=WITHIN_S,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    print(found["said"], found["broken"])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    print(result["output"], result["broken"])
+    return result
 
 
 def finals(engine: Engine, vantage: str) -> dict[str, str]:
@@ -80,8 +80,8 @@ def test_every_site_ends_as_in_a_crawl_that_nothing_disturbed(
         assert finals(database_18, "calm") == wanted
     assert finals(database_18, "broken") == wanted
     assert sorted(played["broken"]) == sorted(CHOSEN)
-    assert "Traceback" not in played["said"]
+    assert "Traceback" not in played["output"]
     with database_18.connect() as connection:
         given_back = connection.scalar(text("SELECT count(*) FROM visit WHERE outcome = 'network_down'"))
     assert given_back
-    assert "the network is back after" in played["said"]
+    assert "the network is back after" in played["output"]

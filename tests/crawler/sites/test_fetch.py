@@ -108,9 +108,9 @@ def test_a_month_of_crux_keeps_magnitudes_and_one_cut_short_is_an_error(base: st
 
 
 def test_a_host_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ListError, match="the CrUX list of 2026-10 cannot be fetched") as found:
+    with pytest.raises(ListError, match="the CrUX list of 2026-10 cannot be fetched") as raised:
         fetch.fetch_crux(tmp_path, "2026-10", base="http://127.0.0.1:9")
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_list_that_was_not_fetched_is_an_error_and_a_path_is_a_file(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ def test_a_list_of_ones_own_loses_the_lines_of_the_host_and_one_that_can_be_fetc
     tranco.write_text("1,b.test\n")
     other.write_text("1,a.test\n")
     crux.write_bytes(gzip.compress(b"origin,rank\nhttps://b.test,1000\n"))
-    found = list(forgetting.find_lists(tmp_path, "b.test"))
-    assert set(found) == {plain, ranked, tranco, crux}
-    for path in found:
+    paths = list(forgetting.find_lists(tmp_path, "b.test"))
+    assert set(paths) == {plain, ranked, tranco, crux}
+    for path in paths:
         forgetting.forget_host(tmp_path, path, "b.test")
     assert plain.read_text() == "a.test\nbb.test\nb.test.other.test\n"
     assert ranked.read_text() == "1,a.test\n3,c.test\n"

@@ -254,6 +254,6 @@ def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> 
     ],
 )
 def test_files_of_public_lists_are_read_as_they_are_given_out(name: str, expected: list[str]) -> None:
-    found = lists.read_list(Path(__file__).parent / "given" / name)
-    assert [entry.host for entry in found.entries] == expected
-    assert found.skipped == (5 if name == "umbrella.csv" else 0)
+    sites = lists.read_list(Path(__file__).parent / "given" / name)
+    assert [entry.host for entry in sites.entries] == expected
+    assert sites.skipped == (5 if name == "umbrella.csv" else 0)

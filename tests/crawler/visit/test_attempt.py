@@ -21,14 +21,14 @@ NOON = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
 
 def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Attempt:
-    one = Attempt(scheme, datetime.datetime.now(datetime.UTC), 0)
-    one.error = error
+    attempt = Attempt(scheme, datetime.datetime.now(datetime.UTC), 0)
+    attempt.error = error
     exchange = Exchange(f"{scheme}://a.test/", "GET", "main frame", 0)
     exchange.message = MessageReader()
     exchange.message.feed(b"x" * received)
     exchange.error = number
-    one.traffic = Traffic([], [exchange], 0)
-    return one
+    attempt.traffic = Traffic([], [exchange], 0)
+    return attempt
 
 
 def shown() -> MainDocument:
@@ -76,9 +76,9 @@ def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
 
 
 def test_a_document_that_is_missing_in_the_log_makes_the_recording_incomplete() -> None:
-    one = ended("https", None)
-    one.document = shown()
-    seen = one.observation(salt=b"", error_name=str)
+    attempt = ended("https", None)
+    attempt.document = shown()
+    seen = attempt.observation(salt=b"", error_name=str)
     assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
 
 
@@ -89,61 +89,61 @@ def test_a_document_that_is_missing_in_the_log_makes_the_recording_incomplete() 
 def test_a_document_that_its_own_page_gave_up_is_aborted_and_not_a_bad_response(
     number: int, name: str, outcome: str
 ) -> None:
-    one = ended("https", None, number=number)
-    (exchange,) = one.traffic.exchanges
+    attempt = ended("https", None, number=number)
+    (exchange,) = attempt.traffic.exchanges
     exchange.status, exchange.message = 200, MessageReader()
     exchange.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\n<script>location = '/'</script>")
-    one.document = shown()
-    seen = one.observation(salt=b"", error_name={number: name}.__getitem__)
+    attempt.document = shown()
+    seen = attempt.observation(salt=b"", error_name={number: name}.__getitem__)
     assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
 
 
 def test_painting_and_idleness_do_not_show_that_a_page_is_loading() -> None:
-    one = ended("https", None)
+    attempt = ended("https", None)
     for method in UNPROMPTED:
-        one.hear(PageEvent("page", method, {"timestamp": 4.0}), now_s=5.5)
-    assert one.last_event_s == 0
+        attempt.hear(PageEvent("page", method, {"timestamp": 4.0}), now_s=5.5)
+    assert attempt.last_event_s == 0
 
 
 def test_paints_are_stored_on_the_clock_of_the_visit() -> None:
-    one = ended("https", None)
-    one.document = shown()
-    one.document.paints_s = {
-        "firstPaint": one.start_ms / 1000 + 0.25,
-        LARGEST_PAINT: one.started_at.timestamp() + 1.5,
+    attempt = ended("https", None)
+    attempt.document = shown()
+    attempt.document.paints_s = {
+        "firstPaint": attempt.start_ms / 1000 + 0.25,
+        LARGEST_PAINT: attempt.started_at.timestamp() + 1.5,
     }
     columns = ("first_paint_us", "first_contentful_paint_us", "largest_contentful_paint_us")
-    visit = one.observation(salt=b"", error_name=str).visit
+    visit = attempt.observation(salt=b"", error_name=str).visit
     assert [visit[column] for column in columns] == [250_000, None, 1_500_000]
 
 
 def test_events_after_the_end_of_the_recording_are_ignored() -> None:
-    one = ended("https", None)
-    one.stop_ms = 5_000
+    attempt = ended("https", None)
+    attempt.stop_ms = 5_000
 
     def ask(path: str, second: float | None) -> None:
         at = {} if second is None else {"timestamp": second}
         request = {"requestId": path, "request": {"url": f"https://a.test/{path}"}, **at}
-        one.hear(PageEvent("page", "Network.requestWillBeSent", request), now_s=5.5)
+        attempt.hear(PageEvent("page", "Network.requestWillBeSent", request), now_s=5.5)
 
     ask("before", 4.9)
     ask("in-its-last-millisecond", 5.0009)
     ask("after", 5.001)
     ask("of-no-stated-time", None)
-    assert [asked.url for asked in one.initiators.requests] == [
+    assert [asked.url for asked in attempt.initiators.requests] == [
         "https://a.test/before",
         "https://a.test/in-its-last-millisecond",
     ]
-    assert one.last_event_s == 5.0009
+    assert attempt.last_event_s == 5.0009
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(REFUSED, "timeout"), (CERTIFICATE, "tls")])
 def test_without_time_left_for_http_a_refusal_by_https_does_not_decide(
     error: VisitError, outcome: str
 ) -> None:
-    one = ended("https", error)
-    one.end_without_time()
-    assert one.observation(salt=b"", error_name=str).visit["outcome"] == outcome
+    attempt = ended("https", error)
+    attempt.end_without_time()
+    assert attempt.observation(salt=b"", error_name=str).visit["outcome"] == outcome
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ NO_WALL = {
 
 def visits(chromium: Path, answers: dict[str, Answer]) -> list[Observation]:
     async def crawl() -> list[Observation]:
-        web = RawWeb({f"{host}/": one for host, one in answers.items()})
+        web = RawWeb({f"{host}/": answer for host, answer in answers.items()})
         async with web:
             everywhere = [f"--host-resolver-rules=MAP *:80 127.0.0.1:{web.port},MAP *:443 127.0.0.1:9"]
             async with Browser.launch(chromium, flags=everywhere) as browser:
@@ -64,10 +64,10 @@ def visits(chromium: Path, answers: dict[str, Answer]) -> list[Observation]:
 
 @pytest.mark.browser
 def test_each_wall_is_flagged_and_its_page_kept(chromium: Path) -> None:
-    seen = visits(chromium, {f"{name}.test": one for name, one in WALLED.items()} | NO_WALL)
-    assert [one.visit["wall"] for one in seen] == [*WALLED, *[None] * len(NO_WALL)]
-    assert all(one.visit["received_bytes"] > 0 for one in seen)
-    ends = {name: one.visit["outcome"] for name, one in zip(WALLED, seen, strict=False)}
+    seen = visits(chromium, {f"{name}.test": answer for name, answer in WALLED.items()} | NO_WALL)
+    assert [observation.visit["wall"] for observation in seen] == [*WALLED, *[None] * len(NO_WALL)]
+    assert all(observation.visit["received_bytes"] > 0 for observation in seen)
+    ends = {name: observation.visit["outcome"] for name, observation in zip(WALLED, seen, strict=False)}
     assert ends == dict.fromkeys(WALLED, "http_error") | {"aws-waf": "ok"}
 
 
@@ -75,15 +75,20 @@ def test_each_wall_is_flagged_and_its_page_kept(chromium: Path) -> None:
 def test_each_consent_platform_is_flagged(chromium: Path) -> None:
     pages = {f"{name}.test": page("200 OK", script=f"http://{url}") for name, url in CONSENTING.items()}
     seen = visits(chromium, pages | {"plain.test": html("hello")})
-    assert [one.visit["consent"] for one in seen] == [*CONSENTING, None]
-    assert {(one.visit["outcome"], one.visit["wall"]) for one in seen} == {("ok", None)}
+    assert [observation.visit["consent"] for observation in seen] == [*CONSENTING, None]
+    assert {(observation.visit["outcome"], observation.visit["wall"]) for observation in seen} == {
+        ("ok", None)
+    }
 
 
 def test_the_fingerprints_are_those_of_the_schema_each_with_its_source_and_its_test() -> None:
-    assert [one.id for one in WALLS] == list(schema.WALLS) == list(WALLED)
+    assert [fingerprint.id for fingerprint in WALLS] == list(schema.WALLS) == list(WALLED)
     assert [consent.id for consent in CONSENTS] == list(schema.CONSENTS) == list(CONSENTING)
-    assert all(one.source and (one.alone or one.refused) for one in (*WALLS, *CONSENTS))
-    marks = {mark for one in WALLS for mark in one.alone + one.refused}
+    assert all(
+        fingerprint.source and (fingerprint.alone or fingerprint.refused)
+        for fingerprint in (*WALLS, *CONSENTS)
+    )
+    marks = {mark for fingerprint in WALLS for mark in fingerprint.alone + fingerprint.refused}
     assert {mark.name for mark in marks if isinstance(mark, Header)} == BOT_WALL_HEADERS
 
 

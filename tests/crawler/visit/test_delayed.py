@@ -39,8 +39,11 @@ async def _visited(protocol: Spoken) -> dict[str, Any]:
         ) as browser,
     ):
         seen = [await visit_page(browser, WAITING.host, budget_s=30) for _ in range(VISITS)]
-    assert {one.visit["outcome"] for one in seen} == {"ok"}
-    return {"connections": [one.connections for one in seen], "responses": [one.responses for one in seen]}
+    assert {observation.visit["outcome"] for observation in seen} == {"ok"}
+    return {
+        "connections": [observation.connections for observation in seen],
+        "responses": [observation.responses for observation in seen],
+    }
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS if ALL else ("h2", "h3"))

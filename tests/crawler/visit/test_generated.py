@@ -20,12 +20,12 @@ HTTP2 = "tests.zoo.generated.http2"
 LEAST_TAKEN = 0.4
 
 
-def rows_of(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def rows_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Responses that crossed the network, by path, with the connection's bytes that belong to none."""
-    connections = {connection["id"]: connection for connection in told["connections"]}
+    connections = {connection["id"]: connection for connection in result["connections"]}
     return {
         response["path"]: response | {"connection": connections[response["connection_id"]]}
-        for response in told["responses"]
+        for response in result["responses"]
         if response["wire_bytes"]
     }
 
@@ -51,52 +51,52 @@ def stored_status(saw: dict[str, Any]) -> int | None:
 
 @pytest.mark.parametrize("protocol", ["h1", "h1tls"])
 def test_header_and_body_of_http1_are_those_that_chromium_saw(protocol: Spoken) -> None:
-    told = in_namespace(VISIT, protocol, HTTP1, 6, timeout_s=60 + COUNT)
+    result = in_namespace(VISIT, protocol, HTTP1, 6, timeout_s=60 + COUNT)
     messages = generated(HTTP1, COUNT)
-    taken = [one for one in told["saw"] if one is not None]
-    print(f"{protocol}: {len(taken)} of {len(messages)} messages taken, {told['visit']}")
-    assert len(told["saw"]) == len(messages)
-    wrong = list(wrong_http1(messages, told))
+    taken = [saw for saw in result["saw"] if saw is not None]
+    print(f"{protocol}: {len(taken)} of {len(messages)} messages taken, {result['visit']}")
+    assert len(result["saw"]) == len(messages)
+    wrong = list(wrong_http1(messages, result))
     assert not wrong, "\n".join(wrong)
-    assert told["visit"]["outcome"] == "ok"
-    assert min(told["visit"]["coverage"], told["visit"]["decrypted_coverage"]) == 1
+    assert result["visit"]["outcome"] == "ok"
+    assert min(result["visit"]["coverage"], result["visit"]["decrypted_coverage"]) == 1
     assert len(taken) >= LEAST_TAKEN * len(messages)
 
 
-def wrong_http1(messages: list[Any], told: dict[str, Any]) -> Iterator[str]:
-    rows = rows_of(told)
-    for number, (message, saw) in enumerate(zip(messages, told["saw"], strict=True)):
+def wrong_http1(messages: list[Any], result: dict[str, Any]) -> Iterator[str]:
+    rows = rows_of(result)
+    for number, (message, saw) in enumerate(zip(messages, result["saw"], strict=True)):
         row = rows.get(f"/{number}")
         if is_refused(saw):
             yield from wrongly_taken(message, row)
             continue
         header, body, after = message.sizes(saw)
-        wanted, found = (stored_status(saw), header, body), stored(row)
+        wanted, stored_values = (stored_status(saw), header, body), stored(row)
         # The browser need not read anything of what comes after the end, unless it comes with the end.
         least = 0 if message.cuts else after
-        if row is None or found != wanted or not least <= row["connection"]["frame_bytes"] <= after:
-            yield f"{message}: got {found} of {row}, Chromium saw {saw}, so {wanted} and then {after}"
+        if row is None or stored_values != wanted or not least <= row["connection"]["frame_bytes"] <= after:
+            yield f"{message}: got {stored_values} of {row}, Chromium saw {saw}, so {wanted} and then {after}"
 
 
 def test_frames_of_http2_are_those_that_chromium_took() -> None:
-    told = in_namespace(VISIT, "h2", HTTP2, 1, timeout_s=60 + COUNT)
-    taken = [one for one in told["saw"] if one is not None]
-    print(f"h2: {len(taken)} of {COUNT} messages taken, {told['visit']}")
-    wrong = list(wrong_http2(told))
+    result = in_namespace(VISIT, "h2", HTTP2, 1, timeout_s=60 + COUNT)
+    taken = [saw for saw in result["saw"] if saw is not None]
+    print(f"h2: {len(taken)} of {COUNT} messages taken, {result['visit']}")
+    wrong = list(wrong_http2(result))
     assert not wrong, "\n".join(wrong)
-    assert told["visit"]["outcome"] == "ok"
-    assert min(told["visit"]["coverage"], told["visit"]["decrypted_coverage"]) == 1
+    assert result["visit"]["outcome"] == "ok"
+    assert min(result["visit"]["coverage"], result["visit"]["decrypted_coverage"]) == 1
     assert len(taken) >= LEAST_TAKEN * COUNT
 
 
-def wrong_http2(told: dict[str, Any]) -> Iterator[str]:
-    rows = rows_of(told)
-    sent = {one["path"]: one for one in told["sent"]}
-    for number, (message, saw) in enumerate(zip(generated(HTTP2, COUNT), told["saw"], strict=True)):
+def wrong_http2(result: dict[str, Any]) -> Iterator[str]:
+    rows = rows_of(result)
+    sent = {truth["path"]: truth for truth in result["sent"]}
+    for number, (message, saw) in enumerate(zip(generated(HTTP2, COUNT), result["saw"], strict=True)):
         row, truth = rows.get(f"/{number}"), sent[f"/{number}"]
         if is_refused(saw):
             yield from wrongly_taken(message, row)
             continue
-        wanted, found = (stored_status(saw), truth["header_bytes"], saw["body_bytes"]), stored(row)
-        if found != wanted:
-            yield f"{message}: got {found}, Chromium saw {saw}, so {wanted}"
+        wanted, stored_values = (stored_status(saw), truth["header_bytes"], saw["body_bytes"]), stored(row)
+        if stored_values != wanted:
+            yield f"{message}: got {stored_values}, Chromium saw {saw}, so {wanted}"

@@ -89,7 +89,7 @@ def seen(
 
 
 async def crawl(chromium: Path, flags: list[str], hosts: list[str]) -> Mapping[str, Seen]:
-    found: dict[str, Seen] = {}
+    by_host: dict[str, Seen] = {}
     waiting = iter(hosts)
 
     async def browse() -> None:
@@ -102,10 +102,10 @@ async def crawl(chromium: Path, flags: list[str], hosts: list[str]) -> Mapping[s
                     budget_s, settle_s = LONG_BUDGET_S, LONG_SETTLE_S
                 first, wall_s = await seat.visit(host, budget_s, settle_s)
                 after, plain_s = await seat.visit("plain", LONG_BUDGET_S, LONG_SETTLE_S)
-                found[host] = Seen(first, budget_s, wall_s, after, own_memory_bytes(os.getpid()))
+                by_host[host] = Seen(first, budget_s, wall_s, after, own_memory_bytes(os.getpid()))
 
     await asyncio.gather(*(browse() for _ in range(BROWSERS)))
-    return found
+    return by_host
 
 
 class Seat:
@@ -134,22 +134,22 @@ class Seat:
         return observation, wall_s
 
 
-def ending(one: Observation) -> tuple[Any, ...]:
-    return tuple(one.visit[name] for name in ("outcome", "stop_reason", "status"))
+def ending(observation: Observation) -> tuple[Any, ...]:
+    return tuple(observation.visit[name] for name in ("outcome", "stop_reason", "status"))
 
 
 @pytest.mark.parametrize("host", CHOSEN)
 def test_a_hostile_page_ends_as_stated_and_keeps_what_had_arrived(
     host: str, seen: Mapping[str, Seen]
 ) -> None:
-    case, found = CASES[host], seen[host].visit
-    assert ending(found) in case.endings, found.visit
-    assert (found.visit["error"] or "").startswith(case.error or ""), found.visit
-    assert found.visit["received_bytes"] >= case.least_bytes
-    assert found.visit["log_lines_lost"] == 0
-    if found.visit["status"] is not None:
-        main = found.responses[found.visit["main_response_id"] - 1]
-        assert (main["host"], main["status"]) == (f"{host}.test", found.visit["status"])
+    case, load = CASES[host], seen[host].visit
+    assert ending(load) in case.endings, load.visit
+    assert (load.visit["error"] or "").startswith(case.error or ""), load.visit
+    assert load.visit["received_bytes"] >= case.least_bytes
+    assert load.visit["log_lines_lost"] == 0
+    if load.visit["status"] is not None:
+        main = load.responses[load.visit["main_response_id"] - 1]
+        assert (main["host"], main["status"]) == (f"{host}.test", load.visit["status"])
 
 
 @pytest.mark.parametrize("host", CHOSEN)

@@ -67,19 +67,19 @@ async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
 def test_a_response_in_clear_text_tells_the_servers_initial_window_exactly(window: int) -> None:
     for seconds in range(TRIES):
         time.sleep(seconds)
-        (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", "h1", window)
-        if found["initial_window_unknown"] not in HELD_UP:
+        (result,) = in_namespace("tests.crawler.visit.test_initial_window:visited", "h1", window)
+        if result["initial_window_unknown"] not in HELD_UP:
             break
-    assert (found["initial_window_segments"], found["initial_window_unknown"]) == (window, None)
+    assert (result["initial_window_segments"], result["initial_window_unknown"]) == (window, None)
     # The header is a segment of its own, which the server wrote before the body.
-    assert (window - 1) * SEGMENT_BYTES < found["first_flight_bytes"] <= window * SEGMENT_BYTES
-    assert found["segment_bytes"] == SEGMENT_BYTES
+    assert (window - 1) * SEGMENT_BYTES < result["first_flight_bytes"] <= window * SEGMENT_BYTES
+    assert result["segment_bytes"] == SEGMENT_BYTES
 
 
 @pytest.mark.parametrize("protocol", ["h1tls", "h2"])
 def test_after_a_tls_flight_the_bound_is_never_above_the_servers_initial_window(protocol: str) -> None:
     for window in BOUNDED:
-        (found,) = in_namespace("tests.crawler.visit.test_initial_window:visited", protocol, window)
-        assert 0 < found["initial_window_segments"] <= window
-        if found["initial_window_unknown"] is None:
-            assert found["initial_window_segments"] == window
+        (result,) = in_namespace("tests.crawler.visit.test_initial_window:visited", protocol, window)
+        assert 0 < result["initial_window_segments"] <= window
+        if result["initial_window_unknown"] is None:
+            assert result["initial_window_segments"] == window

@@ -53,7 +53,7 @@ def visited(chromium: Path, host: str) -> Observation:
 
 
 def test_a_refusal_and_the_answer_on_one_connection_are_two_responses(chromium: Path) -> None:
-    found = visited(chromium, "asking.test")
+    observations = visited(chromium, "asking.test")
     rows = [
         (
             row["path"],
@@ -63,21 +63,25 @@ def test_a_refusal_and_the_answer_on_one_connection_are_two_responses(chromium: 
             row["body_bytes"],
             row["decoded_bytes"],
         )
-        for row in found.responses
+        for row in observations.responses
         if row["path"] == "/in"
     ]
     assert rows == [("/in", 2, 401, 3086, 3000, 3000), ("/in", 3, 200, 2041, 2000, 2000)]
-    (connection,) = found.connections
-    assert (connection["response_count"], connection["frame_bytes"], found.visit["coverage"]) == (3, 0, 1)
+    (connection,) = observations.connections
+    assert (connection["response_count"], connection["frame_bytes"], observations.visit["coverage"]) == (
+        3,
+        0,
+        1,
+    )
 
 
 def test_a_document_behind_a_redirect_with_credentials_is_the_pages(chromium: Path) -> None:
-    found = visited(chromium, "moving.test")
-    redirect, refusal, document = found.responses
-    assert [row["status"] for row in found.responses] == [302, 401, 200]
-    assert [row["resource_type"] for row in found.responses] == ["document"] * 3
+    observations = visited(chromium, "moving.test")
+    redirect, refusal, document = observations.responses
+    assert [row["status"] for row in observations.responses] == [302, 401, 200]
+    assert [row["resource_type"] for row in observations.responses] == ["document"] * 3
     assert (refusal["connection_id"], refusal["position"]) == (document["connection_id"], 1)
     assert {row["redirected_from_id"] for row in (refusal, document)} == {redirect["id"]}
-    assert found.visit["main_response_id"] == document["id"]
-    assert (found.visit["outcome"], found.visit["status"]) == ("ok", 200)
-    assert {row["host"] for row in found.responses} == {"moving.test", "member.test"}
+    assert observations.visit["main_response_id"] == document["id"]
+    assert (observations.visit["outcome"], observations.visit["status"]) == ("ok", 200)
+    assert {row["host"] for row in observations.responses} == {"moving.test", "member.test"}

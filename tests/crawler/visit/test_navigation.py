@@ -33,13 +33,13 @@ def test_an_error_has_one_outcome(name: str, outcome: str) -> None:
 
 
 def test_other_errors_are_a_timeout_a_crash_or_an_aborted_navigation() -> None:
-    found = [
+    translated = [
         translate_error(TimeoutError("Page.goto: Timeout 5000ms exceeded.")),
         translate_error(Error("Page.goto: Page crashed")),
         translate_error(Error("Page.goto: Target page, context or browser has been closed")),
         translate_error(Error("")),
     ]
-    assert [type(one) for one in found] == [
+    assert [type(error) for error in translated] == [
         errors.VisitTimeout,
         errors.PageCrashed,
         errors.NavigationAborted,
@@ -49,7 +49,7 @@ def test_other_errors_are_a_timeout_a_crash_or_an_aborted_navigation() -> None:
 
 def leaves(kind: type[errors.VisitError]) -> list[type[errors.VisitError]]:
     below = kind.__subclasses__()
-    return [leaf for one in below for leaf in leaves(one)] if below else [kind]
+    return [leaf for subclass in below for leaf in leaves(subclass)] if below else [kind]
 
 
 def test_every_way_to_end_has_an_outcome_of_the_schema() -> None:

@@ -27,8 +27,8 @@ def exchange(
 
 def initiators(exchanges: list[Exchange], asked: list[PageRequest] | None = None) -> list[int | None]:
     traffic = add_reused(Traffic([], exchanges, 0), asked or [])
-    made = make_rows(traffic, asked or [], start_ms=0, salt=b"", error_name=str)
-    return [row["initiator_id"] for row in made.responses]
+    rows = make_rows(traffic, asked or [], start_ms=0, salt=b"", error_name=str)
+    return [row["initiator_id"] for row in rows.responses]
 
 
 PAGE = exchange("https://a.test/", "document")
@@ -62,8 +62,8 @@ def test_a_preflight_and_its_request_are_not_taken_for_each_other() -> None:
         PageRequest("https://c.test/x", "https://a.test/frame", "fetch"),
         PageRequest("https://c.test/x", "https://a.test/", "preflight"),
     ]
-    found = initiators([PAGE, FRAME, preflight, exchange("https://c.test/x", "empty")], asked)
-    assert found[2:] == [1, 2]
+    initiator_ids = initiators([PAGE, FRAME, preflight, exchange("https://c.test/x", "empty")], asked)
+    assert initiator_ids[2:] == [1, 2]
 
 
 def test_a_response_from_the_renderers_memory_is_a_row_in_order() -> None:
@@ -71,13 +71,13 @@ def test_a_response_from_the_renderers_memory_is_a_row_in_order() -> None:
     asked = [
         PageRequest("https://a.test/s", "https://a.test/", "script", asked_ms=5, in_memory=True, status=200)
     ]
-    made = make_rows(add_reused(traffic, asked), asked, start_ms=0, salt=b"", error_name=str).responses
-    assert [(row["path"], row["from_cache"], row["wire_bytes_unknown"]) for row in made] == [
+    rows = make_rows(add_reused(traffic, asked), asked, start_ms=0, salt=b"", error_name=str).responses
+    assert [(row["path"], row["from_cache"], row["wire_bytes_unknown"]) for row in rows] == [
         ("/", False, "unseen"),
         ("/s", True, "from_cache"),
         ("/late", False, "unseen"),
     ]
-    assert (made[1]["initiator_id"], made[1]["resource_type"], made[1]["status"]) == (1, "script", 200)
+    assert (rows[1]["initiator_id"], rows[1]["resource_type"], rows[1]["status"]) == (1, "script", 200)
 
 
 def test_the_browsers_delay_is_since_the_response_that_led_to_the_request() -> None:
@@ -89,8 +89,8 @@ def test_the_browsers_delay_is_since_the_response_that_led_to_the_request() -> N
         exchange("https://a.test/unsent", "empty", "https://a.test/", asked_ms=240),
         exchange("https://a.test/moved", "empty", asked_ms=260, sent_ms=261, redirected_from=page),
     ]
-    made = make_rows(Traffic([], [page, *asked], 0), [], start_ms=0, salt=b"", error_name=str).responses
-    assert [(row["browser_delay_us"], row["browser_delay_first_byte_us"]) for row in made] == [
+    rows = make_rows(Traffic([], [page, *asked], 0), [], start_ms=0, salt=b"", error_name=str).responses
+    assert [(row["browser_delay_us"], row["browser_delay_first_byte_us"]) for row in rows] == [
         (None, None),
         (None, 50_000),
         (30_000, 130_000),
@@ -108,15 +108,15 @@ def test_a_priority_that_is_not_stated_is_the_default_except_over_http1() -> Non
     ]
     asked[0].request_headers["priority"] = "u=1, i"
     exchanges = [exchange("https://a.test/0", "empty", sent_ms=1), *asked]
-    made = make_rows(Traffic([], exchanges, 0), [], start_ms=0, salt=b"", error_name=str).responses
-    found = [(row["urgency"], row["is_incremental"]) for row in made]
-    assert found == [(None, None), (1, True), (3, False), (None, None)]
+    rows = make_rows(Traffic([], exchanges, 0), [], start_ms=0, salt=b"", error_name=str).responses
+    priorities = [(row["urgency"], row["is_incremental"]) for row in rows]
+    assert priorities == [(None, None), (1, True), (3, False), (None, None)]
 
 
 def transport(*, sent_ms: int | None) -> TcpTransport:
-    made = TcpTransport(1_000)
-    made.exchanges.append(Exchange("http://a.test/", "GET", "main frame", 1_000, sent_ms=sent_ms))
-    return made
+    transport = TcpTransport(1_000)
+    transport.exchanges.append(Exchange("http://a.test/", "GET", "main frame", 1_000, sent_ms=sent_ms))
+    return transport
 
 
 def packet(ms: int, source: bytes, sequence: int, acknowledgment: int, size: int, flags: int = ACK) -> Packet:
@@ -134,10 +134,10 @@ def captured() -> CapturedConnection:
         packet(1_021, CLIENT, 1, 1, 100),
         packet(1_041, SERVER, 1, 101, 700),
     ]
-    made = CapturedConnection(packets[0])
-    for one in packets:
-        made.add(one)
-    return made
+    connection = CapturedConnection(packets[0])
+    for captured_packet in packets:
+        connection.add(captured_packet)
+    return connection
 
 
 def test_a_captured_connection_has_its_flight_and_a_bound() -> None:
@@ -163,7 +163,7 @@ def test_without_a_flight_a_known_reason_says_why() -> None:
         (first_flight_columns(transport(sent_ms=1_500), captured()), "no_response"),
         (first_flight_columns(quic, captured()), "quic"),
     ]
-    assert [(found["initial_window_unknown"], found["initial_window_segments"]) for found, _ in cases] == [
+    assert [(flight["initial_window_unknown"], flight["initial_window_segments"]) for flight, _ in cases] == [
         (reason, None) for _, reason in cases
     ]
     assert {reason for _, reason in cases} <= INITIAL_WINDOW_UNKNOWN.keys()
@@ -171,13 +171,13 @@ def test_without_a_flight_a_known_reason_says_why() -> None:
 
 def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None:
     traffic = Traffic([transport(sent_ms=1_021)], [], 0)
-    found = [
+    cases = [
         make_rows(
             traffic, [], start_ms=1_000, salt=b"", error_name=str, captured=[captured()], stop_ms=stop_ms
         ).connections[0]["packet_bytes"]
         for stop_ms in (1_040, 1_041)
     ]
-    assert found == [None, 700]
+    assert cases == [None, 700]
 
 
 def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
@@ -186,7 +186,7 @@ def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
     other = exchange("https://a.test/in", "image")
     asked = [PageRequest("https://a.test/in", None, kind) for kind in ("fetch", "image")]
     exchanges = [refused, answered, other]
-    assert {index: one.resource_type for index, one in match_requests(exchanges, asked).items()} == {
+    assert {index: request.resource_type for index, request in match_requests(exchanges, asked).items()} == {
         0: "fetch",
         1: "fetch",
         2: "image",
@@ -195,18 +195,18 @@ def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
 
 def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str = "") -> Rows:
     """Rows of a complete response of 10 bytes of body, of which so many were passed on to the page."""
-    one = exchange("https://a.test/x", "empty", is_read=is_read, cached=cached, decoded_bytes=passed_on)
-    one.response_headers |= {"content-encoding": coding} if coding else {}
-    one.message = MessageReader()
-    one.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n" + b"x" * 10)
-    transport = TcpTransport(0, received_bytes=one.message.wire_bytes, last_byte_ms=0)
-    transport.bind(one)
+    response = exchange("https://a.test/x", "empty", is_read=is_read, cached=cached, decoded_bytes=passed_on)
+    response.response_headers |= {"content-encoding": coding} if coding else {}
+    response.message = MessageReader()
+    response.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n" + b"x" * 10)
+    transport = TcpTransport(0, received_bytes=response.message.wire_bytes, last_byte_ms=0)
+    transport.bind(response)
     transport.decrypted_bytes = transport.received_bytes
-    return make_rows(Traffic([transport], [one], 0), [], start_ms=0, salt=b"", error_name=str)
+    return make_rows(Traffic([transport], [response], 0), [], start_ms=0, salt=b"", error_name=str)
 
 
 @pytest.mark.parametrize(
-    ("found", "decoded_bytes", "missing_bytes"),
+    ("rows", "decoded_bytes", "missing_bytes"),
     [
         (counted(10, is_read=True), 10, 0),
         (counted(4, is_read=False), 10, 0),  # the page left the rest
@@ -217,8 +217,8 @@ def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str 
     ],
 )
 def test_what_the_page_got_of_a_body_that_is_not_encoded_is_the_body(
-    found: Rows, decoded_bytes: int, missing_bytes: int
+    rows: Rows, decoded_bytes: int, missing_bytes: int
 ) -> None:
-    (row,) = found.responses
+    (row,) = rows.responses
     assert (row["body_bytes"], row["decoded_bytes"]) == (10, decoded_bytes)
-    assert found.coverage == found.decrypted_coverage == 1 - missing_bytes / row["wire_bytes"]
+    assert rows.coverage == rows.decrypted_coverage == 1 - missing_bytes / row["wire_bytes"]

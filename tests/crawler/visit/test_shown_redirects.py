@@ -50,11 +50,11 @@ def visited(chromium: Path, *hosts: str) -> dict[str, Observation]:
 
 @pytest.mark.outcomes("ok")
 def test_a_redirect_without_a_usable_location_is_a_document_of_its_status(chromium: Path) -> None:
-    for host, found in visited(chromium, *SHOWN).items():
+    for host, observations in visited(chromium, *SHOWN).items():
         status = int(SHOWN[host][0][:3])
-        visit_ = found.visit
+        visit_ = observations.visit
         assert (visit_["outcome"], visit_["status"], visit_["error"]) == ("ok", status, None), host
-        document, image = found.responses
+        document, image = observations.responses
         assert (visit_["main_response_id"], visit_["final_host"]) == (document["id"], host)
         assert (document["body_bytes"], document["is_complete"]) == (len(MARKUP), True)
         assert image["initiator_id"] == document["id"]
@@ -62,8 +62,8 @@ def test_a_redirect_without_a_usable_location_is_a_document_of_its_status(chromi
 
 @pytest.mark.outcomes("ok", "bad_response")
 def test_a_redirect_that_the_browser_follows_or_refuses_is_no_document(chromium: Path) -> None:
-    found = visited(chromium, "old.test", "unusable.test")
-    followed, refused = found["old.test"], found["unusable.test"]
+    observations = visited(chromium, "old.test", "unusable.test")
+    followed, refused = observations["old.test"], observations["unusable.test"]
     assert (followed.visit["status"], followed.visit["main_response_id"]) == (200, 2)
     assert [row["status"] for row in followed.responses] == [301, 200]
     assert (refused.visit["outcome"], refused.visit["status"]) == ("bad_response", None)

@@ -43,10 +43,14 @@ async def _visited(*, beside: bool, alone: bool) -> dict[str, Any]:
             ZooWeb({HOST: serve}, protocol="h1") as web,
             Browser.launch(from_environment().chromium, flags=web.browser_flags, capture=capture) as browser,
         ):
-            found = await visit_page(browser, HOST, budget_s=30)
-    (connection,) = found.connections
-    assert connection["packet_bytes"] == connection["received_bytes"] == found.visit["received_bytes"]
-    return {"received": found.visit["received_bytes"], "beside": came, "coverage": found.visit["coverage"]}
+            observation = await visit_page(browser, HOST, budget_s=30)
+    (connection,) = observation.connections
+    assert connection["packet_bytes"] == connection["received_bytes"] == observation.visit["received_bytes"]
+    return {
+        "received": observation.visit["received_bytes"],
+        "beside": came,
+        "coverage": observation.visit["coverage"],
+    }
 
 
 def _download(endpoint: tuple[str, int]) -> int:
@@ -59,14 +63,14 @@ def _download(endpoint: tuple[str, int]) -> int:
 
 
 def seen(*, beside: bool, alone: bool) -> dict[str, Any]:
-    found: dict[str, Any] = in_namespace("tests.crawler.visit.test_unnamed:visited", beside, alone)
-    return found
+    result: dict[str, Any] = in_namespace("tests.crawler.visit.test_unnamed:visited", beside, alone)
+    return result
 
 
 def test_a_connection_beside_those_of_the_log_lowers_the_coverage_where_only_browsers_are() -> None:
-    found = seen(beside=True, alone=True)
-    assert found["beside"] > len(TEXT)
-    assert found["coverage"] == found["received"] / (found["received"] + found["beside"])
+    result = seen(beside=True, alone=True)
+    assert result["beside"] > len(TEXT)
+    assert result["coverage"] == result["received"] / (result["received"] + result["beside"])
 
 
 @pytest.mark.parametrize(("beside", "alone"), [(False, True), (True, False)])

@@ -70,14 +70,14 @@ def test_a_site_at_fault_has_the_outcome_of_its_fault(mode: Mode, chromium: Path
     hosts = {f"{fault.value.replace('_', '-')}.test": fault for fault in FAULTS}
     web = LocalWeb([], mode=mode, faults=hosts)
     late = [host for host, fault in hosts.items() if FAULTS[fault][0] == "timeout"]
-    found = dict(zip(hosts.values(), run(chromium, web, *hosts, late=late), strict=True))
-    endings = {fault: ending(observation) for fault, observation in found.items()}
+    observations = dict(zip(hosts.values(), run(chromium, web, *hosts, late=late), strict=True))
+    endings = {fault: ending(observation) for fault, observation in observations.items()}
     wanted = dict(FAULTS)
     if mode is Mode.H2:
         wanted[Fault.RESET] = ("bad_response", "quiet", endings[Fault.RESET][2], "https", 200)
     assert endings == wanted
-    assert found[Fault.NEVER_ENDING].visit["received_bytes"] > 50_000
-    assert found[Fault.NEVER_ENDING].responses[0]["wire_bytes"] > 50_000
+    assert observations[Fault.NEVER_ENDING].visit["received_bytes"] > 50_000
+    assert observations[Fault.NEVER_ENDING].responses[0]["wire_bytes"] > 50_000
 
 
 ENDINGS: dict[str, tuple[Answer, tuple[Any, ...]]] = {
@@ -106,11 +106,11 @@ ENDINGS: dict[str, tuple[Answer, tuple[Any, ...]]] = {
 
 @pytest.mark.outcomes(*(str(ending[0]) for _, ending in ENDINGS.values()))
 def test_a_hostile_page_ends_in_time_and_does_not_affect_the_next(chromium: Path) -> None:
-    answers = {f"{host}/": found for host, (found, _) in ENDINGS.items()}
+    answers = {f"{host}/": answer for host, (answer, _) in ENDINGS.items()}
     stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n"
     answers["stream.test/stream"] = Answer(stream, 9, stall=True)
     seen = run(chromium, RawWeb(answers), *ENDINGS, late=["short.test"])
-    assert [ending(one) for one in seen] == [wanted for _, wanted in ENDINGS.values()]
+    assert [ending(observation) for observation in seen] == [wanted for _, wanted in ENDINGS.values()]
 
 
 def test_the_rows_are_those_of_the_schema(chromium: Path) -> None:

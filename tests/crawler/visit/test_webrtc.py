@@ -91,9 +91,9 @@ def visited() -> dict[str, Any]:
     with interface(), tempfile.TemporaryDirectory() as folder:
         threading.Thread(target=serve_stun, daemon=True).start()
         with capturing(Path(folder)) as captured:
-            found = asyncio.run(_visited())
+            result = asyncio.run(_visited())
         udp = [[*ends, datagrams] for ends, datagrams in captured.carried.udp.items()]
-        return {**found, "udp": udp}
+        return {**result, "udp": udp}
 
 
 async def _visited() -> dict[str, Any]:
@@ -110,26 +110,26 @@ async def _visited() -> dict[str, Any]:
         ZooWeb({"talk.test": done}, protocol="h1") as web,
         Browser.launch(from_environment().chromium, flags=web.browser_flags) as browser,
     ):
-        found = await visit_page(browser, "talk.test", budget_s=60, settle_s=20)
+        observation = await visit_page(browser, "talk.test", budget_s=60, settle_s=20)
     return {
-        "outcome": found.visit["outcome"],
-        "coverage": found.visit["coverage"],
-        "received_bytes": found.visit["received_bytes"],
-        "connections": found.connections,
+        "outcome": observation.visit["outcome"],
+        "coverage": observation.visit["coverage"],
+        "received_bytes": observation.visit["received_bytes"],
+        "connections": observation.connections,
     }
 
 
 def test_a_data_channel_and_its_stun_server_are_connections() -> None:
-    found = in_namespace("tests.crawler.visit.test_webrtc:visited")
-    assert (found["outcome"], found["coverage"]) == ("ok", 1)
+    result = in_namespace("tests.crawler.visit.test_webrtc:visited")
+    assert (result["outcome"], result["coverage"]) == ("ok", 1)
     flows = {
         (row["remote_address"], row["port"], row["local_port"]): row["received_bytes"]
-        for row in found["connections"]
+        for row in result["connections"]
         if row["protocol"] == "udp"
     }
     carried = {
         (source, port, local): [size for _, size in datagrams]
-        for source, port, _, local, datagrams in found["udp"]
+        for source, port, _, local, datagrams in result["udp"]
         if source == ADDRESS and local != STUN_PORT and port not in (5353, local)
     }
     assert flows.keys() == carried.keys()
@@ -137,4 +137,4 @@ def test_a_data_channel_and_its_stun_server_are_connections() -> None:
     assert max(flows.values()) > SENT
     for ends, sizes in carried.items():  # datagrams that came after the recording are no part of it
         assert flows[ends] in itertools.accumulate(sizes), ends
-    assert found["received_bytes"] == sum(row["received_bytes"] for row in found["connections"])
+    assert result["received_bytes"] == sum(row["received_bytes"] for row in result["connections"])

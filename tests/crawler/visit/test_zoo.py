@@ -29,7 +29,7 @@ AT_ONCE = 2
 
 AGAIN = (PORTS_USED_TWICE, NOT_CLOSED)
 """What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections
-the same ports, by which they are told apart, or the browser was late to close a page."""
+the same ports, by which they are join_faults apart, or the browser was late to close a page."""
 
 LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
@@ -49,9 +49,9 @@ Zoo: TypeAlias = dict[str, list[Visited]]
 def zoo() -> Zoo:
     """Visit all pages by every protocol."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = dict(zip(VISITED, pool.map(visit_all, VISITED), strict=True))
-    table.save(result_of(found))
-    return found
+        results = dict(zip(VISITED, pool.map(visit_all, VISITED), strict=True))
+    table.save(result_of(results))
+    return results
 
 
 def visit_all(protocol: str) -> list[Visited]:
@@ -59,12 +59,12 @@ def visit_all(protocol: str) -> list[Visited]:
     pages = {page.host: page for page in PAGES}
     visiting = functools.partial(in_namespace, "tests.zoo.visiting:visit_all", protocol, timeout_s=900)
     try:
-        told = visiting()
+        result = visiting()
     except AssertionError as exc:
         if not any(reason in str(exc) for reason in AGAIN):
             raise
-        told = visiting()
-    return [Visited(pages[seen["host"]], protocol, seen) for seen in told]
+        result = visiting()
+    return [Visited(pages[seen["host"]], protocol, seen) for seen in result]
 
 
 def result_of(zoo: Zoo) -> table.Result:
@@ -77,7 +77,7 @@ def visits(request: pytest.FixtureRequest, zoo: Zoo) -> list[Visited]:
     return zoo[request.param]
 
 
-def told(wrong: Iterable[str]) -> str:
+def join_faults(wrong: Iterable[str]) -> str:
     return "\n".join(sorted(wrong))
 
 
@@ -90,11 +90,11 @@ def test_every_page_is_visited_to_its_end(visits: list[Visited]) -> None:
 
 
 def test_every_response_is_what_the_server_sent(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_responses())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_responses())
 
 
 def test_a_response_is_complete_if_all_that_the_server_sent_arrived(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_completeness())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_completeness())
 
 
 def test_every_route_of_every_case_was_asked_for(visits: list[Visited]) -> None:
@@ -106,11 +106,11 @@ def test_every_route_of_every_case_was_asked_for(visits: list[Visited]) -> None:
 
 
 def test_every_connection_is_what_the_server_and_the_capture_say(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_connections())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_connections())
 
 
 def test_packets_and_the_log_agree_on_connections_that_are_read_to_their_end(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_packets())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_packets())
     rows = [row for visit in visits for row in visit.seen["connections"]]
     assert sum(row["packet_bytes"] is not None for row in rows) >= LEAST_CAPTURED * len(rows)
 
@@ -124,35 +124,35 @@ def test_all_bytes_that_came_are_accounted_for(visits: list[Visited]) -> None:
 
 
 def test_an_initiator_is_right_or_unknown(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_initiators())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_initiators())
 
 
 def test_nothing_comes_before_what_caused_it(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_order())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_order())
 
 
 def test_caching_columns_are_those_of_the_header(visits: list[Visited]) -> None:
     (caching,) = (visit for visit in visits if visit.page.host == "caching.test")
-    found = {
+    cases = {
         row["path"].rpartition("/")[2]: tuple(row[name] for name in COLUMNS)
         for row in caching.received.values()
         if caching.case_of(row) == "freshness"
     }
-    assert found == {name: columns for name, (_, columns) in HELD.items()}
+    assert cases == {name: columns for name, (_, columns) in HELD.items()}
 
 
 def test_a_requests_body_has_its_length_and_other_requests_have_none(visits: list[Visited]) -> None:
     (bodies,) = (visit for visit in visits if visit.page.host == "bodies.test")
-    found = {bodies.case_of(row): row["request_body_bytes"] for row in bodies.received.values()}
-    assert {case: length for case, length in found.items() if length is not None} == {"upload": 40_000}
+    sizes = {bodies.case_of(row): row["request_body_bytes"] for row in bodies.received.values()}
+    assert {case: length for case, length in sizes.items() if length is not None} == {"upload": 40_000}
 
 
 def test_a_requests_header_and_priority_are_what_the_server_read(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_requests())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_requests())
 
 
 def test_tls_records_are_those_that_the_server_wrote(visits: list[Visited]) -> None:
-    assert not told(wrong for visit in visits for wrong in visit.wrong_records())
+    assert not join_faults(wrong for visit in visits for wrong in visit.wrong_records())
 
 
 def test_requests_are_as_urgent_and_as_blocking_as_the_page_says(visits: list[Visited]) -> None:

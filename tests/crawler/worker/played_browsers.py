@@ -54,15 +54,15 @@ class Browsers:
 
 
 def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
-    given: dict[str, Any] = {"browsers": 2, "minutes": 1.0, "stop": asyncio.Event(), "said": [], **values}
-    said = given.pop("said")
+    given: dict[str, Any] = {"browsers": 2, "minutes": 1.0, "stop": asyncio.Event(), "lines": [], **values}
+    lines = given.pop("lines")
     return Loop(
         engine=engine,
         crawl=crawl,
         launch=played.launch,
         visit=played,
         on_stored=lambda *_: None,
-        say=said.append,
+        say=lines.append,
         **given,
     )
 

@@ -12,7 +12,7 @@ from schema.tables import Crawl
 from tests.factories.made_up_visits import observation
 
 
-def one(engine: Engine, statement: str) -> dict[str, Any]:
+def select_row(engine: Engine, statement: str) -> dict[str, Any]:
     with engine.connect() as connection:
         return dict(connection.execute(text(statement)).one()._mapping)
 
@@ -21,7 +21,7 @@ def counts(engine: Engine) -> tuple[int, ...]:
     statement = ", ".join(
         f"(SELECT count(*) FROM {name}) AS {name}" for name in ("visit", "connection", "response")
     )
-    return tuple(one(engine, f"SELECT {statement}").values())
+    return tuple(select_row(engine, f"SELECT {statement}").values())
 
 
 def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> Claim:

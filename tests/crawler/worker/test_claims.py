@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 from crawler.worker import claims
 from schema.vocabulary import OUTCOMES, RETRIED
 from storage.engine import DatabaseFull
-from tests.crawler.worker.stored_rows import asking, claim, counts, one
+from tests.crawler.worker.stored_rows import asking, claim, counts, select_row
 from tests.factories.made_up_visits import observation, planned
 
 
@@ -21,7 +21,7 @@ def test_a_claim_sets_owner_lease_and_attempt_and_allots_the_visit(database: Eng
     crawl = planned(database, budget_s=30)
     ours = claim(database, crawl)
     assert (ours.rank, ours.host, ours.attempt, ours.visit_id) == (1, "s1.test", 1, 1001)
-    site = one(
+    site = select_row(
         database, "SELECT *, extract(epoch FROM lease_expires_at - now()) AS left FROM site WHERE rank = 1"
     )
     assert (site["owner"], site["attempts"], site["final_visit_id"]) == ("me", 1, None)
@@ -47,17 +47,17 @@ def test_a_visit_is_stored_to_the_last_column(database: Engine) -> None:
     ours = claim(database, crawl)
     seen = observation(responses=3, path="/ü\ufffd漢'\"\\")
     assert claims.store_visit(database, crawl, ours, seen) == claims.Stored(outcome="ok", is_final=True)
-    assert one(database, "SELECT * FROM visit") == {
+    assert select_row(database, "SELECT * FROM visit") == {
         **seen.visit, "crawl_id": crawl.id, "id": 1001, "rank": 1, "host": "s1.test", "attempt": 1,
         "is_final": True, "owner": "me", "page_kind": "home", "load": 1, "is_covered": True,
         "crawler_host": platform.node(),
     }  # fmt: skip
     keys = {"crawl_id": crawl.id, "visit_id": 1001}
-    assert one(database, "SELECT * FROM connection") == {**seen.connections[0], **keys}
+    assert select_row(database, "SELECT * FROM connection") == {**seen.connections[0], **keys}
     with database.connect() as connection:
         rows = connection.execute(text("SELECT * FROM response ORDER BY id")).all()
     assert [dict(row._mapping) for row in rows] == [{**response, **keys} for response in seen.responses]
-    site = one(database, "SELECT owner, lease_expires_at, final_visit_id FROM site WHERE rank = 1")
+    site = select_row(database, "SELECT owner, lease_expires_at, final_visit_id FROM site WHERE rank = 1")
     assert site == {"owner": None, "lease_expires_at": None, "final_visit_id": 1001}
 
 
@@ -88,14 +88,14 @@ def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) ->
     crawl = planned(database, sites=1, attempts=2)
     assert claims.store_visit(database, crawl, claim(database, crawl), asking(600)).is_final is False
     assert claims.claim_site(database, crawl, owner="me") is None
-    site = one(database, "SELECT extract(epoch FROM not_before - now()) AS left FROM site")
+    site = select_row(database, "SELECT extract(epoch FROM not_before - now()) AS left FROM site")
     assert 590 < float(site["left"]) <= 600
     with database.begin() as connection:  # as time would
         connection.execute(text("UPDATE site SET not_before = now()"))
     again = claim(database, crawl)
     assert again.attempt == 2
     assert claims.store_visit(database, crawl, again, asking(600)).is_final
-    assert one(database, "SELECT not_before, final_visit_id FROM site") == {
+    assert select_row(database, "SELECT not_before, final_visit_id FROM site") == {
         "not_before": None,
         "final_visit_id": 1002,
     }
@@ -129,7 +129,7 @@ def test_repeat_loads_and_inner_pages_are_visits_of_their_own_and_never_the_fina
         (1004, 4, "home", 2, False, "timeout"),
     ]
     assert counts(database) == (4, 4, 8)
-    assert one(database, "SELECT attempts, final_visit_id FROM site") == {
+    assert select_row(database, "SELECT attempts, final_visit_id FROM site") == {
         "attempts": 4,
         "final_visit_id": 1002,
     }
@@ -148,7 +148,7 @@ def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database
     assert claims.store_visit(database, crawl, other, observation()).is_final
     with pytest.raises(claims.LeaseLost):
         claims.store_visit(database, crawl, late, observation())
-    assert one(database, "SELECT id, owner FROM visit") == {"id": 1002, "owner": "other"}
+    assert select_row(database, "SELECT id, owner FROM visit") == {"id": 1002, "owner": "other"}
 
 
 def test_an_expired_lease_that_nobody_took_is_still_ours(database: Engine) -> None:
@@ -180,7 +180,9 @@ def test_a_renewal_does_not_wait_for_the_visit_that_is_being_written(database: E
         connection.execute(text("UPDATE site SET owner = NULL, lease_expires_at = NULL WHERE rank = 1"))
         with ThreadPoolExecutor(1) as pool:
             pool.submit(claims.renew_claims, database, [writing, ours]).result(timeout=60)
-    left = one(database, "SELECT count(*) FILTER (WHERE lease_expires_at > now()) AS renewed FROM site")
+    left = select_row(
+        database, "SELECT count(*) FILTER (WHERE lease_expires_at > now()) AS renewed FROM site"
+    )
     assert left == {"renewed": 1}
 
 
@@ -241,4 +243,4 @@ def test_a_disk_that_fills_in_mid_copy_leaves_nothing_half_written(database: Eng
     with pytest.raises(DatabaseFull, match="No space left on device"):
         claims.store_visit(database, crawl, ours, observation(responses=1000))
     assert counts(database) == (0, 0, 0)
-    assert one(database, "SELECT owner FROM site") == {"owner": "me"}
+    assert select_row(database, "SELECT owner FROM site") == {"owner": "me"}

@@ -53,7 +53,7 @@ def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(dat
 
 def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(database: Engine) -> None:
     crawl = planned(database, sites=5)
-    said: list[str] = []
+    lines: list[str] = []
 
     async def cut(host: str) -> Observation:
         if len(played.visited) == 3:
@@ -63,12 +63,12 @@ def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(d
 
     played = Browsers(cut)
     with contextlib.ExitStack() as stack:
-        tally = run(database, crawl, played, browsers=2, said=said)
+        tally = run(database, crawl, played, browsers=2, lines=lines)
     assert tally == Tally(ended=QUEUE_EMPTY, visits=5, final=5)
     assert sites(database) == [(rank, 1, None, True) for rank in range(1, 6)]
-    assert len(said) == 2
-    assert "waiting for it for up to 300 seconds" in said[0]
-    assert said[1] == "the database is back"
+    assert len(lines) == 2
+    assert "waiting for it for up to 300 seconds" in lines[0]
+    assert lines[1] == "the database is back"
 
 
 def test_a_crawl_that_waits_for_its_database_can_be_stopped(database_18: Engine) -> None:

@@ -30,7 +30,7 @@ def data() -> Iterator[Path]:
 def test_a_database_that_no_service_restarts_is_revived(data: Path) -> None:
     engine = connect(embedded.start(data))
 
-    def one() -> object:
+    def select_one() -> object:
         with engine.connect() as connection:
             return connection.scalar(text("SELECT 1"))
 
@@ -38,23 +38,23 @@ def test_a_database_that_no_service_restarts_is_revived(data: Path) -> None:
         retrying = DatabaseRetry(
             retry_for_s=60,
             stop=asyncio.Event(),
-            say=said.append,
+            say=lines.append,
             revive=functools.partial(embedded.start, data),
         )
-        assert await retrying(one) == 1
+        assert await retrying(select_one) == 1
         killed = embedded.postmaster(data)
         assert killed is not None
         os.kill(killed, signal.SIGKILL)
         while processes.is_running(killed):
             await asyncio.sleep(0.01)
         engine.dispose()  # a connection that is open may outlive the postmaster by a moment
-        return await retrying(one)
+        return await retrying(select_one)
 
-    said: list[str] = []
+    lines: list[str] = []
     answer = asyncio.run(ask())
     engine.dispose()
     assert answer == 1
-    assert said[1:] == ["the database is back"]
+    assert lines[1:] == ["the database is back"]
 
 
 @pytest.mark.parametrize(("error", "times"), [(DatabaseUnreachable("away"), 3), (DatabaseFull("full"), 1)])
@@ -82,7 +82,7 @@ def test_only_an_unreachable_database_is_retried_and_only_for_the_time_limit(
 
 def test_calls_that_were_under_way_when_a_database_went_or_came_back_do_not_say_so_again() -> None:
     went, came, answered_late, failed_late = (threading.Event() for _ in range(4))
-    said: list[str] = []
+    lines: list[str] = []
     tries: list[int] = []
 
     def begun_before_it_went() -> None:
@@ -100,17 +100,17 @@ def test_calls_that_were_under_way_when_a_database_went_or_came_back_do_not_say_
             raise DatabaseUnreachable("away")
 
     async def ask() -> None:
-        retrying = DatabaseRetry(retry_for_s=60, stop=asyncio.Event(), say=said.append)
+        retrying = DatabaseRetry(retry_for_s=60, stop=asyncio.Event(), say=lines.append)
         early, late = (
-            asyncio.ensure_future(retrying(one))
-            for one in (begun_before_it_went, fails_once_after_it_is_back)
+            asyncio.ensure_future(retrying(call))
+            for call in (begun_before_it_went, fails_once_after_it_is_back)
         )
         await asyncio.sleep(0)
         outage = asyncio.ensure_future(retrying(fails_until_it_is_back))
         await asyncio.to_thread(went.wait, 20)
         answered_late.set()
         await early
-        assert said[1:] == []
+        assert lines[1:] == []
         came.set()
         await outage
         failed_late.set()
@@ -118,4 +118,4 @@ def test_calls_that_were_under_way_when_a_database_went_or_came_back_do_not_say_
 
     asyncio.run(ask())
     assert tries == [1, 1]
-    assert said == ["away; waiting for it for up to 60 seconds", "the database is back"]
+    assert lines == ["away; waiting for it for up to 60 seconds", "the database is back"]

@@ -62,7 +62,7 @@ PAGES = {rank: page(rank) for rank in range(1, SITES + 1)}
 @pytest.fixture(scope="module")
 def browser_flags() -> Iterator[list[str]]:
     """Flags for a web of 300 sites, served by a thread; by https, since browsers try it first."""
-    answers = {path: found for answers in PAGES.values() for path, found in answers.items()}
+    answers = {path: answer for answers in PAGES.values() for path, answer in answers.items()}
     web = RawWeb(answers, authority=Authority())
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -107,14 +107,14 @@ class Operator:
         (self.folder / "web.json").write_text(json.dumps({"browser_flags": flags}))
         (self.folder / "sites.txt").write_text("".join(f"s{rank}.test\n" for rank in PAGES))
         plan = ["plan", "--list", str(self.folder / "sites.txt"), "--kind", "localweb"]
-        assert self.firstflight(*plan, "--budget", "20", "--attempts", "9").wait(180) == 0, self.said()
+        assert self.firstflight(*plan, "--budget", "20", "--attempts", "9").wait(180) == 0, self.read_log()
 
     def run(self) -> subprocess.Popen[bytes]:
         return self.firstflight(
             "run", "--local-web", str(self.folder / "web.json"), "--browsers", str(BROWSERS_EACH)
         )
 
-    def said(self) -> str:
+    def read_log(self) -> str:
         return self.errors.read_text(errors="replace")
 
     def ask(self, statement: str) -> list[tuple[object, ...]]:
@@ -136,10 +136,10 @@ class Operator:
 
     def kill(self, kind: str) -> None:
         """End one of a kind, as soon as there is one, and have it started again."""
-        while not (there := self.find(kind)):
+        while not (pids := self.find(kind)):
             self.restart()
             time.sleep(0.1)
-        pid = self.random.choice(there)
+        pid = self.random.choice(pids)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         self.killed.append(f"{kind} {pid}")
@@ -157,24 +157,24 @@ class Operator:
             if ARGUMENT in processes.read_arguments(pid)
         ]
         postmaster = embedded.postmaster(self.data)
-        found: dict[str, Callable[[], list[int]]] = {
+        collected: dict[str, Callable[[], list[int]]] = {
             "crawler": lambda: crawlers,
             "driver": lambda: drivers,
             "browser": lambda: [pid for pid, parent in tree.items() if parent in drivers],
             "postmaster": lambda: [postmaster] if postmaster else [],
             "backend": lambda: [int(str(pid)) for (pid,) in self.ask(BACKENDS)],
         }
-        return found[kind]()
+        return collected[kind]()
 
     def family(self) -> list[list[bytes]]:
         """Every process that one of the crawlers, dead or alive, ever started and that still runs."""
         ours = f"TMPDIR={self.temporary}/".encode()
-        found = []
+        collected = []
         for pid in processes.list_parents():
             with contextlib.suppress(OSError):
                 if ours in Path(f"/proc/{pid}/environ").read_bytes():
-                    found.append(processes.read_arguments(pid))
-        return found
+                    collected.append(processes.read_arguments(pid))
+        return collected
 
 
 BACKENDS = """
@@ -190,13 +190,13 @@ def operator() -> Iterator[Operator]:
     print(f"FIRSTFLIGHT_TEST_SEED={seed}")
     folder = Path(tempfile.mkdtemp(prefix="ff-", dir="/tmp"))
     folder.chmod(0o755)
-    made = Operator(folder, random.Random(seed))
-    yield made
-    for crawler in made.crawlers:
+    operator = Operator(folder, random.Random(seed))
+    yield operator
+    for crawler in operator.crawlers:
         if crawler.poll() is None:
             crawler.kill()
         crawler.wait()
-    embedded.stop(made.data)
+    embedded.stop(operator.data)
     shutil.rmtree(folder)
 
 
@@ -213,10 +213,10 @@ def test_a_crawl_through_kills_has_every_site_once(operator: Operator, browser_f
             points.pop(0)
         operator.restart()
         time.sleep(0.3)
-    print(*operator.killed, operator.said(), sep="\n")
+    print(*operator.killed, operator.read_log(), sep="\n")
     assert len(operator.killed) == len(KILLS)
     assert [crawler.poll() for crawler in operator.crawlers] == [0] * CRAWLERS
-    assert "Traceback" not in operator.said()
+    assert "Traceback" not in operator.read_log()
     assert_every_site_is_there_once(operator)
     assert_nothing_is_left(operator)
     assert operator.firstflight("seal").wait(180) == 0
@@ -239,7 +239,7 @@ def assert_every_site_is_there_once(operator: Operator) -> None:
         "GROUP BY visit.rank ORDER BY visit.rank"
     )
     assert ask(whole) == [
-        (rank, len(answers), len(answers), sum(len(one.wire) for one in answers.values()))
+        (rank, len(answers), len(answers), sum(len(answer.wire) for answer in answers.values()))
         for rank, answers in PAGES.items()
     ]
     for table in ("connection", "response"):

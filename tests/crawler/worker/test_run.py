@@ -148,7 +148,7 @@ def test_a_browser_that_dies_of_our_own_end_is_no_crash_of_the_page(database_18:
 
 def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: Engine) -> None:
     crawl = planned(database, sites=1)
-    said: list[str] = []
+    lines: list[str] = []
 
     async def too_slow(host: str) -> Observation:
         if not played.visited[1:]:
@@ -160,9 +160,9 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
         return observation()
 
     played = Browsers(too_slow)
-    tally = run(database, crawl, played, browsers=1, said=said)
+    tally = run(database, crawl, played, browsers=1, lines=lines)
     assert tally == Tally(ended=QUEUE_EMPTY, lost=1)
-    assert said == [
+    assert lines == [
         "s1.test: the claim expired and another crawler took it over; nothing of this visit was stored"
     ]
     with database.connect() as connection:
@@ -186,10 +186,10 @@ def test_a_missing_browser_ends_the_run_and_claims_nothing(database_18: Engine) 
         yield
 
     crawl = planned(database_18)
-    made = Browsers(fine)
-    made.launch = none  # type: ignore[method-assign]
+    browsers = Browsers(fine)
+    browsers.launch = none  # type: ignore[method-assign]
     with pytest.raises(BrowserMissing):
-        run(database_18, crawl, made)
+        run(database_18, crawl, browsers)
     assert sites(database_18) == [(rank, 0, None, False) for rank in (1, 2, 3)]
 
 
@@ -258,7 +258,7 @@ def test_a_browser_that_does_not_start_is_tried_thrice(
     monkeypatch.setattr("crawler.worker.run.LAUNCH_PAUSE_S", 0.01)
     crawl = planned(database_18, sites=1)
     played = Browsers(fine)
-    launch, said = played.launch, list[str]()
+    launch, lines = played.launch, list[str]()
 
     @contextlib.asynccontextmanager
     async def sometimes() -> AsyncIterator[Browser]:
@@ -273,8 +273,8 @@ def test_a_browser_that_does_not_start_is_tried_thrice(
     with contextlib.ExitStack() as stack:
         if failures == 3:
             stack.enter_context(pytest.raises(LaunchFailed))
-        run(database_18, crawl, played, browsers=1, said=said)
-    assert said == ["no room; trying again"] * 2
+        run(database_18, crawl, played, browsers=1, lines=lines)
+    assert lines == ["no room; trying again"] * 2
     assert sites(database_18) == [(1, int(played.launched), None, bool(played.launched))]
 
 

@@ -37,12 +37,21 @@ def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_si
 
     seen = asyncio.run(crawl())
     assert (seen.page_kind, seen.load, seen.visit["outcome"]) == ("home", 1, "ok")
-    assert [(one.page_kind, one.load, one.responses[0]["path"]) for one in seen.more[:2]] == [
+    assert [
+        (observation.page_kind, observation.load, observation.responses[0]["path"])
+        for observation in seen.more[:2]
+    ] == [
         ("home", 2, "/"),
         ("home", 3, "/"),
     ]
     inner = {
-        (one.page_kind, one.load, one.responses[0]["host"], one.responses[0]["path"]) for one in seen.more[2:]
+        (
+            observation.page_kind,
+            observation.load,
+            observation.responses[0]["host"],
+            observation.responses[0]["path"],
+        )
+        for observation in seen.more[2:]
     }
     assert inner == {
         ("inner", 1, "www.a.test", "/one"),
@@ -51,7 +60,7 @@ def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_si
     }
     asked = [target for host, target, _ in web.asked if target != "/favicon.ico"]
     assert sorted(asked) == ["/", "/", "/", "/one?x=1", "/one?x=1", "/two"]
-    assert len({one.connections[0]["local_port"] for one in (seen, *seen.more)}) == 6
+    assert len({observation.connections[0]["local_port"] for observation in (seen, *seen.more)}) == 6
 
 
 def test_the_same_inner_page_is_chosen_whatever_the_order_of_the_links() -> None:
@@ -70,10 +79,10 @@ def test_a_page_without_links_has_no_inner_page() -> None:
 
 
 async def _play(seen: list[Observation | BrowserDied], *_: Any, **__: Any) -> Observation:
-    one = seen.pop(0)
-    if isinstance(one, BrowserDied):
-        raise one
-    return one
+    observation = seen.pop(0)
+    if isinstance(observation, BrowserDied):
+        raise observation
+    return observation
 
 
 def play(*seen: Observation | BrowserDied, loads: int = 2, inner: int = 0) -> Observation:
@@ -94,7 +103,10 @@ def test_a_site_behind_a_wall_is_loaded_once(outcome: str, wall: str | None) -> 
 
 def test_a_repeat_load_that_fails_is_kept_and_not_retried() -> None:
     seen = play(observation(), observation("dns"), observation(), loads=3)
-    assert [(one.visit["outcome"], one.load) for one in seen.more] == [("dns", 2), ("ok", 3)]
+    assert [(observation.visit["outcome"], observation.load) for observation in seen.more] == [
+        ("dns", 2),
+        ("ok", 3),
+    ]
 
 
 def test_a_browser_that_dies_on_a_repeat_costs_no_load_that_was_made() -> None:
@@ -103,7 +115,9 @@ def test_a_browser_that_dies_on_a_repeat_costs_no_load_that_was_made() -> None:
         play(home, observation(), BrowserDied("gone", observation("crash")), inner=1)
     seen = died.value.observation
     assert seen.visit["outcome"] == "ok"
-    assert [(one.visit["outcome"], one.page_kind, one.load) for one in seen.more] == [
+    assert [
+        (observation.visit["outcome"], observation.page_kind, observation.load) for observation in seen.more
+    ] == [
         ("ok", "home", 2),
         ("crash", "inner", 1),
     ]

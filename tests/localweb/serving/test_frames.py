@@ -34,19 +34,19 @@ def test_frames_are_measured_as_hyperframe_writes_them(
 ) -> None:
     octets = [frame.serialize() for frame in written]
     whole = b"".join(octets)
-    found = list(frames.scan(whole[: max(0, len(whole) - cut)]))
+    frames_read = list(frames.scan(whole[: max(0, len(whole) - cut)]))
 
     expected = [
         (
             frame.type,
             frame.stream_id,
-            len(one),
+            len(piece),
             len(frame.data) if isinstance(frame, hyperframe.frame.DataFrame) else 0,
         )
-        for frame, one in zip(written, octets, strict=True)
+        for frame, piece in zip(written, octets, strict=True)
     ]
-    assert [tuple(frame) for frame in found] == expected[: len(found)]
-    left = sum(len(octet) for octet in octets[len(found) :])
+    assert [tuple(frame) for frame in frames_read] == expected[: len(frames_read)]
+    left = sum(len(octet) for octet in octets[len(frames_read) :])
     assert (left == 0) if cut == 0 else (left >= min(cut, len(whole)))
 
 

@@ -48,10 +48,14 @@ def test_a_request_may_come_byte_by_byte() -> None:
                 await asyncio.sleep(0)
             head = await reader.readuntil(b"\r\n\r\n")
             assert await reader.readexactly(len(TEXT)) == TEXT
-            (one,) = web.log.responses
-            assert (one.path, one.header_bytes, one.body_bytes) == ("/plain", len(head), len(TEXT))
-            assert one.wire_bytes == len(head) + len(TEXT)
-            assert one.is_complete
+            (response,) = web.log.responses
+            assert (response.path, response.header_bytes, response.body_bytes) == (
+                "/plain",
+                len(head),
+                len(TEXT),
+            )
+            assert response.wire_bytes == len(head) + len(TEXT)
+            assert response.is_complete
 
     run(ask())
 
@@ -184,8 +188,12 @@ def test_a_reset_follows_what_was_sent() -> None:
                         octets += piece
                         await asyncio.sleep(0)
                     pytest.fail("the server has closed the connection in order")
-            (one,) = web.log.responses
-            assert (one.wire_bytes, one.body_bytes, one.is_complete) == (len(octets), len(body), False)
+            (response,) = web.log.responses
+            assert (response.wire_bytes, response.body_bytes, response.is_complete) == (
+                len(octets),
+                len(body),
+                False,
+            )
             assert web.log.connections[0].closed_us
 
     run(ask())

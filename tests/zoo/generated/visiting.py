@@ -48,16 +48,16 @@ BATCH = 8
 
 def generated(module: str, count: int) -> list[Any]:
     """The first messages of a module's `messages`, the same at every call."""
-    found: list[Any] = []
+    collected: list[Any] = []
 
     @settings(max_examples=BATCH, database=None, phases=[Phase.generate], deadline=None)
     @given(importlib.import_module(module).messages())
     def keep(message: Any) -> None:
-        found.append(message)
+        collected.append(message)
 
     for number in range(-(-count // BATCH)):
         seed(number)(keep)()
-    return found[:count]
+    return collected[:count]
 
 
 def visit_generated(protocol: Spoken, module: str, at_once: int) -> dict[str, Any]:

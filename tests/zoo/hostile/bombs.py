@@ -38,11 +38,11 @@ BROTLI_BOMB = zlib.decompress(
 
 def bomb(coding: str, make: Callable[[], bytes]) -> Handler:
     """A page that is small until it is decoded; made when it is first asked for."""
-    made = functools.cache(make)
+    cached = functools.cache(make)
 
     async def serve(request: Request, reply: Reply) -> None:
         await reply.write(
-            response(made(), "Content-Type: text/html", f"Content-Encoding: {coding}"), end=True
+            response(cached(), "Content-Type: text/html", f"Content-Encoding: {coding}"), end=True
         )
 
     return serve

@@ -27,11 +27,11 @@ def redirect(target: str) -> bytes:
 
 def html(markup: str, **paths: bytes) -> Handler:
     """Serve a page and `paths` by their first segment; every other path is a small text."""
-    found = {"": document(markup)} | paths
+    all_paths = {"": document(markup)} | paths
 
     async def serve(request: Request, reply: Reply) -> None:
         plain = response(b"small", "Content-Type: text/plain")
-        await reply.write(found.get(request.path.split("/")[1], plain), end=True)
+        await reply.write(all_paths.get(request.path.split("/")[1], plain), end=True)
 
     return serve
 

@@ -36,17 +36,17 @@ class FullListener:
         """Begin, and fill the backlog."""
         self._socket = socket.create_server((address, port), backlog=0)
         self._waiting = [socket.socket() for _ in range(4)]
-        for one in self._waiting:
-            one.setblocking(False)
+        for sock in self._waiting:
+            sock.setblocking(False)
             with contextlib.suppress(BlockingIOError):
-                one.connect(self._socket.getsockname())
+                sock.connect(self._socket.getsockname())
         bound: int = self._socket.getsockname()[1]
         return bound
 
     async def close(self) -> None:
         """End."""
-        for one in (*self._waiting, self._socket):
-            one.close()
+        for sock in (*self._waiting, self._socket):
+            sock.close()
 
 
 class HostileWeb(Web):

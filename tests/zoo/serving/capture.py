@@ -37,32 +37,32 @@ def capturing(folder: Path) -> Iterator[Captured]:
     """
     program = shutil.which("tcpdump")
     assert program, "tcpdump is missing: apt-get install tcpdump"
-    path, said = folder / "loopback.pcap", folder / "tcpdump.txt"
+    path, errors = folder / "loopback.pcap", folder / "tcpdump.txt"
     path.unlink(missing_ok=True)
     command = [program, "-i", "lo", "-n", "-U", "--immediate-mode"]
     command += ["-Z", "root"] if os.geteuid() == 0 else []  # else it becomes a user who may not write here
     command += ["-s", str(HEADERS), "-B", str(BUFFER_KIB), "-w", str(path), "ip and (tcp or udp)"]
     captured = Captured()
-    with said.open("w") as stderr, subprocess.Popen(command, stderr=stderr) as tcpdump:
+    with errors.open("w") as stderr, subprocess.Popen(command, stderr=stderr) as tcpdump:
         try:
-            _until(lambda: "listening on" in said.read_text(), tcpdump, said)
+            _until(lambda: "listening on" in errors.read_text(), tcpdump, errors)
             yield captured
-            _await_sentinel(path, tcpdump, said)
+            _await_sentinel(path, tcpdump, errors)
         finally:
             tcpdump.send_signal(signal.SIGINT)
             tcpdump.wait(WAIT_S)
-    dropped = DROPPED.search(said.read_text())
-    assert dropped, f"tcpdump does not say what it missed: {said.read_text()}"
-    assert dropped[1] == "0", f"tcpdump missed packets: {said.read_text()}"
+    dropped = DROPPED.search(errors.read_text())
+    assert dropped, f"tcpdump does not say what it missed: {errors.read_text()}"
+    assert dropped[1] == "0", f"tcpdump missed packets: {errors.read_text()}"
     captured.carried = carried(path.read_bytes())
 
 
-def _await_sentinel(path: Path, tcpdump: subprocess.Popen[bytes], said: Path) -> None:
+def _await_sentinel(path: Path, tcpdump: subprocess.Popen[bytes], errors: Path) -> None:
     """Send a datagram and wait for it in the file, which then has all earlier packets too."""
     token = os.urandom(16)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.sendto(token, ("127.0.0.1", DISCARD))
-    _until(lambda: token in _tail(path), tcpdump, said)
+    _until(lambda: token in _tail(path), tcpdump, errors)
 
 
 def _tail(path: Path, size: int = 65_536) -> bytes:
@@ -71,9 +71,9 @@ def _tail(path: Path, size: int = 65_536) -> bytes:
         return file.read()
 
 
-def _until(condition: Callable[[], bool], tcpdump: subprocess.Popen[bytes], said: Path) -> None:
+def _until(condition: Callable[[], bool], tcpdump: subprocess.Popen[bytes], errors: Path) -> None:
     deadline = time.monotonic() + WAIT_S
     while not condition():
-        assert tcpdump.poll() is None, f"tcpdump ended: {said.read_text()}"
-        assert time.monotonic() < deadline, f"tcpdump is late: {said.read_text()}"
+        assert tcpdump.poll() is None, f"tcpdump ended: {errors.read_text()}"
+        assert time.monotonic() < deadline, f"tcpdump is late: {errors.read_text()}"
         time.sleep(0.01)

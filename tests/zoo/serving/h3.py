@@ -115,8 +115,8 @@ class Connection(QuicConnectionProtocol):
             for stream in self.counter.streams.values():
                 stream.end()
         if self._http is not None:
-            for found in self._http.handle_event(event):
-                self._http_event(found)
+            for http_event in self._http.handle_event(event):
+                self._http_event(http_event)
 
     def _http_event(self, event: H3Event) -> None:
         if isinstance(event, HeadersReceived) and (b":protocol", b"webtransport") in event.headers:

@@ -33,11 +33,11 @@ def load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
 
 async def _load(webs: Sequence[tuple[Spoken, dict[str, Any]]]) -> list[dict[str, Any]]:
     async with async_playwright() as playwright:
-        told = []
+        loads = []
         for protocol, security in webs:
             with tempfile.TemporaryDirectory() as folder:
-                told.append(await _load_one(playwright, Path(folder), protocol, Security(**security)))
-        return told
+                loads.append(await _load_one(playwright, Path(folder), protocol, Security(**security)))
+        return loads
 
 
 async def _load_one(

@@ -31,16 +31,16 @@ def in_namespace(function: str, *arguments: Any, timeout_s: float = 300.0) -> An
     unshare = shutil.which("unshare")
     assert unshare, "unshare is missing: apt-get install util-linux"
     with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
-        result, said = Path(folder, "result.json"), Path(folder, "said.txt")
+        result, messages = Path(folder, "result.json"), Path(folder, "said.txt")
         command = [unshare, "--user", *USER, "--net", "--fork", "--kill-child"]
         command += [sys.executable, "-m", MODULE, function, json.dumps(arguments), str(result)]
-        with said.open("w") as output:
+        with messages.open("w") as output:
             status = _run(command, output, timeout_s)
-        told = said.read_text(errors="replace")
-        assert status != "late", f"{function} took more than {timeout_s:g} s:\n{told}"
-        assert "unshare failed" not in told, f"{told.strip()}: {NEEDS}"
-        assert result.exists(), f"{function} failed ({status}):\n{told}"
-        print(told, end="")
+        text = messages.read_text(errors="replace")
+        assert status != "late", f"{function} took more than {timeout_s:g} s:\n{text}"
+        assert "unshare failed" not in text, f"{text.strip()}: {NEEDS}"
+        assert result.exists(), f"{function} failed ({status}):\n{text}"
+        print(text, end="")
         return json.loads(result.read_text())
 
 

@@ -30,9 +30,9 @@ Pieces: TypeAlias = "Iterator[tuple[int, bytes, int]]"
 
 def ticket(size: int) -> bytes:
     """Return a NewSessionTicket of `size` bytes that no server takes (RFC 8446 §4.6.1)."""
-    made = os.urandom(size - 18)
+    noise = os.urandom(size - 18)
     lifetime, age_add, nonce, extensions = (60).to_bytes(4, "big"), os.urandom(4), bytes([1, 0]), bytes(2)
-    body = lifetime + age_add + nonce + len(made).to_bytes(2, "big") + made + extensions
+    body = lifetime + age_add + nonce + len(noise).to_bytes(2, "big") + noise + extensions
     return bytes([4]) + len(body).to_bytes(3, "big") + body
 
 

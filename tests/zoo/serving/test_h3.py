@@ -59,11 +59,11 @@ class Client(QuicConnectionProtocol):
             self.wire[event.stream_id] += len(event.data)
         elif isinstance(event, StreamReset):
             self.reset.add(event.stream_id)
-        for found in self.http.handle_event(event):
-            if isinstance(found, DataReceived):
-                self.body[found.stream_id] += len(found.data or b"")
-            if isinstance(found, DataReceived | HeadersReceived) and found.stream_ended:
-                self.ended.add(found.stream_id)
+        for http_event in self.http.handle_event(event):
+            if isinstance(http_event, DataReceived):
+                self.body[http_event.stream_id] += len(http_event.data or b"")
+            if isinstance(http_event, DataReceived | HeadersReceived) and http_event.stream_ended:
+                self.ended.add(http_event.stream_id)
 
     def ask(self, path: str) -> int:
         stream_id = self._quic.get_next_available_stream_id()
@@ -122,10 +122,14 @@ def test_a_hundred_streams_are_open_at_once(path: Path) -> None:
             await client.read(until=STREAMS)
             assert [client.body[stream] for stream in streams] == [PIECES * PIECE] * STREAMS
             by_stream = sorted(web.log.responses, key=lambda response: response.stream_id or 0)
-            assert [one.stream_id for one in by_stream] == streams
-            assert [one.body_bytes for one in by_stream] == [client.body[stream] for stream in streams]
-            assert [one.wire_bytes for one in by_stream] == [client.wire[stream] for stream in streams]
-            assert all(one.is_complete for one in by_stream)
+            assert [response.stream_id for response in by_stream] == streams
+            assert [response.body_bytes for response in by_stream] == [
+                client.body[stream] for stream in streams
+            ]
+            assert [response.wire_bytes for response in by_stream] == [
+                client.wire[stream] for stream in streams
+            ]
+            assert all(response.is_complete for response in by_stream)
             (connection,) = web.log.connections
             assert connection.plaintext_bytes == client.wire.total()
             assert connection.frame_bytes == sum(size for stream, size in client.wire.items() if stream % 4)
@@ -232,8 +236,8 @@ def test_no_more_is_written_than_the_client_takes(monkeypatch: pytest.MonkeyPatc
                 client.heard.clear()
                 await client.heard.wait()
             await asyncio.sleep(0.1)
-            (one,) = web.log.responses
-            assert one.wire_bytes == client.wire[0] == LIMIT
-            assert one.body_bytes == client.body[0] > written
+            (response,) = web.log.responses
+            assert response.wire_bytes == client.wire[0] == LIMIT
+            assert response.body_bytes == client.body[0] > written
 
     run(ask())

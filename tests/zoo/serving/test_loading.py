@@ -31,91 +31,94 @@ WEBS: list[tuple[Spoken, dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, dict[str, Any]]:
+def loads() -> dict[str, dict[str, Any]]:
     """Results by protocol."""
-    found = in_namespace("tests.zoo.serving.loading:load", WEBS, timeout_s=240)
-    return {one["protocol"]: one for one in found}
+    result = in_namespace("tests.zoo.serving.loading:load", WEBS, timeout_s=240)
+    return {connection["protocol"]: connection for connection in result}
 
 
 @pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
-def test_the_page_got_what_was_sent(protocol: str, told: dict[str, dict[str, Any]]) -> None:
-    assert told[protocol]["loaded"] == LOADED
+def test_the_page_got_what_was_sent(protocol: str, loads: dict[str, dict[str, Any]]) -> None:
+    assert loads[protocol]["loaded"] == LOADED
 
 
 @pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
-def test_the_capture_carried_what_the_server_counted(protocol: str, told: dict[str, dict[str, Any]]) -> None:
+def test_the_capture_carried_what_the_server_counted(protocol: str, loads: dict[str, dict[str, Any]]) -> None:
     counted = {}
-    for connection in told[protocol]["connections"]:
+    for connection in loads[protocol]["connections"]:
         server = [connection["server_address"], connection["server_port"]]
         client = [connection["client_address"], connection["client_port"]]
         counted[*server, *client] = connection["sent_bytes"]
         counted[*client, *server] = connection["received_bytes"]
-    carried = {tuple(ends): size for *ends, size in told[protocol]["carried"]}
+    carried = {tuple(ends): size for *ends, size in loads[protocol]["carried"]}
     assert carried == {ends: size for ends, size in counted.items() if size or ends in carried}
 
 
 @pytest.mark.parametrize("protocol", ["h1", "h1tls", "h2"])
-def test_a_connection_is_its_responses_and_frames(protocol: str, told: dict[str, dict[str, Any]]) -> None:
-    for connection in told[protocol]["connections"]:
+def test_a_connection_is_its_responses_and_frames(protocol: str, loads: dict[str, dict[str, Any]]) -> None:
+    for connection in loads[protocol]["connections"]:
         on = [
             response
-            for response in told[protocol]["responses"]
+            for response in loads[protocol]["responses"]
             if response["connection_id"] == connection["id"]
         ]
-        assert [one["position"] for one in on] == list(range(1, len(on) + 1))
+        assert [response["position"] for response in on] == list(range(1, len(on) + 1))
         assert (
-            sum(one["wire_bytes"] for one in on) + connection["frame_bytes"] == connection["plaintext_bytes"]
+            sum(response["wire_bytes"] for response in on) + connection["frame_bytes"]
+            == connection["plaintext_bytes"]
         )
-        for one in on:
+        for response in on:
             times = [
                 connection["opened_us"],
                 *([connection["secured_us"]] if connection["secured_us"] else []),
             ]
-            times += [one["request_received_us"], one["first_byte_us"], one["last_byte_us"]]
+            times += [response["request_received_us"], response["first_byte_us"], response["last_byte_us"]]
             assert times == sorted(times)
 
 
 @pytest.mark.parametrize(("protocol", "accepted"), [("h1tls", (101, "GET")), ("h2", (200, "CONNECT"))])
 def test_a_sockets_bytes_count_as_body(
-    protocol: str, accepted: tuple[int, str], told: dict[str, dict[str, Any]]
+    protocol: str, accepted: tuple[int, str], loads: dict[str, dict[str, Any]]
 ) -> None:
-    (one,) = [response for response in told[protocol]["responses"] if response["path"] == "/socket"]
-    assert (one["scheme"], one["status"], one["method"]) == ("wss", *accepted)
-    assert one["body_bytes"] == len(b"\x81\x05hello")
+    (response,) = [response for response in loads[protocol]["responses"] if response["path"] == "/socket"]
+    assert (response["scheme"], response["status"], response["method"]) == ("wss", *accepted)
+    assert response["body_bytes"] == len(b"\x81\x05hello")
 
 
-def test_a_connection_says_how_it_was_secured(told: dict[str, dict[str, Any]]) -> None:
+def test_a_connection_says_how_it_was_secured(loads: dict[str, dict[str, Any]]) -> None:
     assert {
-        (connection["tls_version"], connection["tls_resumed"]) for connection in told["h1"]["connections"]
+        (connection["tls_version"], connection["tls_resumed"]) for connection in loads["h1"]["connections"]
     } == {(None, None)}
-    assert {connection["tls_version"] for connection in told["h1tls"]["connections"]} == {"TLS 1.2"}
-    assert {connection["tls_version"] for connection in told["h2"]["connections"]} == {"TLS 1.3"}
+    assert {connection["tls_version"] for connection in loads["h1tls"]["connections"]} == {"TLS 1.2"}
+    assert {connection["tls_version"] for connection in loads["h2"]["connections"]} == {"TLS 1.3"}
 
 
 def flights(connections: list[dict[str, Any]], *, resumed: bool) -> list[int]:
     secured = [connection for connection in connections if connection["secured_us"]]
-    return [one["tls_handshake_bytes"] for one in secured if one["tls_resumed"] == resumed]
+    return [
+        connection["tls_handshake_bytes"] for connection in secured if connection["tls_resumed"] == resumed
+    ]
 
 
-def test_a_session_is_taken_up_without_certificates(told: dict[str, dict[str, Any]]) -> None:
-    assert min(flights(told["h1tls"]["connections"], resumed=False)) > 1000
-    assert 0 < max(flights(told["h1tls"]["connections"], resumed=True)) < 500
+def test_a_session_is_taken_up_without_certificates(loads: dict[str, dict[str, Any]]) -> None:
+    assert min(flights(loads["h1tls"]["connections"], resumed=False)) > 1000
+    assert 0 < max(flights(loads["h1tls"]["connections"], resumed=True)) < 500
 
 
-def test_a_long_chain_makes_a_long_flight(told: dict[str, dict[str, Any]]) -> None:
-    assert min(flights(told["h2"]["connections"], resumed=False)) > 8192
+def test_a_long_chain_makes_a_long_flight(loads: dict[str, dict[str, Any]]) -> None:
+    assert min(flights(loads["h2"]["connections"], resumed=False)) > 8192
 
 
-def test_tickets_are_counted_apart_in_tls_1_3_alone(told: dict[str, dict[str, Any]]) -> None:
-    assert {connection["tls_ticket_bytes"] for connection in told["h1tls"]["connections"]} == {0}
+def test_tickets_are_counted_apart_in_tls_1_3_alone(loads: dict[str, dict[str, Any]]) -> None:
+    assert {connection["tls_ticket_bytes"] for connection in loads["h1tls"]["connections"]} == {0}
     assert all(
         connection["tls_ticket_bytes"] > 200
-        for connection in told["h2"]["connections"]
+        for connection in loads["h2"]["connections"]
         if connection["secured_us"]
     )
 
 
 def test_what_a_client_left_behind_in_the_servers_kernel_is_known() -> None:
-    for one in in_namespace("tests.zoo.serving.loading:abandon", timeout_s=60):
-        assert one["unsent_bytes"] > 0
-        assert one["carried"] == one["sent_bytes"] - one["unsent_bytes"]
+    for connection in in_namespace("tests.zoo.serving.loading:abandon", timeout_s=60):
+        assert connection["unsent_bytes"] > 0
+        assert connection["carried"] == connection["sent_bytes"] - connection["unsent_bytes"]

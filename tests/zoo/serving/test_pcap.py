@@ -18,7 +18,7 @@ KEPT = 60
 
 def ipv4(ends: Ends, protocol: int, transport: bytes, payload_bytes: int) -> bytes:
     """Return an Ethernet frame, cut short after KEPT bytes."""
-    addresses = (ipaddress.IPv4Address(one).packed for one in (ends.source, ends.destination))
+    addresses = (ipaddress.IPv4Address(address).packed for address in (ends.source, ends.destination))
     total = 20 + len(transport) + payload_bytes
     header = struct.pack(">BxH4xBBxx4s4s", 0x45, total, 64, protocol, *addresses)
     return (bytes(12) + b"\x08\x00" + header + transport + bytes(payload_bytes))[: 14 + KEPT]

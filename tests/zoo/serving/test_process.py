@@ -37,8 +37,8 @@ def test_the_server_counts_what_curl_received(
         origin = f"{scheme}://{HOST}"
         received = curl(web.endpoints[origin], origin, "--http2" if protocol == "h2" else "--http1.1")
 
-    assert [one["http_version"] for one in received] == [version] * len(PATHS)
-    bodies = [(one["http_code"], one["size_download"]) for one in received]
+    assert [transfer["http_version"] for transfer in received] == [version] * len(PATHS)
+    bodies = [(transfer["http_code"], transfer["size_download"]) for transfer in received]
     assert [(response.status, response.body_bytes) for response in web.truth.responses] == bodies
     assert all(response.is_complete for response in web.truth.responses)
     (connection,) = web.truth.connections
@@ -47,7 +47,7 @@ def test_the_server_counts_what_curl_received(
         == sum(response.wire_bytes for response in web.truth.responses) + connection.frame_bytes
     )
     if protocol != "h2":  # curl counts an H2 header as if it were HTTP/1.1's, and framing and trailers never
-        headers = [one["size_header"] for one in received]
+        headers = [transfer["size_header"] for transfer in received]
         framing = len(b"3\r\n\r\n4330\r\n\r\n11170\r\n\r\n0\r\nx-checksum: 1\r\n\r\n")
         headers[PATHS.index("/in-pieces")] += framing
         assert [response.header_bytes for response in web.truth.responses] == headers
