@@ -38,8 +38,8 @@ def bundled_limits() -> str:
     """The limits of the recorded pages that come with the code, which are read once."""
     source = read_recording().source
     inferred = {"connections": {"share": 0.8156}}
-    told = {"pages": 591, "source": source.source, "recorded": source.recorded, "inferred": inferred}
-    return limits_sentence(told, vantage=source.vantage)
+    facts = {"pages": 591, "source": source.source, "recorded": source.recorded, "inferred": inferred}
+    return limits_sentence(facts, vantage=source.vantage)
 
 
 def made_up_answer(headline: str) -> dict[str, Any]:
@@ -47,17 +47,18 @@ def made_up_answer(headline: str) -> dict[str, Any]:
     world, broken = HEADLINES[headline]
     evidence = world.evidence(np.random.default_rng(1), pages=100, networks=128, each=2)
     look = Look(evidence=evidence)
-    found = judge([look], RULE_OF_ONE, broken=broken)
+    judgement = judge([look], RULE_OF_ONE, broken=broken)
     needs = tuple(
-        find_closing(look.effects(RULE_OF_ONE), found.of(one), RULE_OF_ONE) for one in found.having("open")
+        find_closing(look.effects(RULE_OF_ONE), judgement.of(candidate), RULE_OF_ONE)
+        for candidate in judgement.having("open")
     )
-    made = answer_of(
-        round_numbers(verdict_of(found, RULE_OF_ONE, closing=needs)),
+    result = answer_of(
+        round_numbers(verdict_of(judgement, RULE_OF_ONE, closing=needs)),
         illustrative_because=(),
         limits=bundled_limits(),
         fits=KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1),
         command="firstflight replay run edition",
     )
-    assert made.headline == headline
-    as_json: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(made)))
+    assert result.headline == headline
+    as_json: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(result)))
     return as_json

@@ -146,7 +146,7 @@ class MadeUp:
         """A connection of the last visit, opened at 0, RTT 50 ms; over TLS if it has a TLS flight."""
         visit = self.visit[-1]
         tls = tls_handshake_bytes is not None
-        number: int = 1 + sum(one["visit_id"] == visit["id"] for one in self.connection)
+        number: int = 1 + sum(row["visit_id"] == visit["id"] for row in self.connection)
         received = frame_bytes + record_bytes + (tls_handshake_bytes or 0) + tls_ticket_bytes
         self.connection.append(
             {
@@ -198,7 +198,7 @@ class MadeUp:
         visit = self.visit[-1]
         cached = unknown == "from_cache"
         connection = None if cached or unknown == "unseen" else self.connection[-1]
-        earlier = [one for one in self.response if one["visit_id"] == visit["id"]]
+        earlier = [row for row in self.response if row["visit_id"] == visit["id"]]
         if connection is not None and wire_bytes is not None:
             connection["response_count"] += 1
             connection["received_bytes"] += wire_bytes
@@ -213,7 +213,7 @@ class MadeUp:
                 "connection_id": None if connection is None else connection["id"],
                 "position": None
                 if connection is None
-                else 1 + sum(one["connection_id"] == connection["id"] for one in earlier),
+                else 1 + sum(row["connection_id"] == connection["id"] for row in earlier),
                 "stream_id": None,
                 "initiator_id": 1 if earlier else None,
                 "redirected_from_id": None,

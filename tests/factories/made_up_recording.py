@@ -71,8 +71,8 @@ def write_har(folder: Path) -> Path:
 
 
 def read_one(path: Path) -> Recorded:
-    (found,) = read_recordings([path], [])
-    return found
+    (recording,) = read_recordings([path], [])
+    return recording
 
 
 def recipe_of_har(folder: Path, *entries: dict[str, Any]) -> Recipe:

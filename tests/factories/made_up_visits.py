@@ -18,9 +18,9 @@ BEGAN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 def row(model: type[Base], **values: Any) -> dict[str, Any]:
     """A row of a table without the columns that storing fills in; null except for `values`."""
     own = WRITER_COLUMNS if model is Visit else {"crawl_id", "visit_id"}
-    made = dict.fromkeys(name for name in column_names(model) if name not in own)
-    assert set(values) <= set(made)
-    return made | values
+    row = dict.fromkeys(name for name in column_names(model) if name not in own)
+    assert set(values) <= set(row)
+    return row | values
 
 
 def connection(number: int, *, received_bytes: int = 1000) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def observation(outcome: str = "ok", *, responses: int = 2, path: str = "/") -> 
     )
 
 
-def planned(
+def plan_crawl(
     engine: Engine,
     *,
     sites: int = 3,
@@ -92,10 +92,10 @@ def planned(
 ) -> Crawl:
     """A crawl of s1.test, s2.test, ..."""
     entries = tuple(Entry(rank, f"s{rank}.test") for rank in range(1, sites + 1))
-    made = Sites(id="made:1", source="made", checksum="0" * 64, entries=entries)
+    site_list = Sites(id="made:1", source="made", checksum="0" * 64, entries=entries)
     wanted = Plan(
         name=CrawlName(month=month, kind=kind),
-        sites=made,
+        sites=site_list,
         top=None,
         attempts=attempts,
         budget_s=budget_s,

@@ -51,7 +51,7 @@ def document(**values: Any) -> Row:
 
 def requests(*rows: Row) -> list[PageRequest]:
     """The requests of rows."""
-    return [request_of(one) for one in rows]
+    return [request_of(row) for row in rows]
 
 
 def write_folder(folder: Path, rows: Sequence[Row], **source: Any) -> Path:
@@ -61,7 +61,7 @@ def write_folder(folder: Path, rows: Sequence[Row], **source: Any) -> Path:
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), folder / REQUESTS)
     pages = [
         {"page": page, "on_load_ms": 1000, "browser": "139.0"}
-        for page in sorted({one["page"] for one in rows})
+        for page in sorted({row["page"] for row in rows})
     ]
     pq.write_table(pa.Table.from_pylist(pages), folder / PAGES)
     stated = {

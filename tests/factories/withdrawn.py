@@ -48,12 +48,14 @@ class World:
     def named_in(self) -> list[str]:
         """Files that still contain the bytes of the name."""
         files = [path for folder in (self.data, self.store) for path in folder.rglob("*")]
-        found = [path for path in files if HOST in path.name]
-        found += [path for path in files if path.is_file() and any(NEEDLE in text for text in texts(path))]
+        leftovers = [path for path in files if HOST in path.name]
+        leftovers += [
+            path for path in files if path.is_file() and any(NEEDLE in text for text in texts(path))
+        ]
         url = self.environment["FIRSTFLIGHT_DATABASE_URL"]
         dump = subprocess.run([programs() / "pg_dump", "--dbname", url], capture_output=True, check=True)
         assert b"COPY public.response_" in dump.stdout
-        return sorted(str(path) for path in found) + ["the database"] * (NEEDLE in dump.stdout.lower())
+        return sorted(str(path) for path in leftovers) + ["the database"] * (NEEDLE in dump.stdout.lower())
 
 
 NEEDLE = HOST.encode()
@@ -73,7 +75,7 @@ def texts(path: Path) -> Iterator[bytes]:
         yield repr(table.schema.metadata).encode().lower()
         for column in table.columns:
             if pa.types.is_string(column.type):
-                yield "\n".join(one or "" for one in column.to_pylist()).encode().lower()
+                yield "\n".join(text or "" for text in column.to_pylist()).encode().lower()
         yield repr(pq.read_metadata(path).to_dict()).encode().lower()
 
 
@@ -118,10 +120,10 @@ def make(engine: Engine, folder: Path) -> World:
         built = build(engine, CRAWL, data / "releases", version=version, reason=reason)
         publish(built.release, store.as_uri())
     _replays(data / "replays")
-    for year, said in ((2025, "nobody"), (2026, f"largest: www.{HOST}")):
+    for year, comment in ((2025, "nobody"), (2026, f"largest: www.{HOST}")):
         report = data / f"reports/{year}/v1"
         report.mkdir(parents=True)
-        (report / "index.html").write_text(f"<p>{said}</p>")
+        (report / "index.html").write_text(f"<p>{comment}</p>")
         source = {"crawl": CRAWL, "version": 2, "checksum": "ab" * 32}
         seal(report, {"kind": "report", "year": year, "publication": {"version": 1}, "release": source})
     (data / "lists/tranco").mkdir(parents=True)

@@ -18,7 +18,7 @@ from firstflight.metrics import SITES, Crawls, Data, Gate, Replays
 from firstflight.settings import Settings
 from storage.progress import write_progress
 from tests.api.conftest import running, sealed
-from tests.factories.made_up_visits import BEGAN, observation, planned
+from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +30,7 @@ def registered(collector: Collector) -> CollectorRegistry:
 
 
 def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=5)
+    crawl = plan_crawl(database_18, sites=5)
     for outcome in ("ok", "ok", "http_error"):
         claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
@@ -59,7 +59,7 @@ def test_of_a_crawl_the_counts_are_those_of_its_rows(database_18: Engine) -> Non
 
 def test_the_crawl_that_was_sealed_last_keeps_its_metrics(database_18: Engine) -> None:
     for month in ("2026-10", "2026-11"):
-        crawl = planned(database_18, sites=1, month=month)
+        crawl = plan_crawl(database_18, sites=1, month=month)
         claim = claims.claim_site(database_18, crawl, owner="me")
         assert claim is not None
         claims.store_visit(database_18, crawl, claim, observation("ok"))

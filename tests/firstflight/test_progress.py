@@ -21,7 +21,7 @@ from firstflight.progress import (
 from schema.crawls import name_of
 from storage.crawls import find_crawl
 from storage.progress import Hour, read_progress
-from tests.factories.made_up_visits import BEGAN, observation, planned
+from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 
 class Days:
@@ -59,7 +59,7 @@ def test_it_tells_every_fifteen_seconds_and_takes_a_twentieth_of_the_time_at_mos
 def test_what_is_written_has_hours_lanes_failures_and_bounds_and_names_no_site(
     database_18: Engine, tmp_path: Path
 ) -> None:
-    crawl = planned(database_18, sites=4)
+    crawl = plan_crawl(database_18, sites=4)
     for outcome in ("ok", "dns"):
         claim = claims.claim_site(database_18, crawl, owner="host/4711/ab12cd34/1")
         assert claim is not None
@@ -90,7 +90,7 @@ def test_what_is_written_has_hours_lanes_failures_and_bounds_and_names_no_site(
 def test_the_last_progress_of_a_sealed_crawl_stays_with_what_the_gate_said(
     database_18: Engine, tmp_path: Path
 ) -> None:
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     claim = claims.claim_site(database_18, crawl, owner="host/1/a/1")
     assert claim is not None
     claims.store_visit(database_18, crawl, claim, observation("ok"))

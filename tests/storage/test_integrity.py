@@ -9,12 +9,12 @@ from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.integrity import INVARIANTS, check
 from storage.partitions import DETACHABLE, attached, detach_partitions
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 
 def crawled(engine: Engine) -> Crawl:
     """Three sites, one of them visited twice, all done."""
-    crawl = planned(engine, sites=3)
+    crawl = plan_crawl(engine, sites=3)
     for outcome in ("ok", "dns", "http_error", "ok"):
         claim = claims.claim_site(engine, crawl, owner="me")
         assert claim is not None

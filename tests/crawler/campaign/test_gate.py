@@ -24,7 +24,7 @@ from crawler.worker import claims
 from firstflight.main import main
 from schema.tables import Crawl
 from schema.vocabulary import ANSWERED, DISPUTED, OUR_FAULT, OUTCOMES
-from tests.factories.made_up_visits import BEGAN, observation, planned
+from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known=900, ok_covered=855)
 """Exactly at its bounds."""
@@ -72,7 +72,7 @@ def test_the_outcomes_that_it_names_exist() -> None:
 def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_are_asked_for(
     database_18: Engine, tmp_path: Path
 ) -> None:
-    crawl = planned(database_18, sites=5, attempts=2)
+    crawl = plan_crawl(database_18, sites=5, attempts=2)
     # The second site is tried again, after the others had their turn;
     # nothing is known of the last one's bytes.
     visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
@@ -112,7 +112,7 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
 def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
     database_18: Engine, tmp_path: Path
 ) -> None:
-    crawl = planned(database_18, sites=200, attempts=1)
+    crawl = plan_crawl(database_18, sites=200, attempts=1)
     for rank in range(1, 201):
         claim = claims.claim_site(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
         assert claim is not None
@@ -153,7 +153,7 @@ def store(engine: Engine, crawl: Crawl, outcomes: Iterable[str], *, error: str |
 def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_resolver_knows_are_told(
     database_18: Engine,
 ) -> None:
-    crawl = planned(database_18, sites=100, attempts=2)
+    crawl = plan_crawl(database_18, sites=100, attempts=2)
     store(database_18, crawl, ["dns" if rank % 8 == 0 else "ok" for rank in range(1, 101)])
     store(database_18, crawl, ["ok"] * 9 + ["dns"] * 3, error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
     with database_18.connect() as connection:
@@ -167,10 +167,10 @@ def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_reso
 
 
 def test_names_are_held_against_the_crawl_before_of_the_same_list(database_18: Engine) -> None:
-    before = planned(database_18, sites=100, attempts=1, month="2026-10")
+    before = plan_crawl(database_18, sites=100, attempts=1, month="2026-10")
     store(database_18, before, ["dns" if rank == 60 else "ok" for rank in range(1, 101)])
     seal(database_18, before)
-    crawl = planned(database_18, sites=100, attempts=1)
+    crawl = plan_crawl(database_18, sites=100, attempts=1)
     store(database_18, crawl, ["dns" if rank % 5 == 0 else "ok" for rank in range(1, 101)])
     with database_18.connect() as connection:
         of_first = count_usual_unresolved(connection, before)
@@ -185,7 +185,7 @@ def test_names_are_held_against_the_crawl_before_of_the_same_list(database_18: E
 
 
 def test_a_site_counts_at_the_place_of_its_first_conclusive_visit(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=40, attempts=2)
+    crawl = plan_crawl(database_18, sites=40, attempts=2)
     ends_of_first = ["network_down", "timeout", *["ok"] * 38]
     for outcome in [*ends_of_first, "ok", "dns"]:
         claim = claims.claim_site(database_18, crawl, owner=f"m/{len(outcome)}/x/1")

@@ -12,7 +12,7 @@ from schema.crawls import CrawlName, name_of
 from schema.tables import Site, SiteList
 from storage.crawls import CrawlNotFound, find_crawl
 from storage.partitions import create_partitions
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 SITES = Sites(
     id="l:1",
@@ -145,7 +145,7 @@ def test_a_crawl_is_planned_while_another_is_read_and_written(database: Engine) 
 
 
 def test_a_crawl_goes_on_while_another_is_planned(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     with database.connect() as planner:
         create_partitions(planner, crawl.id + 1)  # and does not commit yet
         held = event.listens_for(database, "begin")(_patient_for_a_second)

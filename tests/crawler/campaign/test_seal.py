@@ -6,17 +6,17 @@ from crawler.visit.claim import Claim
 from crawler.worker import claims
 from schema.tables import Crawl
 from tests.crawler.worker.stored_rows import claim, counts
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 
 def finished(engine: Engine) -> Crawl:
-    crawl = planned(engine, sites=1)
+    crawl = plan_crawl(engine, sites=1)
     claims.store_visit(engine, crawl, claim(engine, crawl), observation())
     return crawl
 
 
 def test_a_crawl_with_open_sites_is_not_sealed(database: Engine) -> None:
-    crawl = planned(database)
+    crawl = plan_crawl(database)
     with pytest.raises(SealError, match="3 of 3 sites have no final visit"):
         seal(database, crawl)
 
@@ -43,5 +43,5 @@ def test_a_sealed_crawl_is_never_written_again(database: Engine) -> None:
 
 def test_another_crawl_is_written_while_one_is_sealed(database: Engine) -> None:
     seal(database, finished(database))
-    other = planned(database, sites=1, kind="web")
+    other = plan_crawl(database, sites=1, kind="web")
     assert claims.store_visit(database, other, claim(database, other), observation()).is_final

@@ -16,12 +16,12 @@ from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
 from tests.crawler.worker.stored_rows import asking, claim
-from tests.factories.made_up_visits import BEGAN, observation, planned
+from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:
     """Make a crawl of one visit with this number of responses."""
-    crawl = planned(engine, sites=2)
+    crawl = plan_crawl(engine, sites=2)
     claim = claims.claim_site(engine, crawl, owner="me")
     assert claim is not None
     claims.store_visit(engine, crawl, claim, observation(responses=responses))
@@ -72,7 +72,7 @@ def test_responses_of_a_detached_crawl_are_counted_until_they_are_dropped(databa
 
 
 def test_the_status_counts_what_is_there(database: Engine) -> None:
-    crawl = planned(database, sites=4)
+    crawl = plan_crawl(database, sites=4)
     with database.connect() as connection:
         empty = count_status(connection, crawl)
     assert (empty.planned, empty.final, empty.visits, empty.outcomes) == (4, 0, 0, {})
@@ -96,7 +96,7 @@ def test_the_status_counts_what_is_there(database: Engine) -> None:
 
 
 def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> None:
-    crawl = planned(database, sites=4, attempts=2)
+    crawl = plan_crawl(database, sites=4, attempts=2)
 
     def seen(outcome: str = "ok", **facts: Any) -> Observation:
         seen_visit = observation(outcome)
@@ -120,7 +120,7 @@ def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> No
 def test_the_status_audits_connections_by_their_packets(
     database: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crawl = planned(database, sites=3)
+    crawl = plan_crawl(database, sites=3)
     with database.connect() as connection:
         assert count_status(connection, crawl).packets.connection_share is None
     for packet_bytes in (1000, 1024, None):

@@ -19,7 +19,7 @@ from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from schema.vocabulary import DISPUTED
 from tests.crawler.control.weather import Silent, Weather
 from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, time_passes, visits
-from tests.factories.made_up_visits import observation, planned, response
+from tests.factories.made_up_visits import observation, plan_crawl, response
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
 """The default pacing, at a faster rate."""
@@ -30,7 +30,7 @@ DEAD = {"s3.test": "dns", "s7.test": "connect", "s8.test": "http_error"}
 
 
 def crawled(engine: Engine, weather: Weather, played: Browsers, **values: Any) -> Tally:
-    return run(engine, planned(engine, **values), played, network=weather, pacing=QUICK)
+    return run(engine, plan_crawl(engine, **values), played, network=weather, pacing=QUICK)
 
 
 def outcomes(engine: Engine, *, final: bool = True) -> dict[str, str]:
@@ -90,7 +90,7 @@ def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_
     weather.fails()
     played = Browsers(fine)
     tally = run(
-        database_18, planned(database_18), played, network=weather, pacing=QUICK, lines=lines, minutes=0.5
+        database_18, plan_crawl(database_18), played, network=weather, pacing=QUICK, lines=lines, minutes=0.5
     )
     assert tally == Tally(ended=TIME_OVER)
     assert lines == ["the network is down: cut. No site is visited until it is back"]
@@ -101,7 +101,7 @@ def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_
 def test_the_end_of_an_outage_is_reported(database_18: Engine) -> None:
     weather, lines = Weather(), list[str]()
     weather.fails()
-    run(database_18, planned(database_18), Browsers(fine), network=weather, pacing=QUICK, lines=lines)
+    run(database_18, plan_crawl(database_18), Browsers(fine), network=weather, pacing=QUICK, lines=lines)
     assert lines[1:] == ["the network is back after 0 s"]
 
 
@@ -143,7 +143,7 @@ def test_a_name_that_resolves_again_ends_as_its_site_does(database_18: Engine) -
 
     weather, lines = Weather(unresolved=frozenset({"s1.test"})), list[str]()
     played = Browsers(visited)
-    crawl = planned(database_18, sites=1, attempts=1)
+    crawl = plan_crawl(database_18, sites=1, attempts=1)
     run(database_18, crawl, played, network=weather, pacing=QUICK, lines=lines)
     assert errors(database_18) == [*[("network_down", None, False)] * 2, ("ok", None, True)]
     assert lines == ["disputed"] * 2
@@ -171,7 +171,7 @@ def test_browsers_share_probes(database_18: Engine) -> None:
         return observation("connect")
 
     weather, played = Weather(), Browsers(dead)
-    crawl = planned(database_18, sites=8, attempts=1)
+    crawl = plan_crawl(database_18, sites=8, attempts=1)
     run(database_18, crawl, played, browsers=8, network=weather, pacing=QUICK)
     assert weather.probes < 8
 
@@ -202,7 +202,7 @@ def test_a_failed_visit_is_not_written_before_a_canary_answers_so_a_kill_leaves_
 
     async def killed() -> list[tuple[object, ...]]:
         weather = Silent()
-        crawl = planned(database_18, sites=1, attempts=1)
+        crawl = plan_crawl(database_18, sites=1, attempts=1)
         stop = asyncio.Event()
         running = asyncio.ensure_future(
             loop(
@@ -231,7 +231,12 @@ def test_a_crawl_that_is_stopped_before_a_canary_answers_gives_the_site_back(dat
 
     weather = Weather()
     tally = run(
-        database_18, planned(database_18, sites=1), Browsers(dead), stop=stop, network=weather, pacing=QUICK
+        database_18,
+        plan_crawl(database_18, sites=1),
+        Browsers(dead),
+        stop=stop,
+        network=weather,
+        pacing=QUICK,
     )
     assert tally == Tally(ended=STOPPED)
     assert sites(database_18) == [(1, 0, None, False)]
@@ -317,6 +322,6 @@ def test_a_lane_whose_network_is_down_ends_when_others_have_done_the_rest(databa
             claims.store_visit(database_18, crawl, claim, observation())
         return observation()
 
-    crawl = planned(database_18, sites=3)
+    crawl = plan_crawl(database_18, sites=3)
     tally = run(database_18, crawl, Browsers(others), browsers=1, network=weather, pacing=QUICK)
     assert tally == Tally(ended=QUEUE_EMPTY, visits=1, final=1)

@@ -9,7 +9,7 @@ from crawler.worker import claims
 from schema.vocabulary import OUTCOMES, RETRIED
 from storage.engine import DatabaseFull
 from tests.crawler.worker.stored_rows import asking, claim, counts, select_row
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 
 def expire(engine: Engine) -> None:
@@ -18,7 +18,7 @@ def expire(engine: Engine) -> None:
 
 
 def test_a_claim_sets_owner_lease_and_attempt_and_allots_the_visit(database: Engine) -> None:
-    crawl = planned(database, budget_s=30)
+    crawl = plan_crawl(database, budget_s=30)
     ours = claim(database, crawl)
     assert (ours.rank, ours.host, ours.attempt, ours.visit_id) == (1, "s1.test", 1, 1001)
     site = select_row(
@@ -29,7 +29,7 @@ def test_a_claim_sets_owner_lease_and_attempt_and_allots_the_visit(database: Eng
 
 
 def test_claims_of_four_crawlers_at_once_are_all_unique(database: Engine) -> None:
-    crawl = planned(database, sites=100)
+    crawl = plan_crawl(database, sites=100)
 
     def take(owner: int) -> list[int]:
         ranks = []
@@ -43,7 +43,7 @@ def test_claims_of_four_crawlers_at_once_are_all_unique(database: Engine) -> Non
 
 
 def test_a_visit_is_stored_to_the_last_column(database: Engine) -> None:
-    crawl = planned(database)
+    crawl = plan_crawl(database)
     ours = claim(database, crawl)
     seen = observation(responses=3, path="/ü\ufffd漢'\"\\")
     assert claims.store_visit(database, crawl, ours, seen) == claims.Stored(outcome="ok", is_final=True)
@@ -65,14 +65,14 @@ def test_a_visit_is_stored_to_the_last_column(database: Engine) -> None:
 def test_an_outcome_ends_a_site_unless_it_is_one_that_is_tried_again(
     database_18: Engine, outcome: str
 ) -> None:
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     result = claims.store_visit(database_18, crawl, claim(database_18, crawl), observation(outcome))
     assert result.is_final is (outcome not in RETRIED)
     assert claims.count_open_sites(database_18, crawl) == (outcome in RETRIED)
 
 
 def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_final(database: Engine) -> None:
-    crawl = planned(database, sites=2, attempts=2)
+    crawl = plan_crawl(database, sites=2, attempts=2)
     first = claim(database, crawl)
     assert claims.store_visit(database, crawl, first, observation("dns")).is_final is False
     assert claim(database, crawl).rank == 2
@@ -85,7 +85,7 @@ def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_fina
 
 
 def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) -> None:
-    crawl = planned(database, sites=1, attempts=2)
+    crawl = plan_crawl(database, sites=1, attempts=2)
     assert claims.store_visit(database, crawl, claim(database, crawl), asking(600)).is_final is False
     assert claims.claim_site(database, crawl, owner="me") is None
     site = select_row(database, "SELECT extract(epoch FROM not_before - now()) AS left FROM site")
@@ -102,7 +102,7 @@ def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) ->
 
 
 def test_a_site_with_a_retry_after_beyond_the_limit_keeps_its_answer(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=1, attempts=2)
+    crawl = plan_crawl(database_18, sites=1, attempts=2)
     longer = asking(claims.RETRY_AFTER_LIMIT_S + 1)
     assert claims.store_visit(database_18, crawl, claim(database_18, crawl), longer).is_final
 
@@ -110,7 +110,7 @@ def test_a_site_with_a_retry_after_beyond_the_limit_keeps_its_answer(database_18
 def test_repeat_loads_and_inner_pages_are_visits_of_their_own_and_never_the_final_one(
     database: Engine,
 ) -> None:
-    crawl = planned(database, sites=1, attempts=2)
+    crawl = plan_crawl(database, sites=1, attempts=2)
     claims.store_visit(database, crawl, claim(database, crawl), observation("dns"))
     more = [
         dataclasses.replace(observation(), page_kind="inner"),
@@ -136,7 +136,7 @@ def test_repeat_loads_and_inner_pages_are_visits_of_their_own_and_never_the_fina
 
 
 def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     late = claim(database, crawl, "late")
     assert claims.claim_site(database, crawl, owner="other") is None
     expire(database)
@@ -152,14 +152,14 @@ def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database
 
 
 def test_an_expired_lease_that_nobody_took_is_still_ours(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     ours = claim(database, crawl)
     expire(database)
     assert claims.store_visit(database, crawl, ours, observation()).is_final
 
 
 def test_a_lease_is_renewed_while_the_claim_is_ours_and_never_after(database: Engine) -> None:
-    crawl = planned(database, sites=3)
+    crawl = plan_crawl(database, sites=3)
     ours, lost, written = (claim(database, crawl) for _ in range(3))
     expire(database)
     claims.store_visit(database, crawl, written, observation())
@@ -173,7 +173,7 @@ def test_a_lease_is_renewed_while_the_claim_is_ours_and_never_after(database: En
 
 
 def test_a_renewal_does_not_wait_for_the_visit_that_is_being_written(database: Engine) -> None:
-    crawl = planned(database, sites=2)
+    crawl = plan_crawl(database, sites=2)
     writing, ours = claim(database, crawl), claim(database, crawl)
     expire(database)
     with database.begin() as connection:
@@ -187,7 +187,7 @@ def test_a_renewal_does_not_wait_for_the_visit_that_is_being_written(database: E
 
 
 def test_a_visit_whose_commit_was_not_answered_is_written_once(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     ours = claim(database, crawl)
     first = claims.store_visit(database, crawl, ours, observation())
     assert claims.store_visit(database, crawl, ours, observation()) == first
@@ -195,21 +195,21 @@ def test_a_visit_whose_commit_was_not_answered_is_written_once(database: Engine)
 
 
 def test_a_claim_given_back_as_an_attempt_counts(database: Engine) -> None:
-    crawl = planned(database, sites=2)
+    crawl = plan_crawl(database, sites=2)
     claims.release_claim(database, claim(database, crawl), counts=True)
     assert claim(database, crawl).rank == 2
     assert claim(database, crawl).attempt == 2
 
 
 def test_a_claim_given_back_leaves_no_attempt(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     claims.release_claim(database, claim(database, crawl, "first"))
     again = claim(database, crawl, "second")
     assert (again.attempt, again.visit_id) == (1, 1001)
 
 
 def test_a_visit_whose_rows_do_not_fit_is_not_half_written(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     ours = claim(database, crawl)
     seen = observation()
     double = dataclasses.replace(seen, responses=[*seen.responses, seen.responses[0]])
@@ -225,7 +225,7 @@ def test_a_visit_whose_rows_do_not_fit_is_not_half_written(database: Engine) -> 
 
 
 def test_a_disk_that_fills_in_mid_copy_leaves_nothing_half_written(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     ours = claim(database, crawl)
     with database.begin() as connection:
         connection.execute(

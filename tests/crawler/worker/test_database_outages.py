@@ -12,7 +12,7 @@ from crawler.visit.observation import Observation
 from crawler.worker.run import QUEUE_EMPTY, Limits, Tally
 from storage.engine import DatabaseError
 from tests.crawler.worker.played_browsers import Browsers, fine, run, sites, visits
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 
 @contextlib.contextmanager
@@ -30,7 +30,7 @@ def closed(database: Engine) -> Iterator[None]:
 
 
 def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(database: Engine) -> None:
-    crawl = planned(database, sites=5)
+    crawl = plan_crawl(database, sites=5)
 
     async def cut(host: str) -> Observation:
         if len(played.visited) == 3:
@@ -52,7 +52,7 @@ def test_a_database_that_stays_away_ends_the_run_and_nothing_is_half_written(dat
 
 
 def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(database: Engine) -> None:
-    crawl = planned(database, sites=5)
+    crawl = plan_crawl(database, sites=5)
     lines: list[str] = []
 
     async def cut(host: str) -> Observation:
@@ -72,7 +72,7 @@ def test_a_database_that_comes_back_in_time_is_waited_for_and_no_visit_is_lost(d
 
 
 def test_a_crawl_that_waits_for_its_database_can_be_stopped(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=2)
+    crawl = plan_crawl(database_18, sites=2)
     stop = asyncio.Event()
 
     async def cut(host: str) -> Observation:

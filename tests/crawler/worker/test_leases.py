@@ -13,7 +13,7 @@ from crawler.worker import claims
 from crawler.worker.leases import Leases
 from crawler.worker.run import QUEUE_EMPTY, Tally
 from tests.crawler.worker.played_browsers import Browsers, run
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 
 def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
@@ -33,7 +33,7 @@ def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
 
     monkeypatch.setattr(claims, "LEASE_S", 3.0)  # a busy machine may renew it two seconds late
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
 
 
@@ -48,7 +48,7 @@ def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: py
     monkeypatch.setattr(claims, "LEASE_S", 0.6)
     monkeypatch.setattr(claims, "MARGIN_S", 0.0)
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
-    crawl = planned(database_18, sites=1, budget_s=1.0)
+    crawl = plan_crawl(database_18, sites=1, budget_s=1.0)
     assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
 
 
@@ -60,7 +60,7 @@ def test_a_claim_that_is_held_twice_is_renewed_until_both_have_ended(
             return connection.scalar(text("SELECT lease_expires_at FROM site"))
 
     monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.05)
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     claim = claims.claim_site(database_18, crawl, owner="us")
     assert claim is not None
     with Leases(database_18, crawl) as leases, contextlib.ExitStack() as second:

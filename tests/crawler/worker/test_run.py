@@ -29,7 +29,7 @@ from crawler.worker.run import (
 )
 from storage.crawls import crawls
 from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, time_passes, visits
-from tests.factories.made_up_visits import BEGAN, observation, planned
+from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 IDENTITY = Identity(
     product="Chromium 156.0",
@@ -41,7 +41,7 @@ IDENTITY = Identity(
 
 
 def test_a_crawl_runs_until_its_queue_is_empty(database: Engine) -> None:
-    crawl = planned(database, sites=7)
+    crawl = plan_crawl(database, sites=7)
     played = Browsers(fine)
     tally = run(database, crawl, played, browsers=3)
     assert tally == Tally(ended=QUEUE_EMPTY, visits=7, final=7)
@@ -51,7 +51,7 @@ def test_a_crawl_runs_until_its_queue_is_empty(database: Engine) -> None:
 
 
 def test_a_crawl_that_is_done_needs_no_browser(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     run(database_18, crawl, Browsers(fine))
     played = Browsers(fine)
     assert run(database_18, crawl, played) == Tally(ended=QUEUE_EMPTY)
@@ -74,7 +74,7 @@ def test_a_visit_is_written_while_the_next_page_loads(
         return observation()
 
     monkeypatch.setattr(claims, "store_visit", waiting)
-    crawl = planned(database_18, sites=3)
+    crawl = plan_crawl(database_18, sites=3)
     assert run(database_18, crawl, Browsers(telling), browsers=1).final == 3
 
 
@@ -82,7 +82,7 @@ def test_a_site_that_fails_gets_its_attempts_and_each_is_kept(database_18: Engin
     async def dead(host: str) -> Observation:
         return observation("dns")
 
-    crawl = planned(database_18, sites=2, attempts=3)
+    crawl = plan_crawl(database_18, sites=2, attempts=3)
     tally = run(database_18, crawl, Browsers(dead))
     assert tally == Tally(ended=QUEUE_EMPTY, visits=6, final=2)
     assert sites(database_18) == [(1, 3, None, True), (2, 3, None, True)]
@@ -94,7 +94,7 @@ def test_a_browser_that_dies_leaves_a_row_and_is_replaced(database_18: Engine) -
             raise BrowserDied("gone", observation("crash"))
         return observation()
 
-    crawl = planned(database_18, sites=3, attempts=2)
+    crawl = plan_crawl(database_18, sites=3, attempts=2)
     played = Browsers(deadly)
     tally = run(database_18, crawl, played, browsers=1)
     assert tally == Tally(ended=QUEUE_EMPTY, visits=4, final=3, browsers_replaced={DIED: 2})
@@ -109,7 +109,7 @@ def test_no_visit_begins_after_the_minutes_and_the_last_one_is_kept(database_18:
         time_passes(31)
         return observation()
 
-    crawl = planned(database_18, sites=50)
+    crawl = plan_crawl(database_18, sites=50)
     tally = run(database_18, crawl, Browsers(slow), browsers=1, minutes=0.5)
     assert tally.ended == TIME_OVER
     assert tally.visits == visits(database_18) == 1
@@ -117,7 +117,7 @@ def test_no_visit_begins_after_the_minutes_and_the_last_one_is_kept(database_18:
 
 
 def test_a_stopped_crawl_gives_its_claims_back_and_is_taken_up_again(database: Engine) -> None:
-    crawl = planned(database, sites=4)
+    crawl = plan_crawl(database, sites=4)
     stop = asyncio.Event()
 
     async def until_stopped(host: str) -> Observation:
@@ -135,7 +135,7 @@ def test_a_stopped_crawl_gives_its_claims_back_and_is_taken_up_again(database: E
 
 
 def test_a_browser_that_dies_of_our_own_end_is_no_crash_of_the_page(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     stop = asyncio.Event()
 
     async def killed_with_us(host: str) -> Observation:
@@ -147,7 +147,7 @@ def test_a_browser_that_dies_of_our_own_end_is_no_crash_of_the_page(database_18:
 
 
 def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: Engine) -> None:
-    crawl = planned(database, sites=1)
+    crawl = plan_crawl(database, sites=1)
     lines: list[str] = []
 
     async def too_slow(host: str) -> Observation:
@@ -170,7 +170,7 @@ def test_a_visit_whose_site_was_taken_over_writes_nothing_and_says_so(database: 
 
 
 def test_a_run_waits_for_sites_that_others_hold(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     dead = claims.claim_site(database_18, crawl, owner="a crawler that was killed")
     assert dead is not None
     with database_18.begin() as connection:
@@ -185,7 +185,7 @@ def test_a_missing_browser_ends_the_run_and_claims_nothing(database_18: Engine) 
         raise BrowserMissing("no browser")
         yield
 
-    crawl = planned(database_18)
+    crawl = plan_crawl(database_18)
     browsers = Browsers(fine)
     browsers.launch = none  # type: ignore[method-assign]
     with pytest.raises(BrowserMissing):
@@ -199,7 +199,7 @@ def test_a_bug_in_one_visit_ends_the_run_and_its_site_comes_last_in_the_next(dat
             raise ZeroDivisionError
         return await endless(host)
 
-    crawl = planned(database_18)
+    crawl = plan_crawl(database_18)
     with pytest.raises(ZeroDivisionError):
         run(database_18, crawl, Browsers(broken))
     assert sites(database_18) == [(1, 0, None, False), (2, 1, None, False), (3, 0, None, False)]
@@ -215,7 +215,7 @@ def test_a_browser_is_replaced_after_its_pages_and_when_its_memory_passes_the_bo
         played.memory = 1_000_001 if host == "s8.test" else 1_000_000
         return observation()
 
-    crawl = planned(database_18, sites=9)
+    crawl = plan_crawl(database_18, sites=9)
     played = Browsers(hungry)
     limits = Limits(pages_per_browser=3, browser_memory_mb=1)
     tally = run(database_18, crawl, played, browsers=1, limits=limits)
@@ -224,7 +224,7 @@ def test_a_browser_is_replaced_after_its_pages_and_when_its_memory_passes_the_bo
 
 
 def test_a_browser_too_large_from_its_start_visits_one_page_all_the_same(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=2)
+    crawl = plan_crawl(database_18, sites=2)
     played = Browsers(fine, memory=10**9)
     tally = run(database_18, crawl, played, browsers=1, limits=Limits(browser_memory_mb=1))
     assert (tally.final, tally.browsers_replaced) == (2, {MEMORY: 2})
@@ -235,7 +235,7 @@ def test_a_browser_found_dead_between_two_visits_costs_no_site_an_attempt(databa
         played.alive = host != "s1.test"
         return observation()
 
-    crawl = planned(database_18, sites=2)
+    crawl = plan_crawl(database_18, sites=2)
     played = Browsers(last)
     launch = played.launch
 
@@ -256,7 +256,7 @@ def test_a_browser_that_does_not_start_is_tried_thrice(
     database_18: Engine, failures: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crawler.worker.run.LAUNCH_PAUSE_S", 0.01)
-    crawl = planned(database_18, sites=1)
+    crawl = plan_crawl(database_18, sites=1)
     played = Browsers(fine)
     launch, lines = played.launch, list[str]()
 
@@ -279,7 +279,7 @@ def test_a_browser_that_does_not_start_is_tried_thrice(
 
 
 def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) -> None:
-    crawl = planned(database_18)
+    crawl = plan_crawl(database_18)
     stop = asyncio.Event()
 
     async def once(host: str) -> Observation:
@@ -294,7 +294,7 @@ def test_another_browser_build_is_refused_before_it_visits(database_18: Engine) 
 
 
 def test_a_browser_is_recorded_once_and_another_build_is_refused(database: Engine) -> None:
-    crawl = planned(database)
+    crawl = plan_crawl(database)
     record_browser(database, crawl, IDENTITY)
     elsewhere = dataclasses.replace(IDENTITY, flags=("--host-resolver-rules=b", "--disable-quic"))
     record_browser(database, crawl, elsewhere)

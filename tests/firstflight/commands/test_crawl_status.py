@@ -9,11 +9,11 @@ from sqlalchemy import Engine
 from crawler.campaign.status import Status, count_status, list_lanes
 from crawler.worker import claims
 from firstflight.commands.crawl.status import time_left, watch, watch_lines
-from tests.factories.made_up_visits import observation, planned
+from tests.factories.made_up_visits import observation, plan_crawl
 
 
 def counted(engine: Engine) -> Status:
-    crawl = planned(engine)
+    crawl = plan_crawl(engine)
     with engine.connect() as connection:
         return count_status(connection, crawl)
 
@@ -29,7 +29,7 @@ def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_1
 def test_a_watch_shows_each_count_and_ends_with_the_last_site(
     database_18: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crawl = planned(database_18, sites=2)
+    crawl = plan_crawl(database_18, sites=2)
     pauses = []
 
     def visit(seconds: float) -> None:
@@ -47,7 +47,7 @@ def test_a_watch_shows_each_count_and_ends_with_the_last_site(
 
 
 def test_a_watch_has_the_time_and_a_line_for_each_lane(database_18: Engine) -> None:
-    crawl = planned(database_18, sites=6)
+    crawl = plan_crawl(database_18, sites=6)
     for owner, outcome in (("a/7/dd/1", "ok"), ("a/7/dd/2", "dns"), ("b/9/ee/1", "ok")):
         claim = claims.claim_site(database_18, crawl, owner=owner)
         assert claim is not None
