@@ -26,7 +26,7 @@ async def browse(job: dict[str, Any]) -> int:
     urls = collections.deque(job["urls"])
     done = 0
 
-    async def one() -> None:
+    async def browse_page() -> None:
         nonlocal done
         browser = await playwright.chromium.launch(
             executable_path=job["browser"],
@@ -45,7 +45,7 @@ async def browse(job: dict[str, Any]) -> int:
 
     async with async_playwright() as playwright, asyncio.TaskGroup() as group:
         for _ in range(job["browsers"]):
-            group.create_task(one())
+            group.create_task(browse_page())
     return done
 
 

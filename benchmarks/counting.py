@@ -173,10 +173,10 @@ def descendants(root: int) -> list[int]:
         except (FileNotFoundError, ProcessLookupError):
             continue
         children.setdefault(parent, []).append(int(folder.name))
-    found = list(children.get(root, ()))
-    for pid in found:
-        found.extend(children.get(pid, ()))
-    return found
+    pids = list(children.get(root, ()))
+    for pid in pids:
+        pids.extend(children.get(pid, ()))
+    return pids
 
 
 def tree_cpu_s(root: int) -> float:

@@ -74,8 +74,8 @@ def once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> d
         raise ToolError(f"the cost of {tool.name} was not counted (exit code {counted.returncode})")
     report = counting.Report(**json.loads(Path(files[1]).read_text(encoding="utf-8")))
     if any(report.exits):
-        said = "".join(log.read_text(errors="replace")[-1000:] for log in sorted(folder.glob("*.log")))
-        raise ToolError(f"{tool.name} failed:\n{said}")
+        logs = "".join(log.read_text(errors="replace")[-1000:] for log in sorted(folder.glob("*.log")))
+        raise ToolError(f"{tool.name} failed:\n{logs}")
     done = tool.done(folder)
     if done.pages != len(web.sites):
         raise ToolError(f"{tool.name} loaded {done.pages} of {len(web.sites)} pages; see {folder}")
@@ -102,10 +102,10 @@ def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any
     >>> found["cpu_ms_a_page"]["median"], found["pages_per_second"]["max"], found["busy_share"]
     (400.0, 2.0, 0.3)
     """
-    found = {}
+    facts = {}
     for tool in dict.fromkeys(sample["tool"] for sample in samples):
         runs = [sample for sample in samples if sample["tool"] == tool]
-        found[tool] = {
+        facts[tool] = {
             "browsers": runs[-1]["browsers"],
             "cpu_ms_a_page": results.spread([1e3 * run["cpu_s"] / run["pages"] for run in runs], 1),
             "database_cpu_ms_a_page": results.spread(
@@ -115,7 +115,7 @@ def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any
             "busy_share": round(statistics.median(run["cpu_s"] / run["wall_s"] / cpus for run in runs), 3),
             "requests": runs[-1]["requests"],
         }
-    return found
+    return facts
 
 
 def ratio(samples: list[dict[str, Any]], tool: str, than: str, key: str) -> dict[str, float] | None:
@@ -126,7 +126,7 @@ def ratio(samples: list[dict[str, Any]], tool: str, than: str, key: str) -> dict
     """
     ours, theirs = ([sample[key] for sample in samples if sample["tool"] == each] for each in (tool, than))
     return (
-        results.spread([one / other for one, other in zip(ours, theirs, strict=True)])
+        results.spread([own / other for own, other in zip(ours, theirs, strict=True)])
         if ours and theirs
         else None
     )
@@ -200,8 +200,8 @@ def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
     """Measure the writing of rows from the crawls before, into a crawl without rows."""
     with database(settings) as engine:
         with engine.connect() as connection:
-            made = crawls(connection)
-        like = next((crawl for crawl in made if crawl.kind == "localweb"), None)
+            started = crawls(connection)
+        like = next((crawl for crawl in started if crawl.kind == "localweb"), None)
         if like is None:
             raise ToolError("writing needs rows: let firstflight crawl too, or pass --responses 0")
         sites = Sites(id="bench", source="bench", checksum="0", entries=(Entry(rank=1, host="a.test"),))

@@ -45,19 +45,19 @@ def printed(facts: dict[str, Any]) -> str:
     lines = [
         f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"  # noqa: E501
     ]
-    for tool, found in facts["tools"].items():
+    for tool, measures in facts["tools"].items():
         memory = facts["memory"][tool]
-        cpu, pages = found["cpu_ms_a_page"], found["pages_per_second"]
+        cpu, pages = measures["cpu_ms_a_page"], measures["pages_per_second"]
         lines.append(
-            f"{tool:<12}{found['browsers']:>9}"
+            f"{tool:<12}{measures['browsers']:>9}"
             f"{cpu['median']:>10.0f} ({cpu['min']:>6.0f}-{cpu['max']:>6.0f})"
             f"{pages['median']:>10.2f} ({pages['min']:.2f}-{pages['max']:.2f})"
-            f"{found['busy_share']:>7.0%}{memory['a_browser_mb']:>14.0f}{memory['others_mb']:>12.0f}"
+            f"{measures['busy_share']:>7.0%}{memory['a_browser_mb']:>14.0f}{memory['others_mb']:>12.0f}"
         )
     lines += [
-        f"{name:<26}{found['median']:.3f} ({found['min']:.3f}-{found['max']:.3f})"
+        f"{name:<26}{measures['median']:.3f} ({measures['min']:.3f}-{measures['max']:.3f})"
         for name in ("recording_cpu_ratio", "log_cpu_ratio", "speed_ratio", "log_speed_ratio", "copy_ratio")
-        if (found := facts.get(name))
+        if (measures := facts.get(name))
     ]
     return "\n".join(lines)
 
@@ -87,15 +87,15 @@ def section(facts: dict[str, Any]) -> str:
     """Section from crawl.json."""
     runs = max(sample["run"] for sample in facts["samples"])
     rows = []
-    for tool, found in facts["tools"].items():
+    for tool, measures in facts["tools"].items():
         memory = facts["memory"][tool]
         rows.append(
             [
                 NAMES.get(tool, tool),
-                str(found["browsers"]),
-                ranged(found["cpu_ms_a_page"]),
-                ranged(found["pages_per_second"], 2),
-                f"{found['busy_share']:.0%}",
+                str(measures["browsers"]),
+                ranged(measures["cpu_ms_a_page"]),
+                ranged(measures["pages_per_second"], 2),
+                f"{measures['busy_share']:.0%}",
                 f"{memory['a_browser_mb']:.0f}",
                 f"{memory['others_mb']:.0f}",
             ]

@@ -68,9 +68,9 @@ def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
         run=number,
         answer=headline(answer, replayed.rule),
         is_settled=answer.is_settled,
-        verdicts={repr(one.window): one.verdict for one in answer.judged},
-        core_minutes=round(sum(one["core_s"] for one in facts) / 60, 1),
-        wall_minutes=round(sum(one["wall_s"] for one in facts) / 60, 1),
+        verdicts={repr(judgement.window): judgement.verdict for judgement in answer.judged},
+        core_minutes=round(sum(fact["core_s"] for fact in facts) / 60, 1),
+        wall_minutes=round(sum(fact["wall_s"] for fact in facts) / 60, 1),
         loads=sum(len(table) for table in tables),
         peak_mb=round(peak_mb, 1),
     )

@@ -90,9 +90,9 @@ def decide(facts: dict[str, Any]) -> str:
         for run in facts["runs"]
     ]
     head = ["run", "answer", "settled", "core-minutes", "minutes", "loads", "MB at most"]
-    against = ", ".join(f"IW {one}" for one in facts["contradicted"])
-    said = f"contradict each other on {against}" if against else "do not contradict each other"
-    runs = [f"The runs {said}.\n"] if len(rows) > 1 else []
+    against = ", ".join(f"IW {window}" for window in facts["contradicted"])
+    verdict = f"contradict each other on {against}" if against else "do not contradict each other"
+    runs = [f"The runs {verdict}.\n"] if len(rows) > 1 else []
     return "\n".join([DECIDE.format(**facts), table(head, rows), *runs, measured(facts)])
 
 
@@ -100,12 +100,14 @@ def service(facts: dict[str, Any]) -> str:
     """Section from service.json."""
     ours, peer = facts["service"], facts["datasette"]
 
-    def row(name: str, found: dict[str, Any], peak_mb: str) -> list[str]:
-        wrong = found["refused"] + found["failed"]
+    def row(name: str, values: dict[str, Any], peak_mb: str) -> list[str]:
+        wrong = values["refused"] + values["failed"]
         times = (
-            [f"{found['p50_ms']:,.0f}", f"{found['p99_ms']:,.0f}"] if found["answers"] else ["none", "none"]
+            [f"{values['p50_ms']:,.0f}", f"{values['p99_ms']:,.0f}"]
+            if values["answers"]
+            else ["none", "none"]
         )
-        figures = [f"{found['answers_per_second']:,.0f}", *times]
+        figures = [f"{values['answers_per_second']:,.0f}", *times]
         return [name, *figures, f"{wrong:,}", peak_mb]
 
     rows = [
@@ -114,20 +116,20 @@ def service(facts: dict[str, Any]) -> str:
         row(f"Datasette {peer['version']}, page of a table", peer["cached"], f"{peer['peak_mb']:,.0f}"),
     ]
     head = ["", "answers a second", "median ms", "99 % ms", "neither 200 nor 304", "MB at most"]
-    said = SERVICE.format(**facts | {"views": ", ".join(f"`{path}`" for path in ours["views"])})
-    return "\n".join([said, table(head, rows), later_sections(facts), measured(facts)])
+    text = SERVICE.format(**facts | {"views": ", ".join(f"`{path}`" for path in ours["views"])})
+    return "\n".join([text, table(head, rows), later_sections(facts), measured(facts)])
 
 
-def second_opinion(found: dict[str, Any]) -> list[str]:
+def second_opinion(figures: dict[str, Any]) -> list[str]:
     """Table of transfers in virtual time and under Debian's kernel."""
-    if missing := found.get("missing"):
+    if missing := figures.get("missing"):
         return [f"Not compared with a second kernel: {missing}.\n"]
     rows = [
-        [name, f"{one['wall_s']:.1f}", f"{one['cpu_s']:.1f}", f"{one['times_real_time']:.2f}"]
-        for name, one in (("virtual time", found["virtual"]), ("Debian's, real time", found["real"]))
+        [name, f"{figure['wall_s']:.1f}", f"{figure['cpu_s']:.1f}", f"{figure['times_real_time']:.2f}"]
+        for name, figure in (("virtual time", figures["virtual"]), ("Debian's, real time", figures["real"]))
     ]
     head = ["", "wall s", "CPU s", "times real time"]
-    return [SECOND.format(**found), table(head, rows)]
+    return [SECOND.format(**figures), table(head, rows)]
 
 
 SECTIONS = {
@@ -155,10 +157,11 @@ def kept(name: str, before: str) -> str:
     return before[start : min(ends, default=len(before))].rstrip("\n") + "\n" if start >= 0 else ""
 
 
-def document(found: dict[str, dict[str, Any]], before: str = "") -> str:
+def document(results: dict[str, dict[str, Any]], before: str = "") -> str:
     """The whole document; a section without results stays as it was `before`."""
     sections = [
-        section(found[name]) if name in found else kept(name, before) for name, section in SECTIONS.items()
+        section(results[name]) if name in results else kept(name, before)
+        for name, section in SECTIONS.items()
     ]
     return "\n".join([HEAD, *filter(None, sections)])
 
@@ -166,17 +169,17 @@ def document(found: dict[str, dict[str, Any]], before: str = "") -> str:
 def main() -> int:
     """Write the sections that have results; returns 1 if there are none."""
     files = {name: FOLDER / f"{name}.json" for name in SECTIONS}
-    found = {
+    results = {
         name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items() if path.exists()
     }
-    for name in files.keys() - found.keys():
+    for name in files.keys() - results.keys():
         print(
             f"{files[name]} is missing, its section stays as it is: run `scripts/bench {name}`",
             file=sys.stderr,
         )
-    if not found:
+    if not results:
         return 1
-    DOCUMENT.write_text(document(found, DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    DOCUMENT.write_text(document(results, DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
     print(DOCUMENT)
     return 0
 

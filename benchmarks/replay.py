@@ -115,20 +115,20 @@ def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
 def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
     """Virtual seconds of the transfers."""
     return sum(
-        one.seconds for one in transfer(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
+        load.seconds for load in transfer(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
     )
 
 
 def grid(lab: Lab) -> dict[str, Any]:
     """Run CS244's grid in one guest, each file ten times."""
     cells = cs244.whole_grid()
-    wanted = [one for cell in cells for one in cell for _ in range(REPEATS)]
+    wanted = [load for cell in cells for load in cell for _ in range(REPEATS)]
     with measured() as cost:
         virtual_s = fetch(lab, wanted, usable_cpus()[-1])
     return {
         "cells": len(cells),
         "transfers": len(wanted),
-        "payload_mb": sum(one.response_bytes for one in wanted) / 1e6,
+        "payload_mb": sum(load.response_bytes for load in wanted) / 1e6,
         "virtual_s": virtual_s,
         "wall_s": cost.wall_s,
         "cpu_s": cost.cpu_s,
@@ -138,18 +138,18 @@ def grid(lab: Lab) -> dict[str, Any]:
 
 def two_guests(lab: Lab) -> dict[str, float]:
     """Speed-up of two guests at once over one guest, on a part of the grid."""
-    wanted = [one for cell in cs244.whole_grid() for one in cell for _ in range(2)]
+    wanted = [load for cell in cs244.whole_grid() for load in cell for _ in range(2)]
     first, *_, last = usable_cpus()
-    with measured() as one:
+    with measured() as usage:
         fetch(lab, wanted, last)
     with measured() as two, ThreadPoolExecutor(max_workers=2) as pool:
         list(pool.map(lambda cpu: fetch(lab, wanted, cpu), (first, last)))
     return {
-        "one_wall_s": one.wall_s,
+        "one_wall_s": usage.wall_s,
         "two_wall_s": two.wall_s,
-        "one_cpu_s": one.cpu_s,
+        "one_cpu_s": usage.cpu_s,
         "two_cpu_s": two.cpu_s,
-        "speedup": 2 * one.wall_s / two.wall_s,
+        "speedup": 2 * usage.wall_s / two.wall_s,
     }
 
 
@@ -158,9 +158,9 @@ def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
     fast = max(PAPER_PROFILES, key=lambda paper_profile: paper_profile.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
-        one = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
+        download = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
         with measured() as cost:
-            fetch(lab, [one] * count, usable_cpus()[-1])
+            fetch(lab, [download] * count, usable_cpus()[-1])
         return cost.cpu_s - boot_cpu_s
 
     return {
@@ -193,20 +193,20 @@ def second_opinion(lab: Lab) -> dict[str, Any]:
         theirs = debian.locate(lab.player)
     except LabMissing as exc:
         return {"missing": str(exc)}
-    found: dict[str, Any] = {"cells": len(wanted)}
+    opinion: dict[str, Any] = {"cells": len(wanted)}
     seconds = {}
     for name, which in (("virtual", lab), ("real", theirs)):
         with measured() as cost:
             times = transfer(which, wanted, shaper="netem", congestion_control="cubic")
-        seconds[name] = [one.seconds for one in times]
-        found[name] = {
+        seconds[name] = [time.seconds for time in times]
+        opinion[name] = {
             "seconds": seconds[name],
             "wall_s": cost.wall_s,
             "cpu_s": cost.cpu_s,
             "times_real_time": sum(seconds[name]) / cost.wall_s,
         }
     apart = [real / virtual - 1 for virtual, real in zip(seconds["virtual"], seconds["real"], strict=True)]
-    return {**found, "median_difference": statistics.median(apart)}
+    return {**opinion, "median_difference": statistics.median(apart)}
 
 
 def measure(lab: Lab) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def measure(lab: Lab) -> dict[str, Any]:
 def figures(samples: dict[str, Any]) -> dict[str, Any]:
     """Figures that are compared over time: medians of the runs; for page loads,
     the profile with the highest cost."""
-    boot_cpu_s = statistics.median(one["cpu_s"] for one in samples["boots"])
+    boot_cpu_s = statistics.median(sample["cpu_s"] for sample in samples["boots"])
     loads = {
         profile.id: statistics.median(
             page_load["load_cpu_ms"]
@@ -242,16 +242,16 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
     }
 
     def of(name: str, key: str) -> float:
-        return float(statistics.median(one[key] for one in samples[name]))
+        return float(statistics.median(sample[key] for sample in samples[name]))
 
     return {
         "cs244_times_real_time": round(of("grids", "times_real_time"), 1),
         "cs244_times_its_cpu": round(
-            statistics.median(one["virtual_s"] / one["cpu_s"] for one in samples["grids"]), 1
+            statistics.median(sample["virtual_s"] / sample["cpu_s"] for sample in samples["grids"]), 1
         ),
         "transfer_cpu_ms": round(
             statistics.median(
-                1e3 * (one["cpu_s"] - boot_cpu_s) / one["transfers"] for one in samples["grids"]
+                1e3 * (sample["cpu_s"] - boot_cpu_s) / sample["transfers"] for sample in samples["grids"]
             ),
             2,
         ),
@@ -265,13 +265,13 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def misses(found: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
+def misses(facts: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
     """The missed bounds and failed loads."""
-    if found["cs244_times_real_time"] < TIMES_REAL_TIME:
+    if facts["cs244_times_real_time"] < TIMES_REAL_TIME:
         yield f"at least {TIMES_REAL_TIME:.0f} times real time"
-    if found["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:
+    if facts["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:
         yield f"at most {PAGE_LOAD_CPU_MS:.0f} ms of CPU a page load"
-    if found["two_guest_speedup"] < TWO_GUEST_SPEEDUP:
+    if facts["two_guest_speedup"] < TWO_GUEST_SPEEDUP:
         yield f"two guests at least {TWO_GUEST_SPEEDUP} times one"
     if any(page_load["loads_refused_or_failed"] for page_load in samples["page_loads"]):
         yield "every load done"
@@ -286,14 +286,14 @@ def main() -> int:
     except ReplayError as exc:
         print(exc, file=sys.stderr)
         return 1
-    found = figures(samples)
-    path = results.write("replay", before | found | {"samples": samples})
-    for name, value in found.items():
+    facts = figures(samples)
+    path = results.write("replay", before | facts | {"samples": samples})
+    for name, value in facts.items():
         print(f"{name:<28} {value}")
     print(path)
-    for missed in misses(found, samples):
+    for missed in misses(facts, samples):
         print(f"missed: {missed}", file=sys.stderr)
-    return 1 if any(misses(found, samples)) else 0
+    return 1 if any(misses(facts, samples)) else 0
 
 
 if __name__ == "__main__":

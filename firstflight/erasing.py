@@ -191,7 +191,7 @@ def _withdraw_crawl(root: Path, store: str, name: CrawlName, versions: list[int]
 def _sound(root: Path) -> Iterator[Release]:
     for one in listed(root):
         if isinstance(one, Damaged):
-            raise ReleaseError(one.said)
+            raise ReleaseError(one.problem)
         if isinstance(one, Release):
             if broken := broken_sums(one.path):
                 raise ReleaseError(

@@ -81,5 +81,5 @@ def _check(engine: Engine, releases: Path, crawl: Crawl) -> None:
         raise RetentionError(f"nothing is detached: {exc}") from exc
     failed = [check for check in verify(release, engine) if not check.holds]
     if failed:
-        said = "; ".join(f"{check.name}: {check.said}" for check in failed)
+        said = "; ".join(f"{check.name}: {check.evidence}" for check in failed)
         raise RetentionError(f"the release of {name} does not verify, nothing is detached: {said}")

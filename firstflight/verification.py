@@ -215,9 +215,9 @@ def of_version(
     if isinstance(one, Withdrawn):
         return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
     if isinstance(one, Damaged):
-        return Item(kind="release", name=name, state="damaged", said=one.said)
+        return Item(kind="release", name=name, state="damaged", said=one.problem)
     found = list(verify(one, engine))
-    wrong = [f"{check.name}: {check.said}" for check in found if not check.holds]
+    wrong = [f"{check.name}: {check.evidence}" for check in found if not check.holds]
     said = f"{len(found)} checks hold"
     return _judged("release", name, wrong, said, state(one.path, allowed_signers))
 

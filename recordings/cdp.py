@@ -141,25 +141,25 @@ class Progress:
 
     def evidence(self) -> Evidence:
         """What the log says of the response's size."""
-        one, response = self.exchange, self.response
+        exchange, response = self.exchange, self.response
         if response is None:
             return Evidence(status=0, protocol="")
         header = round(response.encoded_data_length)
         total, body = self.total, None
         is_complete: bool | None = self.is_finished
-        if one.location is not None:  # a redirect, which nothing else tells of
+        if exchange.location is not None:  # a redirect, which nothing else tells of
             total, is_complete = header, None
-        elif not total and one.method == "OPTIONS":
+        elif not total and exchange.method == "OPTIONS":
             total = header
         elif self.total is None and 0 < header <= HEADER_AT_MOST and (self.received or not self.decoded):
             total, body = header + self.received, self.received
         return Evidence(
-            method=one.method,
-            status=NOT_MODIFIED if self.wire_status == NOT_MODIFIED else one.status,
-            protocol=one.protocol,
-            headers=one.headers,
+            method=exchange.method,
+            status=NOT_MODIFIED if self.wire_status == NOT_MODIFIED else exchange.status,
+            protocol=exchange.protocol,
+            headers=exchange.headers,
             is_cached=self.is_cached(response),
-            is_redirect=one.is_redirect,
+            is_redirect=exchange.is_redirect,
             total=total if total and total > 0 else None,
             header=len(response.headers_text) if response.headers_text else None,
             body=body,
@@ -205,30 +205,32 @@ class CdpLog:
 
     def finish(self) -> None:
         """Settle the sizes at the end of the log."""
-        for one in self._all:
-            one.exchange.sizes = sizes_of(one.evidence())
+        for progress in self._all:
+            progress.exchange.sizes = sizes_of(progress.evidence())
 
     def _take(self, params: Any, method: str) -> None:  # noqa: ANN401  # one of EVENTS
         if isinstance(params, RequestSent):
             self._request(params)
             return
-        found = self._open.get(params.request_id)
-        if found is None:
+        progress = self._open.get(params.request_id)
+        if progress is None:
             return
         if isinstance(params, ResponseReceived):
-            answer(found, params.response)
-            found.exchange.resource_type = word(params.type, "type").lower() or found.exchange.resource_type
+            answer(progress, params.response)
+            progress.exchange.resource_type = (
+                word(params.type, "type").lower() or progress.exchange.resource_type
+            )
         elif isinstance(params, ExtraInfo):
-            found.wire_status = params.status_code
+            progress.wire_status = params.status_code
         elif isinstance(params, DataReceived):
-            found.decoded = (found.decoded or 0) + max(0, size(params.data_length))
-            found.received += max(0, size(params.encoded_data_length))
+            progress.decoded = (progress.decoded or 0) + max(0, size(params.data_length))
+            progress.received += max(0, size(params.encoded_data_length))
         elif isinstance(params, Finished):
-            found.is_finished = True
-            found.total = size(params.encoded_data_length) if params.encoded_data_length >= 0 else None
-            ended(found.exchange, params.timestamp)
+            progress.is_finished = True
+            progress.total = size(params.encoded_data_length) if params.encoded_data_length >= 0 else None
+            ended(progress.exchange, params.timestamp)
         elif method == "Network.requestServedFromCache":
-            found.from_memory = True
+            progress.from_memory = True
 
     def _request(self, params: RequestSent) -> None:
         request = params.request
@@ -245,7 +247,7 @@ class CdpLog:
             ended(before, params.timestamp)
         kind = word(params.type, "type").lower()
         initiator = params.initiator if isinstance(params.initiator, dict) else {}
-        found = RecordedExchange(
+        exchange = RecordedExchange(
             url=request.url,
             method=word(request.method, "request.method"),
             request_body_bytes=None
@@ -269,9 +271,9 @@ class CdpLog:
         if self.epoch_s is None and params.wall_time is not None:
             epoch_s = params.wall_time - params.timestamp
             self.epoch_s = epoch_s if is_believable(params.wall_time, self._now) else None
-        self._open[params.request_id] = Progress(exchange=found)
+        self._open[params.request_id] = Progress(exchange=exchange)
         self._all.append(self._open[params.request_id])
-        self.exchanges.append(found)
+        self.exchanges.append(exchange)
 
 
 def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
@@ -294,30 +296,30 @@ def is_believable(time_s: float, now: datetime.datetime) -> bool:
     return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()
 
 
-def answer(found: Progress, response: Response) -> None:
+def answer(progress: Progress, response: Response) -> None:
     """Take the header of a response."""
-    one = found.exchange
+    exchange = progress.exchange
     if not 0 <= response.status <= 999:
         raise OddValue("malformed response.status")
     size(response.encoded_data_length)
-    found.response = response
-    one.status = response.status
-    one.headers = lower(response.headers)
-    one.header_text_bytes = len(response.headers_text or "") or header_text_bytes(
-        one.status, "OK", one.headers.items()
+    progress.response = response
+    exchange.status = response.status
+    exchange.headers = lower(response.headers)
+    exchange.header_text_bytes = len(response.headers_text or "") or header_text_bytes(
+        exchange.status, "OK", exchange.headers.items()
     )
-    one.mime_type = word(media_type(response.mime_type), "response.mimeType")
-    word(one.headers.get("content-encoding"), "response.headers")
-    one.protocol = protocol_name(response.protocol)
-    one.connection = word(connection_name(response.connection_id), "response.connectionId")
-    one.address = word(response.remote_ip, "response.remoteIPAddress").strip("[]")
-    one.times = times(response.timing or {}, near_s=one.started_s)
+    exchange.mime_type = word(media_type(response.mime_type), "response.mimeType")
+    word(exchange.headers.get("content-encoding"), "response.headers")
+    exchange.protocol = protocol_name(response.protocol)
+    exchange.connection = word(connection_name(response.connection_id), "response.connectionId")
+    exchange.address = word(response.remote_ip, "response.remoteIPAddress").strip("[]")
+    exchange.times = times(response.timing or {}, near_s=exchange.started_s)
 
 
-def ended(one: RecordedExchange, timestamp: float | None) -> None:
+def ended(exchange: RecordedExchange, timestamp: float | None) -> None:
     """Note the end of a response."""
-    if timestamp is not None and 0 <= timestamp - one.started_s <= MOST_TIME_S:
-        one.times = dataclasses.replace(one.times, last_byte=round(1e6 * timestamp))
+    if timestamp is not None and 0 <= timestamp - exchange.started_s <= MOST_TIME_S:
+        exchange.times = dataclasses.replace(exchange.times, last_byte=round(1e6 * timestamp))
 
 
 def size(value: float) -> int:
@@ -341,8 +343,8 @@ def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
 
     def at(*phases: str) -> int | None:
         """Time of the first of `phases` that occurred."""
-        found = next((known[phase] for phase in phases if known.get(phase, -1) >= 0), None)
-        return None if found is None else round(1e6 * (known["requestTime"] + found / 1e3))
+        offset_ms = next((known[phase] for phase in phases if known.get(phase, -1) >= 0), None)
+        return None if offset_ms is None else round(1e6 * (known["requestTime"] + offset_ms / 1e3))
 
     return Times(
         sent=at("sendEnd"),

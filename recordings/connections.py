@@ -135,88 +135,90 @@ def rebuild(requests: Sequence[Request]) -> Traffic:
         for request in requests
         if request.connect_us is not None
     }
-    found = list(opened.values())
+    connections = list(opened.values())
     times: dict[int, Times] = {}
     rules: dict[int, str] = {}
     for request in requests:
         own = opened.get(request.entry)
-        connection, rule = (own, OPENED) if own else choose(request, found)
+        connection, rule = (own, OPENED) if own else choose(request, connections)
         if connection is None:
             connection = open_connection(request, opener=None)
-            found.append(connection)
+            connections.append(connection)
         rules[request.entry] = rule
         times[request.entry] = use(connection, request)
-    return Traffic(sorted(found, key=lambda one: one.begins_us), times, rules)
+    return Traffic(sorted(connections, key=lambda connection: connection.begins_us), times, rules)
 
 
-def open_connection(one: Request, *, opener: Request | None) -> Connection:
+def open_connection(request: Request, *, opener: Request | None) -> Connection:
     """A new connection to the request's origin."""
     return Connection(
-        origin=one.origin,
-        address=one.address,
-        protocol=one.protocol,
-        is_secure=one.is_secure,
-        tls=one.tls,
+        origin=request.origin,
+        address=request.address,
+        protocol=request.protocol,
+        is_secure=request.is_secure,
+        tls=request.tls,
         opener=opener,
     )
 
 
-def choose(one: Request, found: Sequence[Connection]) -> tuple[Connection | None, str]:
+def choose(request: Request, connections: Sequence[Connection]) -> tuple[Connection | None, str]:
     """The connection that a request without a connect time used, and the rule.
 
     None if it was opened unseen.
     """
-    there = [each for each in found if each.protocol == one.protocol and was_begun(each, one)]
-    own = [each for each in there if each.origin == one.origin]
-    if not one.is_multiplexed:
-        return idle(one, own), REUSED if idle(one, own) else UNSEEN
+    begun = [each for each in connections if each.protocol == request.protocol and was_begun(each, request)]
+    own = [each for each in begun if each.origin == request.origin]
+    if not request.is_multiplexed:
+        return idle(request, own), REUSED if idle(request, own) else UNSEEN
     if own:
-        return same_credentials(one, own), REUSED
-    shared = [each for each in there if one.address is not None and each.address == one.address]
-    return (same_credentials(one, shared), COALESCED) if shared else (None, UNSEEN)
+        return same_credentials(request, own), REUSED
+    shared = [each for each in begun if request.address is not None and each.address == request.address]
+    return (same_credentials(request, shared), COALESCED) if shared else (None, UNSEEN)
 
 
-def was_begun(connection: Connection, one: Request) -> bool:
+def was_begun(connection: Connection, request: Request) -> bool:
     """Whether a connection was opened, or being opened, when the browser began a request."""
-    return connection.opener is None or connection.opener.began_us <= one.began_us
+    return connection.opener is None or connection.opener.began_us <= request.began_us
 
 
-def same_credentials(one: Request, found: Sequence[Connection]) -> Connection:
+def same_credentials(request: Request, connections: Sequence[Connection]) -> Connection:
     """The first connection that was opened for a request with credentials as this one's, else the first."""
     alike = (
-        each for each in found if each.opener is not None and each.opener.is_anonymous == one.is_anonymous
+        each
+        for each in connections
+        if each.opener is not None and each.opener.is_anonymous == request.is_anonymous
     )
-    return next(alike, found[0])
+    return next(alike, connections[0])
 
 
-def idle(one: Request, own: Sequence[Connection]) -> Connection | None:
+def idle(request: Request, own: Sequence[Connection]) -> Connection | None:
     """The HTTP/1.1 connection that a request used: idle, or the first to become so.
 
     None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
     new one, up to six, and takes whichever is ready first.
     """
-    ready = [each for each in own if each.free_us <= one.began_us and each.requests]
+    ready = [each for each in own if each.free_us <= request.began_us and each.requests]
     if ready:
         return max(ready, key=lambda each: each.free_us)
     busy = min((each for each in own if each.requests), key=lambda each: each.free_us, default=None)
     if busy is None or len(own) >= MOST_HTTP1:
         return busy
     takes = [each.opener.connect_us or 0 for each in own if each.opener is not None]
-    return busy if busy.free_us <= one.began_us + (min(takes) if takes else CONNECT_US) else None
+    return busy if busy.free_us <= request.began_us + (min(takes) if takes else CONNECT_US) else None
 
 
-def use(connection: Connection, one: Request) -> Times:
+def use(connection: Connection, request: Request) -> Times:
     """Put a request on a connection; its times."""
-    connection.requests.append(one)
-    connection.tls = connection.tls or one.tls
-    connection.address = one.address if connection.address is None else connection.address
+    connection.requests.append(request)
+    connection.tls = connection.tls or request.tls
+    connection.address = request.address if connection.address is None else connection.address
     ready = connection.ready_us
-    sent = one.began_us if ready is None else max(one.began_us, ready)
-    if not one.is_multiplexed:
+    sent = request.began_us if ready is None else max(request.began_us, ready)
+    if not request.is_multiplexed:
         sent = max(sent, connection.free_us)
-    if one.wait_us is None:
+    if request.wait_us is None:
         return Times()
-    first = sent + one.wait_us
-    last = None if one.receive_us is None else first + one.receive_us
+    first = sent + request.wait_us
+    last = None if request.receive_us is None else first + request.receive_us
     connection.free_us = max(connection.free_us, first if last is None else last)
     return Times(sent_us=sent, first_us=first, last_us=last)

@@ -47,16 +47,16 @@ def unpacked(content: bytes, name: str, *, most_bytes: int | None = None) -> byt
 def inflated(content: bytes, most: int) -> bytes:
     """The content of a gzip file, up to a byte more than `most`; EOFError if it is cut short."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    found = unpacker.decompress(content, most + 1)
-    if not unpacker.eof and len(found) <= most:
+    unpacked = unpacker.decompress(content, most + 1)
+    if not unpacker.eof and len(unpacked) <= most:
         raise EOFError
-    return found
+    return unpacked
 
 
 def unzipped(content: bytes, name: str, most: int) -> bytes:
     """The recording in a zip file, up to a byte more than `most`: its .har, or its only file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = [one.filename for one in archive.infolist() if not one.is_dir()]
+        members = [member.filename for member in archive.infolist() if not member.is_dir()]
         wanted = [member for member in members if member.endswith(".har")] or members
         if len(wanted) != 1:
             raise RecordingError(f"{name} is a zip file with {len(wanted)} recordings in it: unpack it")

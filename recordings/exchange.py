@@ -144,9 +144,9 @@ def host_name(url: SplitResult) -> str:
         raise OddValue("malformed request.url") from exc
 
 
-def port_of(one: RecordedExchange) -> int:
+def port_of(exchange: RecordedExchange) -> int:
     """Port of the URL, or that of its scheme."""
-    url = urlsplit(one.url)
+    url = urlsplit(exchange.url)
     return url.port or (443 if url.scheme == "https" else 80)
 
 
@@ -166,10 +166,10 @@ def check_url(url: str) -> None:
 
 def word(text: str | None, name: str) -> str:
     """The text if it is short, printable Unicode; OddValue, which names the field, otherwise."""
-    found = text or ""
-    if len(found) > MOST_LETTERS or not found.isprintable():
+    letters = text or ""
+    if len(letters) > MOST_LETTERS or not letters.isprintable():
         raise OddValue(f"malformed {name}")
-    return found
+    return letters
 
 
 def media_type(value: str | None) -> str:

@@ -130,23 +130,23 @@ class Entry(msgspec.Struct, rename="camel"):
 
 def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
     """The content of a HAR's `log`; msgspec.ValidationError if it has no entries."""
-    raw = msgspec.convert(log.get("entries"), list[Any])
+    raw_entries = msgspec.convert(log.get("entries"), list[Any])
     creator = named(log.get("creator")) or "unknown"
     producer = producer_of(creator)
     entries, odd = [], []
-    for number, one in enumerate(raw):
+    for number, raw in enumerate(raw_entries):
         try:
-            entries.append((number, checked(one, now)))
+            entries.append((number, checked(raw, now)))
         except OddValue as exc:
             odd.append((number, str(exc)))
     entries.sort(key=lambda entry: entry[1].started_s)
     if producer.accumulates:
-        take_differences([one for _, one in entries])
+        take_differences([entry for _, entry in entries])
     exchanges = []
     lengths: dict[str, int | None] = {}
     for number, entry in entries:
         try:
-            exchanges.append(exchange(entry, producer, lengths))
+            exchanges.append(read_entry(entry, producer, lengths))
         except OddValue as exc:
             odd.append((number, str(exc)))
     return Recording(
@@ -188,7 +188,7 @@ def field_in(message: str) -> str:
     return ".".join(filter(None, [path.strip("."), lacking[1] if lacking else ""])) or "entry"
 
 
-def exchange(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -> RecordedExchange:
+def read_entry(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -> RecordedExchange:
     """The exchange of an entry; `lengths` has the Content-Length of each redirect so far by its target,
     and takes this one's."""
     request, response = entry.request, entry.response
@@ -196,7 +196,7 @@ def exchange(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -
     check_sizes(entry)
     headers, asking = joined(response.headers), joined(request.headers)
     location = headers.get("location") or response.redirect_url
-    found = RecordedExchange(
+    exchange = RecordedExchange(
         url=request.url,
         method=word(request.method, "request.method") or "GET",
         status=max(0, response.status),
@@ -217,28 +217,32 @@ def exchange(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -
         page=None if entry.pageref is None else str(entry.pageref),
     )
     word(headers.get("content-encoding"), "response.headers")
-    said = evidence(entry, found, producer, lengths.get(bare(found.url)))
-    found.sizes, found.header_text_bytes = sizes_of(said), said.header or said.header_text
-    if found.is_redirect and found.location:
-        lengths[bare(found.location)] = content_length(headers)
-    return found
+    evidence = gather_evidence(entry, exchange, producer, lengths.get(bare(exchange.url)))
+    exchange.sizes, exchange.header_text_bytes = sizes_of(evidence), evidence.header or evidence.header_text
+    if exchange.is_redirect and exchange.location:
+        lengths[bare(exchange.location)] = content_length(headers)
+    return exchange
 
 
-def evidence(
-    entry: Entry, found: RecordedExchange, producer: Producer, target_length: int | None
+def gather_evidence(
+    entry: Entry, exchange: RecordedExchange, producer: Producer, target_length: int | None
 ) -> Evidence:
     """What an entry says of its size, as its producer means it."""
     response = entry.response
     total, header, body = (
         not_negative(size) for size in (response.transfer_size, response.headers_size, response.body_size)
     )
-    if total is None and producer.body_is_total and header == 0 and found.protocol not in TEXTUAL:
+    if total is None and producer.body_is_total and header == 0 and exchange.protocol not in TEXTUAL:
         total, body = body, None
-    if found.mime_type == "text/event-stream" and not body:
+    if exchange.mime_type == "text/event-stream" and not body:
         body = None  # the stream had not ended
     if not producer.body_is_counted:
         body = None
-    if found.is_redirect and producer.redirect_has_target_size and content_length(found.headers) is None:
+    if (
+        exchange.is_redirect
+        and producer.redirect_has_target_size
+        and content_length(exchange.headers) is None
+    ):
         body = None
     decoded = not_negative(response.content.size)
     if producer.content_is_encoded:
@@ -246,12 +250,12 @@ def evidence(
             entry.decoded_size if isinstance(entry.decoded_size, int) and entry.decoded_size > 0 else None
         )
     return Evidence(
-        method=found.method,
-        status=found.status,
-        protocol=found.protocol,
-        headers=found.headers,
-        is_cached=is_cached(entry, found, producer),
-        is_redirect=found.is_redirect,
+        method=exchange.method,
+        status=exchange.status,
+        protocol=exchange.protocol,
+        headers=exchange.headers,
+        is_cached=is_cached(entry, exchange, producer),
+        is_redirect=exchange.is_redirect,
         total=total,
         header=header if producer.header_is_counted and header != STATUS_LINE else None,
         body=body if not total else None,
@@ -264,7 +268,7 @@ def evidence(
     )
 
 
-def is_cached(entry: Entry, found: RecordedExchange, producer: Producer) -> bool:
+def is_cached(entry: Entry, exchange: RecordedExchange, producer: Producer) -> bool:
     """Whether a cache, a service worker or the recorder itself answered,
     so that nothing crossed the network."""
     response = entry.response
@@ -275,7 +279,11 @@ def is_cached(entry: Entry, found: RecordedExchange, producer: Producer) -> bool
         return False
     if entry.from_cache:
         return True
-    if found.status in REDIRECTS or found.method == "OPTIONS" or found.mime_type == "text/event-stream":
+    if (
+        exchange.status in REDIRECTS
+        or exchange.method == "OPTIONS"
+        or exchange.mime_type == "text/event-stream"
+    ):
         return False  # whose 0 is a size that was not counted
     if total == 0:
         return True
@@ -366,11 +374,11 @@ def stack_url(detail: object) -> str | None:
     """URL of DevTools' initiator, as an object or its JSON: its own,
     or that of the topmost script on its stack."""
     try:
-        found = msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
+        initiator = msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
     except (msgspec.ValidationError, ValueError, RecursionError):
         return None
-    stack = found.stack
-    urls = [found.url]
+    stack = initiator.stack
+    urls = [initiator.url]
     while stack:
         urls += [frame.url for frame in stack.call_frames]
         stack = stack.parent
@@ -380,11 +388,11 @@ def stack_url(detail: object) -> str | None:
 def joined(fields: Sequence[Field]) -> dict[str, str]:
     """All headers with names in lower case; repeated ones are joined by line feeds,
     as browsers' own tools do."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for field in fields:
         name, value = field.name.lower(), "" if field.value is None else str(field.value)
-        found[name] = f"{found[name]}\n{value}" if name in found else value
-    return found
+        headers[name] = f"{headers[name]}\n{value}" if name in headers else value
+    return headers
 
 
 def text_bytes(response: Response) -> int | None:
@@ -421,20 +429,20 @@ def times(entry: Entry) -> Times:
 
 def pages_of(raw: object) -> tuple[Page, ...]:
     """The pages that a HAR lists; what is odd in them is left out."""
-    found = []
-    for one in raw if isinstance(raw, list) else []:
-        if isinstance(one, dict) and isinstance(one.get("id"), str | int):
-            timings = one.get("pageTimings")
+    pages = []
+    for page in raw if isinstance(raw, list) else []:
+        if isinstance(page, dict) and isinstance(page.get("id"), str | int):
+            timings = page.get("pageTimings")
             load_ms = timings.get("onLoad") if isinstance(timings, dict) else None
             is_known = isinstance(load_ms, int | float) and 0 < load_ms < math.inf
-            found.append(
+            pages.append(
                 Page(
-                    id=str(one["id"]),
-                    title=str(one.get("title") or ""),
+                    id=str(page["id"]),
+                    title=str(page.get("title") or ""),
                     load_us=round(1000 * load_ms) if is_known and isinstance(load_ms, int | float) else None,
                 )
             )
-    return tuple(found)
+    return tuple(pages)
 
 
 def named(program: object) -> str:

@@ -78,7 +78,9 @@ class PageLoad:
     @property
     def main(self) -> int | None:
         """Place of the document among the exchanges; None if it is not there."""
-        return next((place for place, one in enumerate(self.exchanges) if one is self.document), None)
+        return next(
+            (place for place, exchange in enumerate(self.exchanges) if exchange is self.document), None
+        )
 
 
 def page_load(recording: Recording) -> PageLoad:
@@ -90,20 +92,22 @@ def page_load(recording: Recording) -> PageLoad:
     groups = pages_of(recording)
     place = next((number for number, group in enumerate(groups) if document_of(group) is not None), 0)
     chosen = groups[place]
-    name = next((one.page for one in chosen if one.page is not None), None)
+    name = next((exchange.page for exchange in chosen if exchange.page is not None), None)
     page = next((page for page in recording.pages if page.id == name), None)
     left_out: collections.Counter[str] = collections.Counter(reason for _, reason in recording.odd)
     left_out["earlier_page_dropped"] = sum(map(len, groups[:place]))
     left_out["later_page_dropped"] = sum(map(len, groups[place + 1 :]))
     load = cut(chosen, left_out, by_silence=recording.splits_by_silence)
     document = document_of(load, page)
-    kept = [one for one in load if keep(one, left_out)]
+    kept = [exchange for exchange in load if keep(exchange, left_out)]
     return PageLoad(
         exchanges=kept,
         document=document,
         first=redirects_to(document, led_by(load))[0]
         if document is not None
-        else next(one for one in (*load, *recording.exchanges) if urlsplit(one.url).scheme in HTTP),
+        else next(
+            exchange for exchange in (*load, *recording.exchanges) if urlsplit(exchange.url).scheme in HTTP
+        ),
         load_us=None if page is None else page.load_us,
         left_out=+left_out,
     )
@@ -118,69 +122,74 @@ def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
             starts.setdefault(exchange.page, exchange.started_s)
     if not starts:
         return [recording.exchanges]
-    listed = {one.id: place for place, one in enumerate(recording.pages)}
+    listed = {page.id: place for place, page in enumerate(recording.pages)}
     groups: dict[str, list[RecordedExchange]] = {
         name: [] for name in sorted(starts, key=lambda name: listed.get(name, len(listed)))
     }
     loading = min(starts, key=lambda name: starts[name])
-    for one in recording.exchanges:
-        if one.page is not None and starts[one.page] >= starts[loading]:
-            loading = one.page
-        groups[one.page or loading].append(one)
+    for exchange in recording.exchanges:
+        if exchange.page is not None and starts[exchange.page] >= starts[loading]:
+            loading = exchange.page
+        groups[exchange.page or loading].append(exchange)
     return list(groups.values())
 
 
 def document_of(group: Sequence[RecordedExchange], page: Page | None = None) -> RecordedExchange | None:
     """The page's own document, by the strongest evidence: what the recorder names, its type,
     the page's URL, HTML, order."""
-    shown = [one for one in group if may_be_shown(one)]
+    shown = [exchange for exchange in group if may_be_shown(exchange)]
     title = None if page is None else bare(page.title)
     redirects = led_by(group)
     tests = (
-        lambda one: bool(one.is_document),
-        lambda one: one.resource_type == "document",
-        lambda one: any(bare(before.url) == title for before in redirects_to(one, redirects)),
-        lambda one: "html" in one.mime_type and begins_page(one, group),
-        lambda one: not any(word in one.mime_type for word in NEVER_SHOWN) and begins_page(one, group),
+        lambda exchange: bool(exchange.is_document),
+        lambda exchange: exchange.resource_type == "document",
+        lambda exchange: any(bare(before.url) == title for before in redirects_to(exchange, redirects)),
+        lambda exchange: "html" in exchange.mime_type and begins_page(exchange, group),
+        lambda exchange: (
+            not any(word in exchange.mime_type for word in NEVER_SHOWN) and begins_page(exchange, group)
+        ),
     )
-    return next((one for test in tests for one in shown if test(one)), None)
+    return next((exchange for test in tests for exchange in shown if test(exchange)), None)
 
 
-def begins_page(one: RecordedExchange, group: Sequence[RecordedExchange]) -> bool:
+def begins_page(document: RecordedExchange, group: Sequence[RecordedExchange]) -> bool:
     """Whether nothing before a document is part of another:
     a page's own document may be missing in a recording."""
-    earlier = itertools.takewhile(lambda each: each is not one, group)
+    earlier = itertools.takewhile(lambda each: each is not document, group)
     return not any(
-        each.referer and bare(each.referer) != bare(one.url) and kind_of(each) in PARTS for each in earlier
+        each.referer and bare(each.referer) != bare(document.url) and kind_of(each) in PARTS
+        for each in earlier
     )
 
 
-def may_be_shown(one: RecordedExchange) -> bool:
+def may_be_shown(exchange: RecordedExchange) -> bool:
     """Whether a browser could show a response as a page."""
     return (
-        one.status not in (0, 101, 204)
-        and one.method in ("GET", "POST")
-        and urlsplit(one.url).scheme in HTTP
-        and not one.is_redirect
+        exchange.status not in (0, 101, 204)
+        and exchange.method in ("GET", "POST")
+        and urlsplit(exchange.url).scheme in HTTP
+        and not exchange.is_redirect
     )
 
 
 def led_by(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
     """The redirect that led to each exchange that a redirect led to, by the exchange's id()."""
-    found: dict[int, RecordedExchange] = {}
+    leading: dict[int, RecordedExchange] = {}
     awaited: dict[str, RecordedExchange] = {}
-    for one in group:
-        before = one.redirected_from or awaited.pop(bare(one.url), None)
+    for exchange in group:
+        before = exchange.redirected_from or awaited.pop(bare(exchange.url), None)
         if before is not None:
-            found[id(one)] = before
-        if one.is_redirect and one.location:
-            awaited[bare(one.location)] = one
-    return found
+            leading[id(exchange)] = before
+        if exchange.is_redirect and exchange.location:
+            awaited[bare(exchange.location)] = exchange
+    return leading
 
 
-def redirects_to(one: RecordedExchange, redirects: dict[int, RecordedExchange]) -> list[RecordedExchange]:
+def redirects_to(
+    exchange: RecordedExchange, redirects: dict[int, RecordedExchange]
+) -> list[RecordedExchange]:
     """The redirects that led to an exchange, the first one first, and itself."""
-    chain = [one]
+    chain = [exchange]
     while (before := redirects.get(id(chain[0]))) is not None and before not in chain:
         chain.insert(0, before)
     return chain
@@ -191,25 +200,25 @@ def cut(
 ) -> Sequence[RecordedExchange]:
     """The exchanges of the first load."""
     document_seen = False
-    for index, one in enumerate(exchanges):
-        silence = one.started_s - exchanges[index - 1].started_s if index else 0.0
-        is_far = one.started_s - exchanges[0].started_s > LONGEST_LOAD_S
-        if is_far or (document_seen and (one.begins_load or (by_silence and silence > NEW_LOAD_GAP_S))):
+    for index, exchange in enumerate(exchanges):
+        silence = exchange.started_s - exchanges[index - 1].started_s if index else 0.0
+        is_far = exchange.started_s - exchanges[0].started_s > LONGEST_LOAD_S
+        if is_far or (document_seen and (exchange.begins_load or (by_silence and silence > NEW_LOAD_GAP_S))):
             left_out["later_load_dropped"] = len(exchanges) - index
             return exchanges[:index]
-        document_seen = document_seen or (may_be_shown(one) and kind_of(one) == "document")
+        document_seen = document_seen or (may_be_shown(exchange) and kind_of(exchange) == "document")
     return exchanges
 
 
-def keep(one: RecordedExchange, left_out: collections.Counter[str]) -> bool:
+def keep(exchange: RecordedExchange, left_out: collections.Counter[str]) -> bool:
     """True if the exchange crossed the network and can be replayed."""
     reasons = {
-        "not_http_dropped": urlsplit(one.url).scheme not in HTTP,
-        "connect_dropped": one.method == "CONNECT",
-        "cached_dropped": one.is_cached,
-        "internal_redirect_dropped": one.is_internal,
-        "no_response_dropped": not one.status,
-        "upgrade_dropped": one.status == 101,
+        "not_http_dropped": urlsplit(exchange.url).scheme not in HTTP,
+        "connect_dropped": exchange.method == "CONNECT",
+        "cached_dropped": exchange.is_cached,
+        "internal_redirect_dropped": exchange.is_internal,
+        "no_response_dropped": not exchange.status,
+        "upgrade_dropped": exchange.status == 101,
     }
     reason = next((reason for reason, holds in reasons.items() if holds), None)
     if reason:
@@ -222,36 +231,36 @@ def find_parents(kept: Sequence[RecordedExchange], main: int | None) -> list[tup
 
     `main` is the document's index.
     """
-    place = {id(one): index for index, one in enumerate(kept)}
+    place = {id(exchange): index for index, exchange in enumerate(kept)}
     redirects = led_by(kept)
     by_url: dict[str, int] = {}
     parents: list[tuple[int | None, str]] = []
-    for index, one in enumerate(kept):
-        redirect = place.get(id(redirects.get(id(one))))
+    for index, exchange in enumerate(kept):
+        redirect = place.get(id(redirects.get(id(exchange))))
         if redirect is None and index == main and index and kept[index - 1].is_redirect:
             redirect = index - 1  # one whose target was not recorded
-        parents.append(parent(one, main=main or 0, index=index, redirect=redirect, by_url=by_url))
-        by_url[bare(one.url)] = index
+        parents.append(parent(exchange, main=main or 0, index=index, redirect=redirect, by_url=by_url))
+        by_url[bare(exchange.url)] = index
     return parents
 
 
 def parent(
-    one: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
+    exchange: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
 ) -> tuple[int | None, str]:
     """The parent of an exchange and its evidence, by the strongest evidence available."""
     if redirect is not None:
         return redirect, "redirect"
     if index <= main:
         return None, "start"
-    for how, url in (("initiator", one.initiator), ("referer", one.referer)):
+    for how, url in (("initiator", exchange.initiator), ("referer", exchange.referer)):
         if url and bare(url) in by_url:
             return by_url[bare(url)], how
     return main, "guess"
 
 
-def kind_of(one: RecordedExchange) -> str:
+def kind_of(exchange: RecordedExchange) -> str:
     """The resource type, by the browser's type or else by the media type."""
-    if one.resource_type:
-        return RESOURCE_TYPES.get(one.resource_type, "other")
-    kind = next((kind for word, kind in MEDIA_TYPES if word in one.mime_type), "other")
-    return "fetch" if kind == "document" and one.status == 204 else kind
+    if exchange.resource_type:
+        return RESOURCE_TYPES.get(exchange.resource_type, "other")
+    kind = next((kind for word, kind in MEDIA_TYPES if word in exchange.mime_type), "other")
+    return "fetch" if kind == "document" and exchange.status == 204 else kind

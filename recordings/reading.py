@@ -71,18 +71,18 @@ def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
     Entries whose values cannot be true are left out and counted; with `strict` they are an error.
     """
     name, content = name_and_content(path)
-    found = read_content(content, kind, name=name)
-    if strict and found.odd:
-        number, reason = found.odd[0]
+    recording = read_content(content, kind, name=name)
+    if strict and recording.odd:
+        number, reason = recording.odd[0]
         raise RecordingError(f"{name}: entry {number}: {reason}")
-    load = usable_load(found, name)
+    load = usable_load(recording, name)
     return RecordedFile(
         name=name,
         sha256=hashlib.sha256(content).hexdigest(),
         kind=kind,
-        tool=found.tool,
-        browser=found.browser,
-        started_at=started_at(found, load),
+        tool=recording.tool,
+        browser=recording.browser,
+        started_at=started_at(recording, load),
         load=load,
     )
 
@@ -174,7 +174,7 @@ def form_of(document: object) -> str | None:
             return TRACE
         return CDP if isinstance(document.get("events"), list) else None
     if isinstance(document, list):
-        events = [cdp.unwrapped(one) for one in document]
+        events = [cdp.unwrapped(event) for event in document]
         if any(isinstance(event.get("method"), str) for event in events):
             return CDP
         return TRACE if any("ph" in event and "ts" in event for event in events) else None

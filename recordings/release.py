@@ -101,13 +101,13 @@ File = TypeVar("File", bound=DatedFile)
 
 def by_month(files: Iterable[File]) -> dict[str, list[File]]:
     """Files by the month of their first request, YYYY-MM, in the order of the months; each content once."""
-    found: dict[str, list[File]] = collections.defaultdict(list)
+    months: dict[str, list[File]] = collections.defaultdict(list)
     seen = set()
-    for one in sorted(files, key=lambda file: (file.day, file.name, file.sha256)):
-        if one.sha256 not in seen:
-            seen.add(one.sha256)
-            found[one.day[:7]].append(one)
-    return dict(found)
+    for file in sorted(files, key=lambda file: (file.day, file.name, file.sha256)):
+        if file.sha256 not in seen:
+            seen.add(file.sha256)
+            months[file.day[:7]].append(file)
+    return dict(months)
 
 
 def content_of(
@@ -206,13 +206,13 @@ def total(counters: Iterable[collections.Counter[str]]) -> collections.Counter[s
 
 
 def rules(
-    found: Mapping[str, int], meanings: Mapping[str, str], *, inferred: frozenset[str] | set[str]
+    requests: Mapping[str, int], meanings: Mapping[str, str], *, inferred: frozenset[str] | set[str]
 ) -> dict[str, Any]:
     """Requests by rule with the rule's meaning, and the share that an inferring rule decided."""
-    every = sum(found.values())
+    every = sum(requests.values())
     return {
-        "share": round(sum(found.get(rule, 0) for rule in inferred) / every, 4) if every else None,
-        "requests": {rule: found.get(rule, 0) for rule in meanings},
+        "share": round(sum(requests.get(rule, 0) for rule in inferred) / every, 4) if every else None,
+        "requests": {rule: requests.get(rule, 0) for rule in meanings},
         "rules": dict(meanings),
     }
 

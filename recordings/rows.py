@@ -59,13 +59,15 @@ def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | No
     groups, rules = connections_of(kept)
     parents = find_parents(kept, load.main)
     connections = [
-        connection_row(number, place, [kept[one] for one in group], base_us)
+        connection_row(number, place, [kept[entry] for entry in group], base_us)
         for place, group in enumerate(groups, start=1)
     ]
     responses = response_rows(number, kept, groups, parents, base_us)
     addressed = [row for row in connections if row["remote_address"] is not None]
     trips = fastest(addressed, {row["id"]: row["round_trip_us"] for row in addressed})
-    add_delays(connections, responses, trips, [round(1e6 * one.started_s) - base_us for one in kept])
+    add_delays(
+        connections, responses, trips, [round(1e6 * exchange.started_s) - base_us for exchange in kept]
+    )
     return PageRows(
         site=site_row(number, load.host),
         visit=visit_row(load, number, started_at),
@@ -130,9 +132,9 @@ def visit_row(load: PageLoad, number: int, started_at: datetime.datetime | None)
 def connection_row(visit: int, number: int, own: Sequence[RecordedExchange], base_us: int) -> Row:
     """A connection, from its exchanges in the order of the requests."""
     first = own[0]
-    opener = next((one.times for one in own if one.times.opened is not None), first.times)
+    opener = next((exchange.times for exchange in own if exchange.times.opened is not None), first.times)
     protocol = protocol_of(first)
-    ends = [one.times.last_byte for one in own if one.times.last_byte is not None]
+    ends = [exchange.times.last_byte for exchange in own if exchange.times.last_byte is not None]
     trip = None
     if protocol != "h3" and opener.opened is not None and opener.connected is not None:
         trip = opener.connected - opener.opened
@@ -142,7 +144,7 @@ def connection_row(visit: int, number: int, own: Sequence[RecordedExchange], bas
         "id": number,
         "host": first.host,
         "port": port_of(first),
-        "remote_address": next((one.address for one in own if one.address), None),
+        "remote_address": next((exchange.address for exchange in own if exchange.address), None),
         "protocol": protocol,
         "tls_version": "unknown" if urlsplit(first.url).scheme == "https" else None,
         "response_count": len(own),
@@ -168,7 +170,7 @@ def response_rows(
         for position, place in enumerate(group, start=1)
     }
     rows = []
-    for place, (one, (above, how)) in enumerate(zip(kept, parents, strict=True)):
+    for place, (exchange, (above, how)) in enumerate(zip(kept, parents, strict=True)):
         leading = None if above is None else above + 1
         rows.append(
             {
@@ -178,21 +180,21 @@ def response_rows(
                 **places[place],
                 "initiator_id": None if how == "redirect" else leading,
                 "redirected_from_id": leading if how == "redirect" else None,
-                "method": one.method,
-                "scheme": urlsplit(one.url).scheme,
-                "host": one.host,
-                "protocol": protocol_of(one),
-                "resource_type": kind_of(one),
-                "status": one.status,
-                "mime_type": one.mime_type or None,
-                "content_encoding": one.headers.get("content-encoding"),
+                "method": exchange.method,
+                "scheme": urlsplit(exchange.url).scheme,
+                "host": exchange.host,
+                "protocol": protocol_of(exchange),
+                "resource_type": kind_of(exchange),
+                "status": exchange.status,
+                "mime_type": exchange.mime_type or None,
+                "content_encoding": exchange.headers.get("content-encoding"),
                 "from_cache": False,
-                **dataclasses.asdict(one.sizes),
-                "request_sent_us": since(base_us, one.times.sent),
-                "first_byte_us": since(base_us, one.times.first_byte),
-                "last_byte_us": since(base_us, one.times.last_byte),
-                **freshness(one),
-                "request_body_bytes": one.request_body_bytes or None,
+                **dataclasses.asdict(exchange.sizes),
+                "request_sent_us": since(base_us, exchange.times.sent),
+                "first_byte_us": since(base_us, exchange.times.first_byte),
+                "last_byte_us": since(base_us, exchange.times.last_byte),
+                **freshness(exchange),
+                "request_body_bytes": exchange.request_body_bytes or None,
             }
         )
     return rows
@@ -232,11 +234,11 @@ def browser_delays(
     return after_last, after_first
 
 
-def freshness(one: RecordedExchange) -> dict[str, Any]:
+def freshness(exchange: RecordedExchange) -> dict[str, Any]:
     """What the header says of reuse by a cache; null if no header was recorded."""
-    if not one.headers:
+    if not exchange.headers:
         return dict.fromkeys(http_caching.COLUMNS)
-    return dataclasses.asdict(http_caching.read(one.status, one.headers))
+    return dataclasses.asdict(http_caching.read(exchange.status, exchange.headers))
 
 
 def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], collections.Counter[str]]:
@@ -246,35 +248,35 @@ def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], c
     """
     groups: dict[tuple[Hashable, ...], list[int]] = collections.defaultdict(list)
     rules: collections.Counter[str] = collections.Counter()
-    unnamed = [place for place, one in enumerate(kept) if not one.connection]
-    for place, one in enumerate(kept):
-        if one.connection:
-            groups[NAMED, one.connection, protocol_of(one)].append(place)
+    unnamed = [place for place, exchange in enumerate(kept) if not exchange.connection]
+    for place, exchange in enumerate(kept):
+        if exchange.connection:
+            groups[NAMED, exchange.connection, protocol_of(exchange)].append(place)
             rules[NAMED] += 1
-    traffic = rebuild(requests(kept, unnamed)) if unnamed else Traffic([], {}, {})
+    traffic = rebuild(network_requests(kept, unnamed)) if unnamed else Traffic([], {}, {})
     for number, connection in enumerate(traffic.connections):
         groups["rebuilt", number] = sorted(request.entry for request in connection.requests)
     rules.update(traffic.rules.values())
     return sorted(groups.values()), rules
 
 
-def requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[Request]:
+def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[Request]:
     """The exchanges at these places as requests whose connections can be rebuilt."""
-    base_us = round(1e6 * min(one.started_s for one in kept))
-    found = []
+    base_us = round(1e6 * min(exchange.started_s for exchange in kept))
+    requests = []
     for place in places:
-        one = kept[place]
-        began, times = round(1e6 * one.started_s), one.times
+        exchange = kept[place]
+        began, times = round(1e6 * exchange.started_s), exchange.times
         opened = None if times.connected is None or times.sent is None else times.opened
-        found.append(
+        requests.append(
             Request(
                 entry=place,
                 began_us=max(0, began - base_us),
-                origin=(urlsplit(one.url).scheme, one.host, port_of(one)),
-                address=one.address or None,
-                protocol=protocol_of(one),
-                is_secure=urlsplit(one.url).scheme == "https",
-                is_anonymous=kind_of(one) == "font",
+                origin=(urlsplit(exchange.url).scheme, exchange.host, port_of(exchange)),
+                address=exchange.address or None,
+                protocol=protocol_of(exchange),
+                is_secure=urlsplit(exchange.url).scheme == "https",
+                is_anonymous=kind_of(exchange) == "font",
                 dns_us=between(began, opened),
                 connect_us=between(opened, times.sent),
                 ssl_us=None if opened is None else between(times.connected, times.sent),
@@ -282,12 +284,12 @@ def requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[Re
                 receive_us=between(times.first_byte, times.last_byte),
             )
         )
-    return found
+    return requests
 
 
-def protocol_of(one: RecordedExchange) -> str | None:
+def protocol_of(exchange: RecordedExchange) -> str | None:
     """The protocol's ALPN name; None if it is unknown. SPDY, from which HTTP/2 was made, counts as HTTP/2."""
-    return alpn("h2" if one.protocol == "spdy" else one.protocol)
+    return alpn("h2" if exchange.protocol == "spdy" else exchange.protocol)
 
 
 def alpn(protocol: str) -> str | None:

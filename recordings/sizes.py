@@ -138,17 +138,21 @@ def content_length(headers: Mapping[str, str]) -> int | None:
     return int(value) if not others and value.isascii() and value.isdigit() and len(value) < 16 else None
 
 
-def sizes_of(one: Evidence) -> Sizes:
+def sizes_of(evidence: Evidence) -> Sizes:
     """The sizes of a response by what its recording says of it."""
-    if not one.status:
+    if not evidence.status:
         return Sizes()
-    if one.is_cached:
+    if evidence.is_cached:
         return unknown(FROM_CACHE)
-    if one.total:
-        found = of_redirect(one, one.total) if one.is_redirect else of_total(one, one.total)
+    if evidence.total:
+        sizes = (
+            of_redirect(evidence, evidence.total)
+            if evidence.is_redirect
+            else of_total(evidence, evidence.total)
+        )
     else:
-        found = of_parts(one)
-    return dataclasses.replace(found, decoded_bytes=decoded_bytes(one, found))
+        sizes = of_parts(evidence)
+    return dataclasses.replace(sizes, decoded_bytes=decoded_bytes(evidence, sizes))
 
 
 def unknown(reason: str, *, body: int | None = None) -> Sizes:
@@ -168,57 +172,66 @@ def known(wire: int, *, body: int | None, basis: str = COUNTED, is_complete: boo
     )
 
 
-def decoded_bytes(one: Evidence, found: Sizes) -> int | None:
+def decoded_bytes(evidence: Evidence, sizes: Sizes) -> int | None:
     """The body after decompression, which is the body itself unless it was compressed; None if unknown."""
-    if found.wire_bytes_unknown == CONTRADICTORY:
+    if sizes.wire_bytes_unknown == CONTRADICTORY:
         return None
-    return (one.decoded or None) if one.is_encoded and found.body_bytes != 0 else found.body_bytes
+    return (evidence.decoded or None) if evidence.is_encoded and sizes.body_bytes != 0 else sizes.body_bytes
 
 
-def of_redirect(one: Evidence, total: int) -> Sizes:
+def of_redirect(evidence: Evidence, total: int) -> Sizes:
     """Sizes of a redirect, of which Chrome's DevTools count the header: the body is as Content-Length states.
 
     Where the header's own size shows that the total holds the body as well, the total is that of both.
     """
-    length = one.length
-    is_whole = one.protocol in TEXTUAL and one.header and total >= one.header + (length or 0)
+    length = evidence.length
+    is_whole = evidence.protocol in TEXTUAL and evidence.header and total >= evidence.header + (length or 0)
     if not length or is_whole:
-        return known(total, body=length, is_complete=one.is_complete)
-    return known(total + length, body=length, basis=DERIVED, is_complete=one.is_complete)
+        return known(total, body=length, is_complete=evidence.is_complete)
+    return known(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
 
 
-def of_total(one: Evidence, total: int) -> Sizes:
+def of_total(evidence: Evidence, total: int) -> Sizes:
     """Sizes of a response whose header and body were counted together; the split may stay unknown."""
-    if one.is_bodiless:
-        return known(total, body=0, is_complete=one.is_complete)
-    if one.is_complete is False:
-        body = None if one.body is None or one.body > total else one.body
-        if body is not None and not one.is_encoded and body < (one.decoded or 0):
+    if evidence.is_bodiless:
+        return known(total, body=0, is_complete=evidence.is_complete)
+    if evidence.is_complete is False:
+        body = None if evidence.body is None or evidence.body > total else evidence.body
+        if body is not None and not evidence.is_encoded and body < (evidence.decoded or 0):
             return unknown(CONTRADICTORY)  # the page saw more than was counted
         return known(total, body=body, is_complete=False)
-    length = one.length
+    length = evidence.length
     if length is None:
-        return known(total, body=body_in(one, total), is_complete=one.is_complete)
-    if 0 < length <= total < length + one.least_header:
+        return known(total, body=body_in(evidence, total), is_complete=evidence.is_complete)
+    if 0 < length <= total < length + evidence.least_header:
         return unknown(CONTRADICTORY)  # the body alone: no header is that short
     if total >= length:
         body = length if total - length <= header_at_most(length) else None
-        return known(total, body=body, is_complete=one.is_complete)
-    if one.decoded is not None and one.decoded >= length:
+        return known(total, body=body, is_complete=evidence.is_complete)
+    if evidence.decoded is not None and evidence.decoded >= length:
         # The page saw all of it: a cached body that the server confirmed by 304,
         # or a part of it from a cache.
-        return known(total, body=0 if total <= HEADER_AT_MOST else None, is_complete=one.is_complete)
-    header = one.header if one.protocol in TEXTUAL and one.header and one.header <= total else None
+        return known(total, body=0 if total <= HEADER_AT_MOST else None, is_complete=evidence.is_complete)
+    header = (
+        evidence.header
+        if evidence.protocol in TEXTUAL and evidence.header and evidence.header <= total
+        else None
+    )
     return known(total, body=None if header is None else total - header, is_complete=False)
 
 
-def body_in(one: Evidence, total: int) -> int | None:
+def body_in(evidence: Evidence, total: int) -> int | None:
     """The body's part of a total, without a Content-Length to tell it; None if nothing else does."""
-    seen = one.decoded
-    if not one.is_encoded and seen is not None:
-        return seen if one.least_header <= total - seen <= header_at_most(seen) else None
-    if one.protocol in TEXTUAL and not one.is_chunked and one.header and one.header <= total:
-        return total - one.header
+    seen = evidence.decoded
+    if not evidence.is_encoded and seen is not None:
+        return seen if evidence.least_header <= total - seen <= header_at_most(seen) else None
+    if (
+        evidence.protocol in TEXTUAL
+        and not evidence.is_chunked
+        and evidence.header
+        and evidence.header <= total
+    ):
+        return total - evidence.header
     return None
 
 
@@ -227,20 +240,20 @@ def header_at_most(body: int) -> int:
     return HEADER_AT_MOST + body // FRAMING_SHARE
 
 
-def of_parts(one: Evidence) -> Sizes:
+def of_parts(evidence: Evidence) -> Sizes:
     """Sizes of a response whose header and body were stated apart, or can be derived."""
-    header = (one.header or one.header_text) if one.protocol in TEXTUAL else None
+    header = (evidence.header or evidence.header_text) if evidence.protocol in TEXTUAL else None
     try:
-        found = Body(0, 0) if one.is_bodiless else body_of(one)
+        body = Body(0, 0) if evidence.is_bodiless else body_of(evidence)
     except Contradiction:
         return unknown(CONTRADICTORY)
-    if header is None or found.framed is None:  # a compressed header, or chunks without their framing
-        return unknown(NOT_RECORDED, body=found.size)
+    if header is None or body.framed is None:  # a compressed header, or chunks without their framing
+        return unknown(NOT_RECORDED, body=body.size)
     return known(
-        header + found.framed,
-        body=found.size,
-        basis=STATED if found.is_stated and one.header else DERIVED,
-        is_complete=False if one.is_complete is False else None,
+        header + body.framed,
+        body=body.size,
+        basis=STATED if body.is_stated and evidence.header else DERIVED,
+        is_complete=False if evidence.is_complete is False else None,
     )
 
 
@@ -259,31 +272,31 @@ class Body:
     """False if it is derived from Content-Length."""
 
 
-def body_of(one: Evidence) -> Body:
+def body_of(evidence: Evidence) -> Body:
     """The body as the producer states it, else as Content-Length does; Contradiction if they are at odds.
 
     Without a Content-Length, a body that is not compressed is compared with its decoded size.
     """
-    length, stated = one.length, one.body
+    length, stated = evidence.length, evidence.body
     if stated is None:
-        size = None if one.is_complete is False else length
+        size = None if evidence.is_complete is False else length
         return Body(size, size, is_stated=False)
-    if stated == 0 and (one.decoded or length):
+    if stated == 0 and (evidence.decoded or length):
         return Body(None, None)  # producers write 0 for an unknown size as well
-    without_header = stated - one.header if one.header and stated > one.header else None
-    truth = length if length is not None else None if one.is_encoded else one.decoded
+    without_header = stated - evidence.header if evidence.header and stated > evidence.header else None
+    truth = length if length is not None else None if evidence.is_encoded else evidence.decoded
     if truth:
         if truth in (stated, without_header):
-            return Body(truth, None if one.is_chunked else truth)
-        if one.is_chunked and stated > truth:
+            return Body(truth, None if evidence.is_chunked else truth)
+        if evidence.is_chunked and stated > truth:
             return Body(truth, stated)
         raise Contradiction
-    if (stated and length == 0) or (one.is_encoded and stated == one.decoded):
+    if (stated and length == 0) or (evidence.is_encoded and stated == evidence.decoded):
         raise Contradiction  # of another response, or after decompression
-    if one.holds_header:
+    if evidence.holds_header:
         if without_header is None:
             raise Contradiction
         stated = without_header
-    if one.is_chunked:
-        return Body(None, stated) if one.has_framing else Body(stated, None)
+    if evidence.is_chunked:
+        return Body(None, stated) if evidence.has_framing else Body(stated, None)
     return Body(stated, stated)

@@ -22,7 +22,7 @@ from releases.catalogue import (
     listed,
     read_version,
 )
-from releases.descriptions.history import dated, told
+from releases.descriptions.history import add_date, version_history
 from releases.descriptions.write import describe
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import connected, crawl_column, reading, table_of
@@ -81,8 +81,8 @@ def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
 def detached(engine: Engine, crawl_id: int) -> list[str]:
     """Tables whose partition of the crawl is detached (storage/partitions.py)."""
     with engine.connect() as connection:
-        there = attached(connection, crawl_id)
-    return [name for name in DETACHABLE if name not in there]
+        partitions = attached(connection, crawl_id)
+    return [name for name in DETACHABLE if name not in partitions]
 
 
 def build(
@@ -118,7 +118,7 @@ def build(
             f"{' and '.join(lacking)} are detached"
         )
     chosen = version if version is not None else newest_version(root, name)
-    history = told(root, name, version=chosen, reason=reason)
+    history = version_history(root, name, version=chosen, reason=reason)
     with writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()
@@ -133,7 +133,7 @@ def build(
 
 def newest_version(root: Path, name: CrawlName) -> int:
     """The highest existing version, including damaged and withdrawn ones; 1 if there is none."""
-    return max((one.version for one in listed(root) if one.crawl == name), default=1)
+    return max((release.version for release in listed(root) if release.crawl == name), default=1)
 
 
 @contextlib.contextmanager
@@ -145,9 +145,9 @@ def writing(root: Path) -> Iterator[None]:
         raise ReleaseError(str(exc)) from exc
     except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as exc:
         number = getattr(exc, "errno", None)
-        said = os.strerror(number) if number else str(exc).split("\n", 1)[0]
+        problem = os.strerror(number) if number else str(exc).split("\n", 1)[0]
         raise ReleaseError(
-            f"the release cannot be written below {root} ({said}); nothing was left: "
+            f"the release cannot be written below {root} ({problem}); nothing was left: "
             "make room there and build again"
         ) from exc
 
@@ -254,9 +254,9 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
     A version that is there keeps its authors: it can be built again after the
     operator's CITATION.cff changed.
     """
-    there = read_version(place)
-    authors = there.manifest.authors if isinstance(there, Release) else manifest.authors
-    manifest = dataclasses.replace(manifest, history=dated(manifest.history, folder), authors=authors)
+    existing = read_version(place)
+    authors = existing.manifest.authors if isinstance(existing, Release) else manifest.authors
+    manifest = dataclasses.replace(manifest, history=add_date(manifest.history, folder), authors=authors)
     describe(folder, manifest, like=place)
     manifest = dataclasses.replace(manifest, files=sums_now(folder))
     seal(folder, manifest.facts)
@@ -280,21 +280,21 @@ def _publish(built: Release, place: Path) -> Built:
 
 def _same(built: Release, place: Path) -> Release:
     """The existing release at `place` if it equals the built one; ReleaseError otherwise."""
-    there, version = read_version(place), built.version
-    if isinstance(there, Withdrawn):
+    existing, version = read_version(place), built.version
+    if isinstance(existing, Withdrawn):
         raise ReleaseError(
             f"version {version} of {built.crawl} is withdrawn: "
             f"build it anew with --version {version + 1} --reason"
         )
-    broken = [MANIFEST] if isinstance(there, Damaged) else broken_sums(place)
-    if broken or isinstance(there, Damaged):
+    broken = [MANIFEST] if isinstance(existing, Damaged) else broken_sums(place)
+    if broken or isinstance(existing, Damaged):
         raise ReleaseError(
             f"{place} is damaged ({', '.join(broken)}): restore it from a copy, "
             "or move it away and build again"
         )
-    if there.checksum != built.checksum:
+    if existing.checksum != built.checksum:
         raise ReleaseError(
             f"version {version} of {built.crawl} is released and would not be the same now;"
             f" a release is never changed: build it anew with --version {version + 1} --reason"
         )
-    return there
+    return existing

@@ -108,12 +108,13 @@ class Manifest:
         """Parse the output of `to_json`; ReleaseError if it is malformed."""
         try:
             facts: dict[str, Any] = json.loads(text)
-            history = tuple(Edition(**one) for one in facts["history"])
+            history = tuple(Edition(**edition) for edition in facts["history"])
             authors, recorded_by = (
-                tuple(Author(**one) for one in facts.get(name, ())) for name in ("authors", "recorded_by")
+                tuple(Author(**author) for author in facts.get(name, ()))
+                for name in ("authors", "recorded_by")
             )
             crawl = CrawlName(**facts["crawl"])
-            found = cls(
+            manifest = cls(
                 **{
                     **facts,
                     "crawl": crawl,
@@ -122,13 +123,15 @@ class Manifest:
                     "recorded_by": recorded_by,
                 }
             )
-            if not all(isinstance(table, dict) for table in (found.rows, found.files, found.packets)):
+            if not all(
+                isinstance(table, dict) for table in (manifest.rows, manifest.files, manifest.packets)
+            ):
                 raise ReleaseError(
                     "not a manifest of a release: its rows, its files or its packets are not a table"
                 )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
             raise ReleaseError(f"not a manifest of a release: {exc}") from exc
-        return found
+        return manifest
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -158,10 +161,10 @@ class Release:
         if not is_recorded(self.crawl.kind):
             return None
         try:
-            found: dict[str, Any] = json.loads((self.path / RECORDING).read_text(encoding="utf-8"))
+            recording: dict[str, Any] = json.loads((self.path / RECORDING).read_text(encoding="utf-8"))
         except (OSError, ValueError) as exc:
             raise ReleaseError(f"{self.path / RECORDING} is damaged or missing: {exc}") from exc
-        return found
+        return recording
 
     @property
     def checksum(self) -> str:
@@ -177,7 +180,7 @@ class Damaged:
     path: Path
     crawl: CrawlName
     version: int
-    said: str
+    problem: str
     """One line that says what is wrong and what to do."""
 
 
@@ -192,8 +195,8 @@ class Withdrawn:
 
 def release_folders(root: Path) -> list[Path]:
     """Folders of versions below `root`, sorted by path and then by version; their content is not read."""
-    found = root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*")
-    named = [(folder.parent, number, folder) for folder in found if (number := _number(folder)) is not None]
+    folders = root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*")
+    named = [(folder.parent, number, folder) for folder in folders if (number := _number(folder)) is not None]
     return [folder for *_, folder in sorted(named)]
 
 
@@ -211,8 +214,8 @@ def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
 def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
     """Months of a crawl's year that have a release which differs in nothing but the month;
     damaged and withdrawn ones do not count."""
-    found = (one.crawl for one in listed(root) if isinstance(one, Release))
-    months = {one.month for one in found if dataclasses.replace(one, month=crawl.month) == crawl}
+    crawls = (release.crawl for release in listed(root) if isinstance(release, Release))
+    months = {other.month for other in crawls if dataclasses.replace(other, month=crawl.month) == crawl}
     return tuple(sorted(month for month in months if month[:4] == crawl.month[:4]))
 
 
@@ -232,19 +235,19 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
         release = read_release(folder)
     except ReleaseError as exc:
         reraise_exhaustion(exc)
-        return Damaged(path=folder, crawl=crawl, version=version, said=str(exc))
+        return Damaged(path=folder, crawl=crawl, version=version, problem=str(exc))
     if (release.crawl, release.version) != (crawl, version):
-        said = (
+        problem = (
             f"{folder / MANIFEST} is of {release.crawl} version {release.version}: "
             "restore the release from a copy"
         )
-        return Damaged(path=folder, crawl=crawl, version=version, said=said)
+        return Damaged(path=folder, crawl=crawl, version=version, problem=problem)
     return release
 
 
 def releases(root: Path) -> Iterator[Release]:
     """Every version below `root` with a readable manifest; damaged and withdrawn ones are left out."""
-    return (one for one in listed(root) if isinstance(one, Release))
+    return (release for release in listed(root) if isinstance(release, Release))
 
 
 def read_release(path: Path) -> Release:
@@ -263,19 +266,23 @@ def find_release(root: Path, crawl: str) -> Release:
     `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an
     older version, which may have been superseded for a reason.
     """
-    found = [one for one in listed(root) if not isinstance(one, Withdrawn) and one.crawl.is_named(crawl)]
-    names = sorted({str(one.crawl) for one in found})
+    matching = [
+        release
+        for release in listed(root)
+        if not isinstance(release, Withdrawn) and release.crawl.is_named(crawl)
+    ]
+    names = sorted({str(release.crawl) for release in matching})
     if not names:
         raise ReleaseError(
             f"no release of crawl {crawl!r} in {root}; `firstflight release list` shows what there is"
         )
     if len(names) > 1:
         raise ReleaseError(f"{crawl!r} names {len(names)} releases: {', '.join(names)}")
-    return intact(found[-1])
+    return intact(matching[-1])
 
 
-def intact(one: Release | Damaged) -> Release:
+def intact(release: Release | Damaged) -> Release:
     """The release; ReleaseError if it is damaged."""
-    if isinstance(one, Damaged):
-        raise ReleaseError(one.said)
-    return one
+    if isinstance(release, Damaged):
+        raise ReleaseError(release.problem)
+    return release

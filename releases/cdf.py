@@ -186,8 +186,8 @@ def load_cdfs(folder: Path) -> dict[str, Cdf]:
     OSError or ValueError if they cannot be read."""
     facts = json.loads((folder / "cdfs.json").read_text(encoding="utf-8"))
     sizes, cumulative = (np.load(folder / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in ARRAYS)
-    found, end = {}, 0
+    cdfs, end = {}, 0
     for measure, steps, unknown in facts:
         begin, end = end, end + steps
-        found[measure] = Cdf(sizes=sizes[begin:end], cumulative=cumulative[begin:end], unknown=unknown)
-    return found
+        cdfs[measure] = Cdf(sizes=sizes[begin:end], cumulative=cumulative[begin:end], unknown=unknown)
+    return cdfs

@@ -133,9 +133,9 @@ def pooled_shares(release: Release, asked: Asked) -> Iterator[Share]:
         rows = database.execute(
             f"{query} WHERE responses IS NOT NULL GROUP BY responses, visit_id ORDER BY ALL"
         )
-        found = rows.fetchall()
+        counted = rows.fetchall()
     for responses in asked.responses:
-        own = [row[1:] for row in found if row[0] == responses]
+        own = [row[1:] for row in counted if row[0] == responses]
         if len(own) < LEAST_SITES:
             continue
         counts, whole, parts = (
@@ -190,8 +190,8 @@ def values_by_site(release: Release, names: Mapping[int, str], asked: Asked) -> 
             "site": pa.array(list(names.values()), pa.string()),
         }
         database.register("named", pa.table(named))
-        found = database.sql(query).to_arrow_table().to_pylist()
-    return {(row.pop("responses"), row.pop("site")): row for row in found}
+        rows = database.sql(query).to_arrow_table().to_pylist()
+    return {(row.pop("responses"), row.pop("site")): row for row in rows}
 
 
 def changes(before: Values, after: Values, asked: Asked) -> Iterator[Change]:

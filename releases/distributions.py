@@ -37,8 +37,8 @@ def compute(folder: Path) -> pa.Table:
     with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as database:
         rows = database.read_parquet(str(folder / "item.parquet"), hive_partitioning=False)
         rows.filter("page_kind = 'home'").create_view("home_item")
-        found: pa.Table = database.sql(STEPS).to_arrow_table()
-    return found.cast(DISTRIBUTION)
+        steps: pa.Table = database.sql(STEPS).to_arrow_table()
+    return steps.cast(DISTRIBUTION)
 
 
 def share_intervals(
@@ -67,14 +67,14 @@ def share_intervals(
                 wholes.append(np.broadcast_to(known[:, np.newaxis], fitting.shape))
     if not names:
         return {}
-    found = ratio_intervals(
+    intervals = ratio_intervals(
         np.concatenate(parts, axis=1),
         np.concatenate(wholes, axis=1),
         confidence=confidence,
         replicates=replicates,
         seed=seed,
     )
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, intervals, strict=True))
 
 
 def counts_by_site(

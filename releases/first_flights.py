@@ -207,7 +207,7 @@ def iw_limited(
     }
     rtt_us, connected_us = connection.rtt_us, connection.connected_us
     if limited or rtt_us is None or connected_us is None:  # their effect on the window is unknown
-        return limited | {one.id: None for one in begun}
+        return limited | {response.id: None for response in begun}
     sender = _Sender(
         iw=iw,
         mss=mss,
@@ -218,10 +218,10 @@ def iw_limited(
     )
     sender.acknowledge()  # the client's Finished acknowledges the TLS flight: Chromium sends no request before it  # noqa: E501
     extra = connection.extra_bytes
-    for one in begun:
-        sender.begin(one)
-        limited[one.id] = None if sender.cwnd is None else sender.cwnd <= iw
-        sender.send(one, _total((connection.payload_bytes(one.wire_bytes), extra)))
+    for response in begun:
+        sender.begin(response)
+        limited[response.id] = None if sender.cwnd is None else sender.cwnd <= iw
+        sender.send(response, _total((connection.payload_bytes(response.wire_bytes), extra)))
         extra = 0
     return limited
 
@@ -229,7 +229,7 @@ def iw_limited(
 def _begun(responses: Iterable[Response]) -> list[Response]:
     """Responses of which a byte arrived, in the order of their first bytes."""
     arrived = [response for response in responses if response.first_byte_us is not None]
-    return sorted(arrived, key=lambda one: (_arrival(one), one.id))
+    return sorted(arrived, key=lambda response: (_arrival(response), response.id))
 
 
 def _arrival(response: Response) -> int:

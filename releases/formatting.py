@@ -225,7 +225,10 @@ def visible_text(text: str) -> str:
     >>> visible_text("evil\u202emoc.knab\x1b[2J") == "evil\ufffdmoc.knab\ufffd[2J"
     True
     """
-    return "".join("\ufffd" if unicodedata.category(one) in UNSEEN and one != "\n" else one for one in text)
+    return "".join(
+        "\ufffd" if unicodedata.category(character) in UNSEEN and character != "\n" else character
+        for character in text
+    )
 
 
 def in_ascii(text: str) -> str:
@@ -236,8 +239,8 @@ def in_ascii(text: str) -> str:
     '-1 234 ms, p10-p90, Godel???'
     """
     spelt = unicodedata.normalize("NFKD", text.translate(ASCII))
-    kept = "".join(one for one in spelt if not unicodedata.combining(one))
-    return "".join(one if one == "\n" or " " <= one <= "~" else "?" for one in kept)
+    kept = "".join(character for character in spelt if not unicodedata.combining(character))
+    return "".join(character if character == "\n" or " " <= character <= "~" else "?" for character in kept)
 
 
 def stated(value: float | None, unit: str = "") -> str:

@@ -19,7 +19,7 @@ from releases.build import (
     writing,
 )
 from releases.catalogue import RECORDING, Manifest
-from releases.descriptions.history import told
+from releases.descriptions.history import version_history
 from releases.strata.party import list_version
 from schema.authors import Author
 from schema.crawls import CrawlName
@@ -55,7 +55,7 @@ def write_imported(
     (crawl,) = tables["crawl"]
     name = name_in(crawl)
     chosen = version if version is not None else newest_version(root, name)
-    history = told(root, name, version=chosen, reason=reason)
+    history = version_history(root, name, version=chosen, reason=reason)
     with writing(root), staging(root) as stage:
         folder = stage / "release"
         folder.mkdir()

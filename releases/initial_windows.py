@@ -91,11 +91,11 @@ def window_distributions(database: duckdb.DuckDBPyConnection) -> dict[Kind, Wind
     `database` has the views of `releases.measures.open_tables`.
     `all` is the mean of the other two by their connections.
     """
-    found: dict[Kind, dict[Bounds | None, int]] = {}
+    counts: dict[Kind, dict[Bounds | None, int]] = {}
     for is_tls, least, most, count in database.execute(SEEN).fetchall():
         bounds = None if least is None else (least, most)
-        found.setdefault("tls" if is_tls else "clear", {})[bounds] = count
-    apart = {name: distribution(counts) for name, counts in sorted(found.items())}
+        counts.setdefault("tls" if is_tls else "clear", {})[bounds] = count
+    apart = {name: distribution(counts) for name, counts in sorted(counts.items())}
     return apart | ({"all": _together(list(apart.values()))} if apart else {})
 
 
@@ -149,14 +149,14 @@ def _innermost(counts: Iterable[Bounds]) -> list[Bounds]:
     """Intervals from a lower bound to the next upper one with no other bound between:
     the likeliest shares lie in these alone."""
     ends = [(_number(bound), is_upper) for bounds in counts for is_upper, bound in enumerate(bounds)]
-    found: list[Bounds] = []
+    intervals: list[Bounds] = []
     begin = 1.0
     for bound, is_upper in sorted(set(ends)):
         if not is_upper:
             begin = bound
-        elif not found or begin > found[-1][0]:
-            found.append((int(begin), None if math.isinf(bound) else int(bound)))
-    return found
+        elif not intervals or begin > intervals[-1][0]:
+            intervals.append((int(begin), None if math.isinf(bound) else int(bound)))
+    return intervals
 
 
 def _together(parts: Sequence[WindowDistribution]) -> WindowDistribution:

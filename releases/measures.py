@@ -166,7 +166,9 @@ def _flight_items(
             if flight is not None:
                 yield "first_flights", visit_id, flight.size_bytes, connection.id, None
                 yield "first_flights_after_tls", visit_id, flight.answer_bytes, connection.id, None
-            sizes = {one.id: one.full_bytes for one in own if one.is_complete is not False}
+            sizes = {
+                response.id: response.full_bytes for response in own if response.is_complete is not False
+            }
             for response_id, limited in iw_limited(connection, own, iw=MODEL_IW, mss=MODEL_MSS).items():
                 if limited is not False and response_id in sizes:
                     size = sizes[response_id] if limited else None

@@ -77,5 +77,5 @@ def _one_line(what: str) -> Iterator[None]:
     try:
         yield
     except adbc_driver_manager.Error as exc:
-        said = " ".join(str(exc).split())
-        raise ReleaseError(f"PostgreSQL stopped answering while {what} was read: {said}") from exc
+        problem = " ".join(str(exc).split())
+        raise ReleaseError(f"PostgreSQL stopped answering while {what} was read: {problem}") from exc

@@ -84,12 +84,12 @@ def withdraw(url: str, folder: Path, *, place: Path) -> bool:
     shown = _without_options(url)
     try:
         store, root = fs.FileSystem.from_uri(url)
-        there = posixpath.join(root, place.as_posix())
-        found = store.get_file_info(fs.FileSelector(there, allow_not_found=True))
-        others = [one.path for one in found if one.base_name != TOMBSTONE]
+        target = posixpath.join(root, place.as_posix())
+        files = store.get_file_info(fs.FileSelector(target, allow_not_found=True))
+        others = [file.path for file in files if file.base_name != TOMBSTONE]
         if not others:
             return False
-        with store.open_output_stream(posixpath.join(there, TOMBSTONE)) as taken:
+        with store.open_output_stream(posixpath.join(target, TOMBSTONE)) as taken:
             taken.write((folder / TOMBSTONE).read_bytes())
         # The manifest first: without it the folder is no release.
         for path in sorted(others, key=lambda path: posixpath.basename(path) != MANIFEST):

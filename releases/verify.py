@@ -40,7 +40,7 @@ class Check:
 
     name: str
     holds: bool
-    said: str
+    evidence: str
     """The evidence, in one line."""
 
 
@@ -126,7 +126,7 @@ def _readable(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
     try:
         return Check(name, *check())
     except UNREADABLE as exc:
-        return Check(name, holds=False, said=_first_line(exc))
+        return Check(name, holds=False, evidence=_first_line(exc))
 
 
 def _first_line(exc: BaseException) -> str:
@@ -139,9 +139,9 @@ def _columns(release: Release) -> tuple[bool, str]:
     declared = {name: released_schema(name, kind) for name in released_tables()}
     wrong = []
     for table, schema in (declared | {"distribution": DISTRIBUTION, "item": ITEM}).items():
-        found = pq.read_schema(release.file(table))
-        same = found.equals(schema, check_metadata=False)
-        documented = all((field.metadata or {}).get(b"comment") for field in found)
+        stored = pq.read_schema(release.file(table))
+        same = stored.equals(schema, check_metadata=False)
+        documented = all((field.metadata or {}).get(b"comment") for field in stored)
         if not (same and documented):
             wrong.append(table)
     return (
@@ -151,13 +151,13 @@ def _columns(release: Release) -> tuple[bool, str]:
 
 
 def _rows(release: Release) -> tuple[bool, str]:
-    found = {table: pq.read_metadata(release.file(table)).num_rows for table in release.manifest.rows}
-    return _compared(found, release.manifest.rows, "in the files", "in the manifest")
+    rows = {table: pq.read_metadata(release.file(table)).num_rows for table in release.manifest.rows}
+    return _compared(rows, release.manifest.rows, "in the files", "in the manifest")
 
 
 def _packets(release: Release) -> tuple[bool, str]:
-    found = packets_of(release.file("connection"))
-    return _compared(found, release.manifest.packets, "in the file", "in the manifest")
+    packets = packets_of(release.file("connection"))
+    return _compared(packets, release.manifest.packets, "in the file", "in the manifest")
 
 
 def _recording(release: Release) -> tuple[bool, str]:
@@ -166,19 +166,21 @@ def _recording(release: Release) -> tuple[bool, str]:
     except ReleaseError as exc:
         return False, str(exc)
     lacking = [name for name in ("source", "limits", "inferred", "null_columns") if not stated.get(name)]
-    said = (
+    evidence = (
         f"recording.json lacks {', '.join(lacking)}"
         if lacking
         else f"{len(stated['limits'])} limits are stated"
     )
-    return not lacking, said
+    return not lacking, evidence
 
 
-def _compared(found: dict[str, int], expected: dict[str, int], here: str, there: str) -> tuple[bool, str]:
+def _compared(
+    counts: dict[str, int], expected: dict[str, int], here: str, elsewhere: str
+) -> tuple[bool, str]:
     wrong = [
-        f"{table}: {found.get(table, 0):,} {here}, {rows:,} {there}"
+        f"{table}: {counts.get(table, 0):,} {here}, {rows:,} {elsewhere}"
         for table, rows in expected.items()
-        if found.get(table, 0) != rows
+        if counts.get(table, 0) != rows
     ]
     return not wrong, "; ".join(wrong) or ", ".join(f"{table} {rows:,}" for table, rows in expected.items())
 
@@ -189,15 +191,15 @@ def _against_database(release: Release, engine: Engine) -> Check:
         with engine.connect() as connection:
             crawl = find_crawl(connection, str(release.manifest.crawl))
     except CrawlNotFound as exc:
-        return Check(name, holds=False, said=f"{exc}; --offline leaves this out")
+        return Check(name, holds=False, evidence=f"{exc}; --offline leaves this out")
     gone = detached(engine, crawl.id)
     rows = {
         table: count
         for table, count in release.manifest.rows.items()
         if table not in {"distribution", "item", *gone}
     }
-    holds, said = _compared(count_rows(engine, crawl.id), rows, "in PostgreSQL", "in the manifest")
-    return Check(name, holds=holds, said=said + "".join(f", {table} detached" for table in gone))
+    holds, evidence = _compared(count_rows(engine, crawl.id), rows, "in PostgreSQL", "in the manifest")
+    return Check(name, holds=holds, evidence=evidence + "".join(f", {table} detached" for table in gone))
 
 
 def _unique_keys() -> dict[str, str]:

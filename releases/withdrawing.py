@@ -16,7 +16,7 @@ from releases import parquet
 from releases.build import finish, packets_of, write_computed
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
 from releases.descriptions.documents import SNAPSHOTS
-from releases.descriptions.history import continued
+from releases.descriptions.history import extend_history
 from releases.measures import MEMORY
 from releases.observations import table_of
 from releases.strata.party import list_version
@@ -83,7 +83,7 @@ def without_site(
             files=sums_now(folder),
             packets=packets_of(folder / "connection.parquet"),
             public_suffix_list=list_version(),
-            history=continued(release.manifest, version=version, reason=SAID),
+            history=extend_history(release.manifest, version=version, reason=SAID),
         )
         return finish(folder, manifest, place, signer=signer).release
 

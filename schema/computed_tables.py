@@ -13,12 +13,12 @@ def fields(columns: dict[str, str]) -> list[pa.Field]:
     >>> fields({"size_bytes int64?": "size in bytes"})
     [pyarrow.Field<size_bytes: int64>]
     """
-    made = []
+    declared = []
     for column, comment in columns.items():
         name, kind = column.split()
         arrow = pa.type_for_alias(kind.rstrip("?"))
-        made.append(pa.field(name, arrow, nullable=kind.endswith("?"), metadata={"comment": comment}))
-    return made
+        declared.append(pa.field(name, arrow, nullable=kind.endswith("?"), metadata={"comment": comment}))
+    return declared
 
 
 MEASURES: dict[str, str] = {

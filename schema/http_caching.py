@@ -79,10 +79,10 @@ def read_directives(text: str) -> dict[str, str]:
     >>> read_directives('Max-Age="60", ext="a, no-store", max-age=5')
     {'max-age': '60', 'ext': 'a, no-store'}
     """
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for name, quoted, plain in DIRECTIVE.findall(text.lower()):
-        found.setdefault(name, quoted or plain)
-    return found
+        directives.setdefault(name, quoted or plain)
+    return directives
 
 
 def read_lifetime(
@@ -94,13 +94,13 @@ def read_lifetime(
     """
     if "max-age" in directives:
         return "max-age", read_seconds(directives["max-age"]) or 0
-    made = read_date(headers.get("date"))
+    date = read_date(headers.get("date"))
     if "expires" in headers:
         ends = read_date(headers["expires"])
-        return "expires", 0 if ends is None else None if made is None else seconds_between(made, ends)
+        return "expires", 0 if ends is None else None if date is None else seconds_between(date, ends)
     changed = read_date(headers.get("last-modified"))
-    if status in HEURISTIC_STATUSES and made and changed:
-        return "heuristic", int(HEURISTIC_SHARE * seconds_between(changed, made))
+    if status in HEURISTIC_STATUSES and date and changed:
+        return "heuristic", int(HEURISTIC_SHARE * seconds_between(changed, date))
     return "none", None
 
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 FILE = Path(__file__).with_suffix(".json")
 
 TYPES: Mapping[str, pa.DataType] = {
-    str(one): one
-    for one in (
+    str(kind): kind
+    for kind in (
         pa.int16(),
         pa.int32(),
         pa.int64(),

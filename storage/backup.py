@@ -65,10 +65,10 @@ def restore(url: str, copy: Path) -> None:
     """
     try:
         with psycopg.connect(url) as connection:
-            found = connection.execute(TABLES).fetchone()
+            row = connection.execute(TABLES).fetchone()
     except psycopg.Error as exc:
         raise BackupFailed(str(exc)) from exc
-    if found != (0,):
+    if row != (0,):
         raise BackupFailed("the database has tables: a backup can only be restored into an empty database")
     pipe = subprocess.PIPE
     read = [str(programs() / "pg_restore"), "--no-owner", "--file=-", str(copy)]
@@ -97,8 +97,8 @@ def restore(url: str, copy: Path) -> None:
 
 
 def _failed(program: str, process: subprocess.Popen[bytes]) -> BackupFailed:
-    said = process.stderr.read() if process.stderr else b""
-    return BackupFailed(f"{program}: {' '.join(said.decode(errors='replace').split())[-300:]}")
+    output = process.stderr.read() if process.stderr else b""
+    return BackupFailed(f"{program}: {' '.join(output.decode(errors='replace').split())[-300:]}")
 
 
 def _environment(url: str) -> dict[str, str]:

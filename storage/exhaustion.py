@@ -19,10 +19,10 @@ def is_exhaustion(exc: BaseException) -> bool:
     (True, False)
     """
     return any(
-        isinstance(one, Exhausted)
-        or getattr(one, "errno", None) in NONE_LEFT
-        or os.strerror(errno.EMFILE) in str(one)  # DuckDB's and Arrow's errors have no number
-        for one in _chain(exc)
+        isinstance(error, Exhausted)
+        or getattr(error, "errno", None) in NONE_LEFT
+        or os.strerror(errno.EMFILE) in str(error)  # DuckDB's and Arrow's errors have no number
+        for error in _chain(exc)
     )
 
 

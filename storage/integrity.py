@@ -69,13 +69,13 @@ class Invariant:
 
 def check(connection: Connection, crawl: Crawl) -> Iterator[Invariant]:
     """Check every invariant of a crawl whose tables are attached."""
-    there = attached(connection, crawl.id)
-    lacking = {model.__tablename__ for model in OBSERVATIONS} - there.keys() - set(DETACHABLE)
+    partitions = attached(connection, crawl.id)
+    lacking = {model.__tablename__ for model in OBSERVATIONS} - partitions.keys() - set(DETACHABLE)
     yield Invariant("its partitions are attached", len(lacking))
     if crawl.sealed_at is not None:
-        found = connection.scalar(text(UNGUARDED), {"partitions": list(there.values())})
-        yield Invariant("what is sealed refuses to be written", found or 0)
-    gone = [name for name in DETACHABLE if name not in there]
+        guard = connection.scalar(text(UNGUARDED), {"partitions": list(partitions.values())})
+        yield Invariant("what is sealed refuses to be written", guard or 0)
+    gone = [name for name in DETACHABLE if name not in partitions]
     for name, query in INVARIANTS.items():
         if not lacking and not any(f"FROM {table}" in query or f"JOIN {table}" in query for table in gone):
             counted = connection.scalar(text(f"SELECT count(*) {query}"), {"crawl_id": crawl.id})  # our own

@@ -67,7 +67,7 @@ def seal_partitions(connection: Connection, crawl_id: int) -> None:
 
 def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
     """The attached partitions of a crawl, by table."""
-    found = connection.execute(
+    rows = connection.execute(
         text(
             "SELECT parent.relname, child.relname FROM pg_inherits JOIN pg_class AS parent ON parent.oid = "
             "inhparent JOIN pg_class AS child ON child.oid = inhrelid WHERE child.relname = ANY(:names) AND "
@@ -75,7 +75,7 @@ def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
         ),
         {"names": [partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS]},
     )
-    return {parent: child for parent, child in found}  # noqa: C416  # rows, not pairs, to mypy
+    return {parent: child for parent, child in rows}  # noqa: C416  # rows, not pairs, to mypy
 
 
 def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
@@ -91,8 +91,8 @@ def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
 def detach_partitions(connection: Connection, crawl_id: int) -> list[str]:
     """Detach a crawl's large partitions, which remain as separate tables; their names."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
-    there = attached(connection, crawl_id)
-    found = [(table, there[table]) for table in DETACHABLE if table in there]
-    for table, partition in found:
+    partitions = attached(connection, crawl_id)
+    detachable = [(table, partitions[table]) for table in DETACHABLE if table in partitions]
+    for table, partition in detachable:
         connection.execute(text(f"ALTER TABLE {table} DETACH PARTITION {partition}"))
-    return [partition for _, partition in found]
+    return [partition for _, partition in detachable]

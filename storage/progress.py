@@ -135,12 +135,12 @@ def write_progress(folder: Path, progress: Progress) -> None:
 def read_progress(folder: Path) -> list[Progress]:
     """Progress of all crawls, sealed ones included, sorted by name; damaged files are skipped,
     since their crawler replaces them."""
-    found = []
+    stages = []
     for path in folder.glob("*.json"):
         with contextlib.suppress(OSError):
             state = path.stat()
-            found.append(_read(path, state.st_mtime_ns, state.st_ino))
-    return sorted((one for one in found if one is not None), key=lambda one: one.crawl.encode())
+            stages.append(_read(path, state.st_mtime_ns, state.st_ino))
+    return sorted((stage for stage in stages if stage is not None), key=lambda stage: stage.crawl.encode())
 
 
 @functools.lru_cache(maxsize=512)

@@ -28,15 +28,15 @@ def locked_folder(above: Path, *, prefix: str) -> Iterator[Path]:
     folder with the prefix counts as abandoned.
     """
     _sweep(above, prefix)
-    made = Path(tempfile.mkdtemp(prefix=f".new{prefix}", dir=above))
-    folder = above / made.name.removeprefix(".new")
-    handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+    unlocked = Path(tempfile.mkdtemp(prefix=f".new{prefix}", dir=above))
+    folder = above / unlocked.name.removeprefix(".new")
+    handle = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        made.rename(folder)
+        unlocked.rename(folder)
         yield folder
     finally:
-        for left in (made, folder):
+        for left in (unlocked, folder):
             shutil.rmtree(left, ignore_errors=True)
         os.close(handle)
 

@@ -31,15 +31,15 @@ class Signature:
     """The result of checking a folder's signature."""
 
     kind: Literal["unsigned", "good", "bad"]
-    said: str = ""
+    detail: str = ""
     """The signer if the signature is good; the reason if it is bad."""
 
     def __str__(self) -> str:
         """The result in words."""
         return {
             "unsigned": "unsigned",
-            "good": f"signed by {self.said}",
-            "bad": f"bad signature: {self.said}",
+            "good": f"signed by {self.detail}",
+            "bad": f"bad signature: {self.detail}",
         }[self.kind]
 
 
@@ -62,8 +62,8 @@ def faults(folder: Path, allowed_signers: Path) -> list[str]:
 
     A missing signature is no fault.
     """
-    found = state(folder, allowed_signers)
-    return broken_sums(folder) + ([str(found)] if found.kind == "bad" else [])
+    verified = state(folder, allowed_signers)
+    return broken_sums(folder) + ([str(verified)] if verified.kind == "bad" else [])
 
 
 def _judge(signed: Path, signature: Path, allowed_signers: Path) -> Signature:
@@ -71,9 +71,9 @@ def _judge(signed: Path, signature: Path, allowed_signers: Path) -> Signature:
         return Signature("bad", f"no signer is known: {allowed_signers} is missing")
     named = ["-f", str(allowed_signers), "-s", str(signature)]
     try:
-        found = _ssh_keygen(["-Y", "find-principals", *named])
-        principals = found.stdout.decode(errors="replace").splitlines()
-        if found.returncode or not principals:
+        signers = _ssh_keygen(["-Y", "find-principals", *named])
+        principals = signers.stdout.decode(errors="replace").splitlines()
+        if signers.returncode or not principals:
             return Signature("bad", f"its key is not among the signers of {allowed_signers}")
         checked = _ssh_keygen(["-Y", "verify", "-n", NAMESPACE, "-I", principals[0], *named], signed)
     except FileNotFoundError:
@@ -95,13 +95,13 @@ class Signer:
         """Sign a folder's SHA256SUMS; SigningFailed unless the result is a good signature."""
         with put_file_in_place(folder / SIGNATURE, beside=folder) as signature:
             signature.write_bytes(self._signature(folder / SUMS))
-            found = _judge(folder / SUMS, signature, self.allowed_signers)
-            if found.kind != "good":
+            verified = _judge(folder / SUMS, signature, self.allowed_signers)
+            if verified.kind != "good":
                 raise SigningFailed(
-                    f"{found.said}; to make {self.key} a signer, add the line `NAME@DOMAIN KEY` with its "
-                    f"public key to {self.allowed_signers}"
+                    f"{verified.detail}; to make {self.key} a signer, add the line `NAME@DOMAIN KEY` "
+                    f"with its public key to {self.allowed_signers}"
                 )
-        return found
+        return verified
 
     def _signature(self, signed: Path) -> bytes:
         try:
@@ -137,5 +137,5 @@ def _ssh_keygen(arguments: list[str], signed: Path | None = None) -> subprocess.
         )
 
 
-def _last_line(said: bytes) -> str:
-    return (said.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+def _last_line(output: bytes) -> str:
+    return (output.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]

@@ -49,14 +49,14 @@ def staging(parent: Path) -> Iterator[Path]:
 def put_in_place(folder: Path) -> Iterator[Path]:
     """A new folder that replaces `folder` when the block ends without an exception."""
     with staging(folder.parent) as stage:
-        made, old = stage / NEW / folder.name, stage / OLD / folder.name
-        made.mkdir(parents=True)
-        made.chmod(0o755)  # regardless of the umask: the service may run as another user
+        new, old = stage / NEW / folder.name, stage / OLD / folder.name
+        new.mkdir(parents=True)
+        new.chmod(0o755)  # regardless of the umask: the service may run as another user
         old.parent.mkdir()
-        yield made
+        yield new
         if folder.exists():
             folder.rename(old)
-        made.rename(folder)
+        new.rename(folder)
 
 
 @contextlib.contextmanager
@@ -67,17 +67,17 @@ def put_new(folder: Path) -> Iterator[Path]:
     The check and the renaming are one step of the file system: of two processes one fails.
     """
     with staging(folder.parent) as stage:
-        made = stage / folder.name
-        made.mkdir()
-        yield made
-        for path in [*made.rglob("*"), made]:
+        new = stage / folder.name
+        new.mkdir()
+        yield new
+        for path in [*new.rglob("*"), new]:
             if path.is_symlink():
                 continue
             if path.is_dir():
                 path.chmod(0o755)  # regardless of the umask: the service may run as another user
             flush(path)
         try:
-            made.rename(folder)
+            new.rename(folder)
         except OSError as exc:
             if exc.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise

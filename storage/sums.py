@@ -103,8 +103,8 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     except RecursionError as exc:
         raise ValueError(f"{folder / MANIFEST} is nested too deeply") from exc
     match facts:
-        case {"files": dict()} as found:
-            return dict(found)
+        case {"files": dict()} as manifest:
+            return dict(manifest)
     raise ValueError(f"{folder / MANIFEST} is no manifest: it lists no files")
 
 
@@ -143,11 +143,11 @@ def misstated(folder: Path) -> list[str]:
     except (OSError, ValueError) as exc:
         reraise_exhaustion(exc)
         return [SUMS]
-    there = {name for name in _names(folder) if (folder / name).is_file() or name not in sums}
+    present = {name for name in _names(folder) if (folder / name).is_file() or name not in sums}
     try:
         files = manifest_of(folder)["files"] | {MANIFEST: sha256(folder / MANIFEST)}
     except (OSError, ValueError) as exc:
         reraise_exhaustion(exc)
         files = {**sums, MANIFEST: None}
-    sound = {name for name, checksum in sums.items() if name in there and files.get(name) == checksum}
-    return sorted({*sums, *files, *there} - sound - {*UNSUMMED})
+    sound = {name for name, checksum in sums.items() if name in present and files.get(name) == checksum}
+    return sorted({*sums, *files, *present} - sound - {*UNSUMMED})

@@ -60,7 +60,7 @@ def months(year: int) -> list[str]:
 def year_of(connection: Connection, year: int, *, series: str = SERIES) -> Year:
     """Read the crawls of a year from the database."""
     device, vantage, arm, kind = series.split(".")
-    found: list[tuple[str, datetime.datetime | None]] = [
+    days: list[tuple[str, datetime.datetime | None]] = [
         (month, sealed_at)
         for month, sealed_at in connection.execute(
             select(Crawl.month, Crawl.sealed_at)
@@ -69,4 +69,4 @@ def year_of(connection: Connection, year: int, *, series: str = SERIES) -> Year:
             .order_by(Crawl.month)
         )
     ]
-    return Year(year, series, {month: sealed_at is not None for month, sealed_at in found})
+    return Year(year, series, {month: sealed_at is not None for month, sealed_at in days})

@@ -100,7 +100,7 @@ def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
             for one in own
         ],
         flags=[
-            OutsideFlag(date=one.date, clients=list(one.clients), said=one.said)
+            OutsideFlag(date=one.date, clients=list(one.clients), said=one.text)
             for one in BREAKS
             if one.date in held
         ],

@@ -35,7 +35,7 @@ def quality(crawl: CrawlName) -> str:
 
 def signed(signature: Signature) -> str:
     """A signature in words; for a bad one without the reason, which would reveal details of the machine."""
-    return {"good": f"signed by {signature.said}", "bad": "bad signature"}.get(signature.kind, "unsigned")
+    return {"good": f"signed by {signature.detail}", "bad": "bad signature"}.get(signature.kind, "unsigned")
 
 
 def citation(version: Version) -> str:
@@ -45,7 +45,7 @@ def citation(version: Version) -> str:
 
 def signer(volume: Volume) -> str | None:
     """Name of the signer; None unless the signature is good."""
-    return volume.signature.said if volume.signature.kind == "good" else None
+    return volume.signature.detail if volume.signature.kind == "good" else None
 
 
 def provenance(request: Request, version: Version) -> Provenance:

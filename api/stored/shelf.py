@@ -39,7 +39,7 @@ class Volume:
     @property
     def facts(self) -> tuple[object, ...]:
         """Everything that answers say about it; not its location."""
-        signer = self.signature.said if self.signature.kind == "good" else ""
+        signer = self.signature.detail if self.signature.kind == "good" else ""
         return (
             self.checksum,
             sorted(self.files.items()),

@@ -36,7 +36,7 @@ def addresses(
     asked = dict.fromkeys(others, True)
     for path, states_html in _candidates(app, examples):
         asked[path] = states_html
-    found: dict[bytes, str] = {}
+    by_content: dict[bytes, str] = {}
     for path, must_answer in asked.items():
         answer = client.get(path, headers=AS_A_BROWSER)
         is_there = answer.status_code == HTTPStatus.OK
@@ -45,8 +45,8 @@ def addresses(
                 f"{path} answers {answer.status_code}: give its route an example that is there"
             )
         if is_there and answer.headers["content-type"].startswith("text/html"):
-            found.setdefault(answer.content, answer.url.raw_path.decode("ascii"))
-    return [*found.values(), NOWHERE]
+            by_content.setdefault(answer.content, answer.url.raw_path.decode("ascii"))
+    return [*by_content.values(), NOWHERE]
 
 
 def _candidates(app: FastAPI, examples: Mapping[str, str]) -> Iterator[tuple[str, bool]]:

@@ -54,8 +54,8 @@ def opened(browser: Browser, client: TestClient, path: str) -> Iterator[Page]:
             outside.append(url)
             route.abort()
             return
-        found = client.get(url.removeprefix(ORIGIN), headers=AS_A_BROWSER)
-        route.fulfill(status=found.status_code, headers=dict(found.headers), body=found.content)
+        response = client.get(url.removeprefix(ORIGIN), headers=AS_A_BROWSER)
+        route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.content)
 
     page = browser.new_page()
     page.route(lambda url: not url.startswith("data:"), answer)

@@ -154,22 +154,22 @@ def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     call = [*FIRSTFLIGHT, "serve", "--port", str(port)]
-    found = []
+    rows = []
     with process(call, folder / "log", **environment), launched() as browser:
         until_it_answers(f"{address}/")
         for path in paths:
             load(browser, address + path)  # the service has the answer in memory from here on
             done = [load(browser, address + path) for _ in range(loads)]
             medians = {
-                field.name: statistics.median(getattr(one, field.name) for one in done)
+                field.name: statistics.median(getattr(load, field.name) for load in done)
                 for field in dataclasses.fields(Load)
             }
-            found.append({"path": path, **medians})
+            rows.append({"path": path, **medians})
             print(
                 f"{path}: {medians['page_bytes'] / 1000:.0f} kB, {medians['first_paint_ms']:.0f} ms",
                 flush=True,
             )
-    return found
+    return rows
 
 
 def section(facts: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ STORE = "s3://bucket/releases"
 """The folder of releases in the page's recipes."""
 
 
-def coverage(found: Sequence[Release]) -> dict[str, Any]:
+def coverage(releases: Sequence[Release]) -> dict[str, Any]:
     """Seconds of the ways to the shares that fit; BenchError if their counts differ."""
     ways: dict[str, Callable[[Sequence[Release]], list[tuple[int, ...]]]] = {
         "bare": _bare,
@@ -43,7 +43,7 @@ def coverage(found: Sequence[Release]) -> dict[str, Any]:
         counts = {}
         for name, way in ways.items():
             began = time.monotonic()
-            counts[name] = way(found)
+            counts[name] = way(releases)
             seconds.setdefault(name, []).append(time.monotonic() - began)
         if len(set(map(tuple, counts.values()))) > 1:
             raise BenchError("the bare scans, the recipe, our views and the distributions count differently")
@@ -62,14 +62,14 @@ def coverage(found: Sequence[Release]) -> dict[str, Any]:
 
 def _ratio(taken: Sequence[float], beside: Sequence[float]) -> float:
     """Median over the runs of one way's time as a multiple of another's in the same run."""
-    return round(statistics.median(one / other for one, other in zip(taken, beside, strict=True)), 2)
+    return round(statistics.median(own / other for own, other in zip(taken, beside, strict=True)), 2)
 
 
 def _counts(column: str) -> str:
     return ", ".join(f"count(*) FILTER ({column} <= {iw * MSS_FIG1})" for iw in WINDOWS)
 
 
-def _bare(found: Sequence[Release], condition: str = "is_complete IS NOT FALSE") -> list[tuple[int, ...]]:
+def _bare(releases: Sequence[Release], condition: str = "is_complete IS NOT FALSE") -> list[tuple[int, ...]]:
     """Counts of each release by DuckDB alone over the column as it lies in the file,
     without what did not arrive whole."""
     with duckdb.connect(":memory:") as database:
@@ -78,25 +78,25 @@ def _bare(found: Sequence[Release], condition: str = "is_complete IS NOT FALSE")
                 f"SELECT count(wire_bytes), {_counts('wire_bytes')} FROM read_parquet(?, "  # noqa: S608
                 "hive_partitioning = false) "
                 f"WHERE {condition}",
-                [str(one.file("response"))],
+                [str(release.file("response"))],
             ).fetchall()[0]
-            for one in found
+            for release in releases
         ]
 
 
-def _bare_known(found: Sequence[Release]) -> list[tuple[int, ...]]:
+def _bare_known(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same, with sizes that are not known left out before they are compared, as our query does."""
-    return _bare(found, "is_complete IS NOT FALSE AND wire_bytes IS NOT NULL")
+    return _bare(releases, "is_complete IS NOT FALSE AND wire_bytes IS NOT NULL")
 
 
-def raw_counts(found: Sequence[Release]) -> list[tuple[int, ...]]:
+def raw_counts(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same counts by our views of a release: of its final visits, without what did not arrive whole."""
     query = (
         f"SELECT count(*), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole "  # noqa: S608
         "AND wire_bytes IS NOT NULL"
     )
     with open_database() as database:
-        return [row for one in found for row in _rows(database, one, query)]
+        return [row for release in releases for row in _rows(database, release, query)]
 
 
 ENDS_IN = f"least((wire_bytes + {MSS_FIG1 - 1}) // {MSS_FIG1}, {max(WINDOWS) + 1})"
@@ -104,7 +104,7 @@ ENDS_IN = f"least((wire_bytes + {MSS_FIG1 - 1}) // {MSS_FIG1}, {max(WINDOWS) + 1
 those beyond the largest window are one."""
 
 
-def _bare_by_segment(found: Sequence[Release]) -> list[tuple[int, ...]]:
+def _bare_by_segment(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same counts by DuckDB alone over the file, each response counted once,
     by the segment in which it ends."""
     with duckdb.connect(":memory:") as database:
@@ -114,10 +114,10 @@ def _bare_by_segment(found: Sequence[Release]) -> list[tuple[int, ...]]:
                     f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, "  # noqa: S608
                     "hive_partitioning = false) "
                     "WHERE is_complete IS NOT FALSE AND wire_bytes IS NOT NULL GROUP BY segment",
-                    [str(one.file("response"))],
+                    [str(release.file("response"))],
                 ).fetchall()
             )
-            for one in found
+            for release in releases
         ]
 
 
@@ -127,17 +127,17 @@ def _summed(ends: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     return sum(counts.values()), *(sum(n for segment, n in counts.items() if segment <= iw) for iw in WINDOWS)
 
 
-def counts_of_recipe(found: Sequence[Release]) -> list[tuple[int, ...]]:
+def counts_of_recipe(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same counts by the recipe of docs/recipes.md for raw rows, in one statement over all releases."""
     recipe = RECIPE.search(PAGE.read_text(encoding="utf-8"))
     if recipe is None:
         raise BenchError(f"{PAGE} has no recipe for raw rows")
-    folder = found[0].path.parents[len(found[0].crawl.path(Path(), version=1).parts) - 1]
+    folder = releases[0].path.parents[len(releases[0].crawl.path(Path(), version=1).parts) - 1]
     with duckdb.connect(":memory:") as database:
         rows = database.execute(recipe[1].replace(STORE, str(folder))).fetchall()
     fitting = {(month, iw): count for month, iw, count, _, _ in rows}
     known = {month: count for month, _, _, count, _ in rows}
-    months = [one.crawl.month for one in found]
+    months = [release.crawl.month for release in releases]
     return [(known[month], *(fitting[month, iw] for iw in WINDOWS)) for month in months]
 
 
@@ -146,7 +146,7 @@ def _rows(database: duckdb.DuckDBPyConnection, release: Release, query: str) -> 
     return database.execute(query).fetchall()
 
 
-def _distribution(found: Sequence[Release]) -> list[tuple[int, ...]]:
+def _distribution(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     """The same counts from the released distributions."""
-    cdfs = [read_cdfs(one.file("distribution"))["responses"] for one in found]
+    cdfs = [read_cdfs(release.file("distribution"))["responses"] for release in releases]
     return [(cdf.known, *(cdf.fit(iw, mss=MSS_FIG1).count for iw in WINDOWS)) for cdf in cdfs]

@@ -68,9 +68,9 @@ class Load:
         """Put the load on a URL; returns what wrk measured."""
         call = ["wrk", "--threads", "1", "--connections", str(self.clients), "--duration", f"{self.seconds}s"]
         call += ["--timeout", "30s", "--script", str(SCRIPT), address, "--", *arguments]
-        said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
-        found: dict[str, Any] = json.loads(said.splitlines()[-1])
-        return found | {"answers_per_second": round(found["answers"] / found["wall_s"], 1)}
+        output = subprocess.run(call, capture_output=True, text=True, check=True).stdout
+        figures: dict[str, Any] = json.loads(output.splitlines()[-1])
+        return figures | {"answers_per_second": round(figures["answers"] / figures["wall_s"], 1)}
 
 
 def items(seed: int) -> Iterator[pa.Table]:
@@ -85,7 +85,9 @@ def items(seed: int) -> Iterator[pa.Table]:
             "rank": pa.array((order % SITES + 1).astype(np.int32)),
             "page_kind": pa.repeat("home", len(sizes)),
         }
-        columns = [known[one.name] if one.name in known else pa.nulls(len(sizes), one.type) for one in ITEM]
+        columns = [
+            known[field.name] if field.name in known else pa.nulls(len(sizes), field.type) for field in ITEM
+        ]
         yield pa.table(columns, schema=ITEM)
 
 
@@ -149,9 +151,9 @@ def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
     ]
     with process(call, folder / "datasette.log") as pid, Memory(pid) as memory:
         until_it_answers(page)
-        found = load.put_on(f"http://127.0.0.1:{port}", "cached", "/bench/distribution", "")
+        figures = load.put_on(f"http://127.0.0.1:{port}", "cached", "/bench/distribution", "")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return {"version": version.split()[-1], "cached": found, "peak_mb": round(memory.peak_mb, 1)}
+    return {"version": version.split()[-1], "cached": figures, "peak_mb": round(memory.peak_mb, 1)}
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
@@ -170,7 +172,7 @@ def missed(facts: dict[str, Any]) -> list[str]:
             service[kind]["refused"] or service[kind]["failed"] for kind in ("cached", "cold")
         ),
     }
-    return [said for said, is_so in wrong.items() if is_so] + over_a_year.missed(facts)
+    return [miss for miss, is_so in wrong.items() if is_so] + over_a_year.missed(facts)
 
 
 def later_sections(facts: dict[str, Any]) -> str:
@@ -219,6 +221,6 @@ def main() -> int:
     print(json.dumps(facts, indent=2))
     print(later_sections(facts))
     print(write("service", facts), file=sys.stderr)
-    for said in missed(facts):
-        print(f"missed: {said}", file=sys.stderr)
+    for miss in missed(facts):
+        print(f"missed: {miss}", file=sys.stderr)
     return 1 if missed(facts) else 0

@@ -80,10 +80,10 @@ def missed(facts: dict[str, Any]) -> list[str]:
         f"a kept answer above {MOST_KEPT_MS:g} ms": facts["kept_ms"]["median"] > MOST_KEPT_MS,
         f"a site's history above {MOST_HISTORY_MS:g} ms": facts["history_ms"]["median"] > MOST_HISTORY_MS,
     }
-    return [said for said, is_so in wrong.items() if is_so]
+    return [miss for miss, is_so in wrong.items() if is_so]
 
 
-def answers(root: Path, folder: Path, found: Sequence[Release]) -> dict[str, Any]:
+def answers(root: Path, folder: Path, releases: Sequence[Release]) -> dict[str, Any]:
     """Milliseconds of the service's answers over the releases in the data folder `root`.
 
     `folder` is for its log and its cache.
@@ -98,18 +98,20 @@ def answers(root: Path, folder: Path, found: Sequence[Release]) -> dict[str, Any
         with Memory(pid) as preparing:
             until_it_answers(address)
             _until_checked(address)
-            until_prepared(prepared, pid, len(found))
+            until_prepared(prepared, pid, len(releases))
         prepared_s = time.monotonic() - began
         asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
-        pairs = list(zip(found, itertools.cycle(STRATA), strict=False))
-        others = list(zip(found, itertools.cycle(STRATA[1:]), strict=False))
-        sites = found[0].manifest.rows["visit"]
+        pairs = list(zip(releases, itertools.cycle(STRATA), strict=False))
+        others = list(zip(releases, itertools.cycle(STRATA[1:]), strict=False))
+        sites = releases[0].manifest.rows["visit"]
         hosts = [host_of(1 + number * sites // HOSTS) for number in range(HOSTS)]
-        first = [_ms(f"{asked}{one.crawl}&{stratum}") for one, stratum in pairs]
-        again = [_ms(f"{asked}{one.crawl}&{stratum}") for one, stratum in pairs]
-        another = [_ms(f"{asked}{one.crawl}&{stratum}&mss=1448") for one, stratum in pairs]
+        first = [_ms(f"{asked}{release.crawl}&{stratum}") for release, stratum in pairs]
+        again = [_ms(f"{asked}{release.crawl}&{stratum}") for release, stratum in pairs]
+        another = [_ms(f"{asked}{release.crawl}&{stratum}&mss=1448") for release, stratum in pairs]
         history = [_ms(f"{address}v1/sites/{host}") for host in hosts]
-        from_disk = [_ms_from_disk(prepared, f"{asked}{one.crawl}&{stratum}") for one, stratum in others]
+        from_disk = [
+            _ms_from_disk(prepared, f"{asked}{release.crawl}&{stratum}") for release, stratum in others
+        ]
         neighbours = [host_of(2 + number * sites // HOSTS) for number in range(HOSTS)]
         history_from_disk = [_ms_from_disk(prepared, f"{address}v1/sites/{host}") for host in neighbours]
     return {
@@ -158,8 +160,8 @@ def _ms(address: str) -> float:
 
 
 def _spread(values: Iterable[float]) -> dict[str, float]:
-    found = sorted(values)
-    return {"median": round(statistics.median(found), 1), "max": round(found[-1], 1)}
+    ordered = sorted(values)
+    return {"median": round(statistics.median(ordered), 1), "max": round(ordered[-1], 1)}
 
 
 def facts(*, responses: int) -> dict[str, Any]:
@@ -170,40 +172,40 @@ def facts(*, responses: int) -> dict[str, Any]:
         return bundled_release(dataclasses.replace(settings, data_dir=YEARS / "recorded"))
 
     root = YEARS / str(responses)
-    found = year(root, source, responses=responses)
+    releases = year(root, source, responses=responses)
     with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
-        return measure(root, Path(temporary), found, asked=responses)
+        return measure(root, Path(temporary), releases, asked=responses)
 
 
-def measure(root: Path, folder: Path, found: Sequence[Release], *, asked: int) -> dict[str, Any]:
+def measure(root: Path, folder: Path, releases: Sequence[Release], *, asked: int) -> dict[str, Any]:
     """All figures of the year, whose releases are in the data folder `root`."""
-    paths = [path for one in found for path in one.path.iterdir()]
+    paths = [path for release in releases for path in release.path.iterdir()]
     return (
         {
             "year_responses_asked": asked,
-            "year_releases": len(found),
-            "year_responses": sum(one.manifest.rows["response"] for one in found),
+            "year_releases": len(releases),
+            "year_responses": sum(release.manifest.rows["response"] for release in releases),
             "year_mb": round(sum(path.stat().st_size for path in paths) / 1e6, 1),
             "year_runs": RUNS,
         }
-        | coverage(found)
-        | answers(root, folder, found)
+        | coverage(releases)
+        | answers(root, folder, releases)
     )
 
 
 def section(facts: dict[str, Any]) -> str:
     """The part of the document about the year, from service.json."""
     ways = [
-        [said, f"{facts[name]:.2f}", *(f"{facts[name] / facts[bare]:.2f}" for bare in BARE)]
-        for said, name in WAYS
+        [label, f"{facts[name]:.2f}", *(f"{facts[name] / facts[bare]:.2f}" for bare in BARE)]
+        for label, name in WAYS
     ]
     ratios = (
         f"Recipe, median of the ratios within each run: {facts['coverage_scan_ratio']:.2f} times the first "
         f"bare scan, {facts['coverage_scan_by_segment_ratio']:.2f} times the one by segment."
     )
     times = [
-        [said, f"{facts[name]['median']:,.1f}", f"{facts[name]['max']:,.1f}"]
-        for said, name in (
+        [label, f"{facts[name]['median']:,.1f}", f"{facts[name]['max']:,.1f}"]
+        for label, name in (
             ("distribution of a stratum", "stratum_ms"),
             ("that of another stratum, from the disk", "stratum_from_disk_ms"),
             ("another segment size of the first stratum", "stratum_of_held_items_ms"),
@@ -213,10 +215,10 @@ def section(facts: dict[str, Any]) -> str:
         )
     ]
     stored = 1e6 * facts["year_mb"] / facts["year_responses"]
-    said = TEXT.format(bytes_a_response=stored, **facts)
+    text = TEXT.format(bytes_a_response=stored, **facts)
     return "\n".join(
         [
-            said,
+            text,
             table(["", "seconds", "times the bare scan", "times the bare scan by segment"], ways),
             f"{ratios}\n",
             ANSWERS.format(**facts),

@@ -50,8 +50,8 @@ def responses(rows: int, *, seed: int = 1) -> pa.Table:
     columns that no question asks for are null."""
     random = np.random.default_rng(seed)
     visit, number = np.divmod(np.arange(rows), A_PAGE)
-    hosts = pa.array([f"static{one}.example{one % 997}.test" for one in range(20_000)])
-    paths = pa.array([f"/assets/{one:x}/bundle-{one % 31}.js" for one in range(50_000)])
+    hosts = pa.array([f"static{number}.example{number % 997}.test" for number in range(20_000)])
+    paths = pa.array([f"/assets/{number:x}/bundle-{number % 31}.js" for number in range(50_000)])
     drawn: dict[str, Any] = {
         "crawl_id": np.ones(rows, np.int16),
         "visit_id": visit + 1,
@@ -70,8 +70,8 @@ def responses(rows: int, *, seed: int = 1) -> pa.Table:
     schema = arrow_schema(Base.metadata.tables["response"])
     return pa.table(
         [
-            pa.array(drawn[one.name], one.type) if one.name in drawn else pa.nulls(rows, one.type)
-            for one in schema
+            pa.array(drawn[field.name], field.type) if field.name in drawn else pa.nulls(rows, field.type)
+            for field in schema
         ],
         schema=schema,
     )
@@ -144,7 +144,7 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
                 ("datasette", peer, peer_rows),
             ):
                 rates.setdefault(name, []).append(number / taken(address)[0])
-    middle = {name: statistics.median(found) for name, found in rates.items()}
+    middle = {name: statistics.median(measured) for name, measured in rates.items()}
     return {
         "stream_rows": rows,
         "stream_peer_rows": peer_rows,

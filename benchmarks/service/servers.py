@@ -92,7 +92,7 @@ def served_at(log: Path) -> str:
     """The URL that `firstflight serve` prints; waits for it."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
-        if found := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):
-            return found[0]
+        if match := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):
+            return match[0]
         time.sleep(0.1)
     raise BenchError(f"the service does not begin: {log.read_text(encoding='utf-8')}")

@@ -120,8 +120,8 @@ def _month(
         rows[name] = parquet.write(folder / f"{name}.parquet", pieces, schema, sorted_by=keys)
     with open_tables(folder) as database:
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
-        found = database.sql(ITEMS).to_arrow_reader(parquet.GROUP_ROWS)
-        items = (pa.Table.from_batches([one]).cast(ITEM) for one in found)
+        reader = database.sql(ITEMS).to_arrow_reader(parquet.GROUP_ROWS)
+        items = (pa.Table.from_batches([batch]).cast(ITEM) for batch in reader)
         rows["item"] = parquet.write(folder / "item.parquet", items, ITEM, sorted_by=SORTED_BY)
     rows["distribution"] = write_distribution(folder)
     seal_release(folder, crawl, rows)
@@ -142,15 +142,15 @@ def _piece(
     """The rows of some visits: a site's rank is also the number of its visit."""
     table, owners = blocks.drawn(pages[begin : begin + VISITS_AT_ONCE])
     ranks = owners + begin + 1
-    made: dict[str, pa.Array] = {"crawl_id": pa.array(np.ones(len(ranks), np.int16))}
+    values: dict[str, pa.Array] = {"crawl_id": pa.array(np.ones(len(ranks), np.int16))}
     if name == "visit":
-        made |= {"id": pa.array(ranks), "rank": pa.array(ranks), "host": pa.array(map(host_of, ranks))}
+        values |= {"id": pa.array(ranks), "rank": pa.array(ranks), "host": pa.array(map(host_of, ranks))}
     else:
-        made["visit_id"] = pa.array(ranks)
+        values["visit_id"] = pa.array(ranks)
     for column in set(SIZES) & set(table.column_names):
         factors = random.lognormal(0, SPREAD, len(table))
-        made[column] = pc.round(pc.multiply(table[column].cast(pa.float64()), pa.array(factors)))
-    columns = [made[one.name] if one.name in made else table[one.name] for one in schema]
+        values[column] = pc.round(pc.multiply(table[column].cast(pa.float64()), pa.array(factors)))
+    columns = [values[field.name] if field.name in values else table[field.name] for field in schema]
     return pa.table(
-        [column.cast(one.type) for column, one in zip(columns, schema, strict=True)], schema=schema
+        [column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
     )

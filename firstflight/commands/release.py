@@ -74,7 +74,7 @@ def entry(one: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str
     if isinstance(one, Withdrawn):
         return {**named, "state": "withdrawn"}
     if isinstance(one, Damaged):
-        return {**named, "state": "damaged", "said": one.said}
+        return {**named, "state": "damaged", "said": one.problem}
     if broken := misstated(one.path):
         return {**named, "state": "damaged", "said": f"not as in SHA256SUMS: {', '.join(broken)}"}
     return {**facts_of(one), "state": "whole", "signature": str(state(one.path, allowed_signers))}
@@ -188,7 +188,7 @@ def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Che
     """Yield the checks of a release as they are made;
     a release without a readable manifest has one failed check."""
     if isinstance(release, Damaged):
-        yield Check("manifest", holds=False, said=release.said)
+        yield Check("manifest", holds=False, evidence=release.problem)
     else:
         yield from verify(release, engine)
 
@@ -210,13 +210,13 @@ def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool)
         "version": release.version,
         "checksum": release.checksum if isinstance(release, Release) and is_whole else None,
         "holds": not failed,
-        "checks": [{"name": c.name, "holds": c.holds, "said": c.said} for c in checks],
+        "checks": [{"name": c.name, "holds": c.holds, "said": c.evidence} for c in checks],
     }
 
 
 def line_of_check(check: Check) -> str:
     """A check as one line of text: verdict, name, evidence."""
-    return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.said}"
+    return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.evidence}"
 
 
 @command.command("publish")

@@ -62,30 +62,36 @@ class Counts:
     def sizes(self, exchanges: Iterable[Exchange]) -> dict[int, Sizes]:
         """Sizes of all responses over TCP, by the exchange's id();
         also sets the times of those over HTTP/2."""
-        found = {}
+        sizes = {}
         for exchange in exchanges:
             if exchange.transport is None or exchange.transport.protocol == "h3":
                 continue
             if id(exchange) in self._times:
                 exchange.first_byte_ms, exchange.last_byte_ms = self._times[id(exchange)]
-            found[id(exchange)] = self._size(exchange)
-        return found
+            sizes[id(exchange)] = self._size(exchange)
+        return sizes
 
-    def _size(self, one: Exchange) -> Sizes:
-        if one.transport is not None and one.transport.protocol == "h2":
-            return unknown(NOT_RECORDED, body=self._data[id(one)]) if id(one) in self._data else Sizes()
-        counted = self._http1[id(one)]
-        if not counted or one.status is None:  # the browser shows no header of a response that it refuses
+    def _size(self, exchange: Exchange) -> Sizes:
+        if exchange.transport is not None and exchange.transport.protocol == "h2":
+            return (
+                unknown(NOT_RECORDED, body=self._data[id(exchange)])
+                if id(exchange) in self._data
+                else Sizes()
+            )
+        counted = self._http1[id(exchange)]
+        if (
+            not counted or exchange.status is None
+        ):  # the browser shows no header of a response that it refuses
             return known(counted, body=None) if counted else Sizes()
         return sizes_of(
             Evidence(
-                method=one.method,
-                status=one.status or 0,
+                method=exchange.method,
+                status=exchange.status or 0,
                 protocol="http/1.1",
-                headers=self._headers.get(id(one), {}),
+                headers=self._headers.get(id(exchange), {}),
                 total=counted,
-                decoded=one.decoded_bytes,
-                is_complete=one.finished and one.error is None,
+                decoded=exchange.decoded_bytes,
+                is_complete=exchange.finished and exchange.error is None,
             )
         )
 

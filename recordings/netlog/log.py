@@ -127,15 +127,15 @@ class NetLog:
         decode = msgspec.json.Decoder(RawEvent).decode
         for raw in self.events:
             try:
-                one = decode(raw)
-                name, phase = names.get(one.type, ""), phases.get(one.phase, "")
+                event = decode(raw)
+                name, phase = names.get(event.type, ""), phases.get(event.phase, "")
                 if name not in EVENTS and name != DATA:
                     continue
                 kind = StreamData if name == DATA else PARAMS.get((name, phase), NoParams)
-                params = decoder(kind).decode(one.params)
+                params = decoder(kind).decode(event.params)
                 yield (
-                    Event(name, phase, one.source.id, int(one.time), params, params.pop("bytes", "")),
-                    one.params,
+                    Event(name, phase, event.source.id, int(event.time), params, params.pop("bytes", "")),
+                    event.params,
                 )
             except (msgspec.MsgspecError, ValueError, RecursionError):
                 left_out[UNREADABLE] += 1

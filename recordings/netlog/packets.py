@@ -97,23 +97,23 @@ class Captured:
             server = pack_end(transport.remote_address, transport.remote_port)
         except ValueError:
             return None
-        found = self._connections.take(client, server)
-        if found is None or abs(found.began_ns - transport.opened_ms * 1_000_000) > NEAR_NS:
+        connection = self._connections.take(client, server)
+        if connection is None or abs(connection.began_ns - transport.opened_ms * 1_000_000) > NEAR_NS:
             return None
-        return found
+        return connection
 
 
 def read_captures(paths: tuple[Path, ...], *, epoch_ms: int) -> Captured:
     """The connections in these files, gzipped or not; RecordingError if one is no capture."""
-    found = Captured(epoch_ms=epoch_ms)
+    captured = Captured(epoch_ms=epoch_ms)
     for path in paths:
         try:
             content = unpacked(path.read_bytes(), path.name, most_bytes=MOST_BYTES)
         except OSError as exc:
             raise RecordingError(f"{path.name} cannot be read: {exc.strerror}") from exc
         for frame in frames(content, path.name):
-            found.feed(frame)
-    return found
+            captured.feed(frame)
+    return captured
 
 
 def frames(content: bytes, name: str) -> Iterator[Frame]:

@@ -125,9 +125,11 @@ def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counte
             left_out["of_other_page_dropped"] += 1
     pages = []
     for group in groups.values():
-        shown = [one for one in group if one.frame == MAIN_FRAME and one.status is not None]
+        shown = [
+            exchange for exchange in group if exchange.frame == MAIN_FRAME and exchange.status is not None
+        ]
         if shown and not leads_on(shown[-1], group):
-            used = {id(one.transport) for one in group}
+            used = {id(exchange.transport) for exchange in group}
             transports = [transport for transport in traffic.transports if id(transport) in used]
             pages.append(NetLogPage(document=shown[-1], exchanges=group, transports=transports))
         else:
@@ -137,4 +139,4 @@ def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counte
 
 def leads_on(exchange: Exchange, group: list[Exchange]) -> bool:
     """Whether a response is a redirect of which the page knows the target."""
-    return any(one.redirected_from is exchange for one in group)
+    return any(other.redirected_from is exchange for other in group)

@@ -156,7 +156,7 @@ def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str
 
 def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
     """The rows of a page, which becomes visit `number`."""
-    made = crawled_rows(
+    crawled = crawled_rows(
         Traffic(page.transports, page.exchanges, 0),
         [],
         start_ms=page.start_ms,
@@ -167,14 +167,14 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
     )
     own = {"crawl_id": CRAWL_ID, "visit_id": number}
     responses = [
-        {**row, **own, **response_changes(file, one)}
-        for row, one in zip(made.responses, page.exchanges, strict=True)
+        {**row, **own, **response_changes(file, exchange)}
+        for row, exchange in zip(crawled.responses, page.exchanges, strict=True)
     ]
     connections = [
-        {**row, **own, **connection_changes(file, page, one)}
-        for row, one in zip(made.connections, page.transports, strict=True)
+        {**row, **own, **connection_changes(file, page, transport)}
+        for row, transport in zip(crawled.connections, page.transports, strict=True)
     ]
-    coverage = (made.coverage, made.decrypted_coverage) if file.log.has_bytes else (None, None)
+    coverage = (crawled.coverage, crawled.decrypted_coverage) if file.log.has_bytes else (None, None)
     visit = visit_row(file, page, number) | {
         "coverage": coverage[0],
         "decrypted_coverage": coverage[1],
@@ -215,35 +215,35 @@ def visit_row(file: NetLogFile, page: NetLogPage, number: int) -> Row:
     }
 
 
-def response_changes(file: NetLogFile, one: Exchange) -> Row:
+def response_changes(file: NetLogFile, exchange: Exchange) -> Row:
     """What a response's row has otherwise than a crawl's: no path,
     and sizes that the log counts without bytes."""
     changes: Row = {"path": None, "query_hash": None}
-    sizes = file.traffic.sizes.get(id(one))
-    if sizes is None or one.transport is None:
+    sizes = file.traffic.sizes.get(id(exchange))
+    if sizes is None or exchange.transport is None:
         return changes
-    if one.status is not None and sizes.wire_bytes is None:
+    if exchange.status is not None and sizes.wire_bytes is None:
         sizes = dataclasses.replace(sizes, wire_bytes_unknown=NOT_RECORDED)
     return {
         **changes,
         **dataclasses.asdict(sizes),
-        "decoded_bytes": one.decoded_bytes if sizes.decoded_bytes is None else sizes.decoded_bytes,
-        "protocol": one.transport.protocol,
+        "decoded_bytes": exchange.decoded_bytes if sizes.decoded_bytes is None else sizes.decoded_bytes,
+        "protocol": exchange.transport.protocol,
     }
 
 
-def connection_changes(file: NetLogFile, page: NetLogPage, one: Transport) -> Row:
+def connection_changes(file: NetLogFile, page: NetLogPage, transport: Transport) -> Row:
     """What a connection's row has otherwise than a crawl's: null for what is of other pages,
     or needs bytes that are not there."""
-    changes: Row = {"response_count": sum(each.transport is one for each in page.exchanges)}
+    changes: Row = {"response_count": sum(each.transport is transport for each in page.exchanges)}
     own = {id(each) for each in page.exchanges}
-    if any(id(each) not in own for each in one.exchanges):
+    if any(id(each) not in own for each in transport.exchanges):
         changes |= dict.fromkeys(OF_WHOLE)
-    if one.exchanges and id(one.exchanges[0]) not in own:
+    if transport.exchanges and id(transport.exchanges[0]) not in own:
         changes |= dict.fromkeys(OF_BEGINNING)
-        changes["initial_window_unknown"] = "quic" if one.protocol == "h3" else "not_captured"
-    if not file.log.has_bytes and one.protocol != "h3":
-        changes |= dict.fromkeys(OF_BYTES if one.tls_version else ("frame_bytes",))
+        changes["initial_window_unknown"] = "quic" if transport.protocol == "h3" else "not_captured"
+    if not file.log.has_bytes and transport.protocol != "h3":
+        changes |= dict.fromkeys(OF_BYTES if transport.tls_version else ("frame_bytes",))
     return changes
 
 

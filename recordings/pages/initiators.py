@@ -69,14 +69,14 @@ def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times])
 
 
 def document_of(
-    one: PageRequest, requests: Sequence[PageRequest], owners: Mapping[int, int], main: int
+    request: PageRequest, requests: Sequence[PageRequest], owners: Mapping[int, int], main: int
 ) -> int:
     """The document that a request belongs to, by its Referer; without one the main document.
 
     A Referer that is a style sheet's belongs to the document of that sheet.
     """
-    named = one.referer_entry
-    if named is None or named >= one.entry:
+    named = request.referer_entry
+    if named is None or named >= request.entry:
         return main
     return named if requests[named].kind in DOCUMENTS else owners.get(named, main)
 
@@ -102,16 +102,16 @@ class Arrivals:
 
         None if there is none.
         """
-        found = []
+        arrivals = []
         for kind in kinds:
             arrived = self._arrived.get((document, kind), [])
             place = bisect.bisect_right(arrived, (before.began_us, before.entry))
-            found += arrived[place - 1 : place] if place else []
-        return max((one for one in found if one[1] < before.entry), default=None)
+            arrivals += arrived[place - 1 : place] if place else []
+        return max((arrival for arrival in arrivals if arrival[1] < before.entry), default=None)
 
 
 def initiator(
-    one: PageRequest,
+    request: PageRequest,
     requests: Sequence[PageRequest],
     times: Mapping[int, Times],
     document: int,
@@ -119,19 +119,25 @@ def initiator(
     arrivals: Arrivals,
 ) -> Initiator:
     """The initiator of a request, by the strongest evidence."""
-    if one.redirected_from is not None and one.redirected_from < one.entry:
-        return Initiator(one.redirected_from, REDIRECT)
-    if one.entry <= main or document >= one.entry:
+    if request.redirected_from is not None and request.redirected_from < request.entry:
+        return Initiator(request.redirected_from, REDIRECT)
+    if request.entry <= main or document >= request.entry:
         return Initiator(None, NONE)
-    named = one.referer_entry
-    if named is not None and not one.referer_is_origin_only and requests[named].kind == "style":
-        return Initiator(named, STYLE_SHEET_REFERER) if named < one.entry else Initiator(document, DOCUMENT)
-    kind = one.kind
+    named = request.referer_entry
+    if named is not None and not request.referer_is_origin_only and requests[named].kind == "style":
+        return (
+            Initiator(named, STYLE_SHEET_REFERER) if named < request.entry else Initiator(document, DOCUMENT)
+        )
+    kind = request.kind
     ends = times[document].last_us if document in times else None
-    if kind not in NEVER_PARSED and kind != "font" and (ends is None or one.began_us <= ends + PARSING_US):
+    if (
+        kind not in NEVER_PARSED
+        and kind != "font"
+        and (ends is None or request.began_us <= ends + PARSING_US)
+    ):
         return Initiator(document, PARSER)
     kinds = ("style",) if kind == "font" else ("script", "style") if kind in BY_STYLE else ("script",)
-    latest = arrivals.latest(document, kinds, before=one)
+    latest = arrivals.latest(document, kinds, before=request)
     if latest is None:
         return Initiator(document, DOCUMENT)
     return Initiator(latest[1], SCRIPT if requests[latest[1]].kind == "script" else STYLE)

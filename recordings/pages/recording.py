@@ -76,8 +76,10 @@ def read_recording(folder: Path = BUNDLED) -> Recording:
         source = read_source(folder, files)
         pages = list(read_pages(folder))
     except (OSError, pa.ArrowException, ValueError, TypeError, KeyError) as exc:
-        said = f"{folder / exc.filename} cannot be read" if isinstance(exc, OSError) and exc.filename else exc
-        raise RecordingError(f"{folder} holds no recorded pages: {said}") from exc
+        problem = (
+            f"{folder / exc.filename} cannot be read" if isinstance(exc, OSError) and exc.filename else exc
+        )
+        raise RecordingError(f"{folder} holds no recorded pages: {problem}") from exc
     return Recording(source=source, checksum=checksum_of(files), files=files, pages=pages)
 
 
@@ -95,13 +97,13 @@ def read_source(folder: Path, files: dict[str, str]) -> Source:
         raise RecordingError(
             f"{place} is missing: copy {BUNDLED / SOURCE} and say in it whence the pages are"
         )
-    found = Source(**json.loads(place.read_text(encoding="utf-8")))
-    words = {"id": found.id, "device": found.device, "vantage": found.vantage}
+    source = Source(**json.loads(place.read_text(encoding="utf-8")))
+    words = {"id": source.id, "device": source.device, "vantage": source.vantage}
     if wrong := [name for name, word in words.items() if not WORD.fullmatch(word)]:
         raise ValueError(f"{place}: {', '.join(wrong)} must be of a-z, 0-9 and -")
-    if not MONTH.fullmatch(found.month) or not found.limits:
+    if not MONTH.fullmatch(source.month) or not source.limits:
         raise ValueError(f"{place}: no month YYYY-MM, or no limits")
-    return found
+    return source
 
 
 def bundled_files() -> dict[str, str]:
@@ -150,28 +152,28 @@ def rows(
     ValueError if a required one (by default any) is missing, or a value is of another type.
     """
     table = pq.ParquetFile(path).read()
-    there = [name for name in columns if name in table.column_names]
-    if lacking := set(columns if required is None else required) - set(there):
+    present = [name for name in columns if name in table.column_names]
+    if lacking := set(columns if required is None else required) - set(present):
         raise ValueError(f"{path} lacks the columns {', '.join(sorted(lacking))}")
     if table.num_rows > MOST_ROWS:
         raise ValueError(f"{path} has more than {MOST_ROWS:,} rows")
-    for name in there:
+    for name in present:
         if not is_of(table.schema.field(name).type, columns[name]):
             raise ValueError(f"{path}: {name} is {table.schema.field(name).type}")
     nothing = dict.fromkeys(columns)
-    found: list[dict[str, Any]] = [nothing | row for row in table.select(there).to_pylist()]
-    for row in found:
+    records: list[dict[str, Any]] = [nothing | row for row in table.select(present).to_pylist()]
+    for row in records:
         if any(isinstance(value, float) and not math.isfinite(value) for value in row.values()):
             raise ValueError(f"{path} has a number that is not finite")
-    return found
+    return records
 
 
-def is_of(found: pa.DataType, kind: type) -> bool:
-    """Whether an Arrow type holds values of a Python type."""
+def is_of(arrow_type: pa.DataType, kind: type) -> bool:
+    """Return whether an Arrow type holds values of a Python type."""
     tests = {
         int: pa.types.is_integer,
         float: pa.types.is_floating,
         bool: pa.types.is_boolean,
         str: pa.types.is_string,
     }
-    return bool(tests[kind](found))
+    return bool(tests[kind](arrow_type))

@@ -161,22 +161,26 @@ H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 """Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
 
 
-def sizes_of(one: PageRequest) -> Sizes:
+def sizes_of(request: PageRequest) -> Sizes:
     """Sizes as the browser counted them, with the headers of frames that it does not count.
 
     A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
     redirect Playwright, which writes har_body_size, counts the body alone, so the response's size is unknown.
     """
-    if one.body_bytes is not None:
-        return sizes_by_body(one, one.body_bytes)
-    if one.transfer_bytes is None or (one.is_redirect and one.har_body_size is not None):
+    if request.body_bytes is not None:
+        return sizes_by_body(request, request.body_bytes)
+    if request.transfer_bytes is None or (request.is_redirect and request.har_body_size is not None):
         return unknown(
-            "no_response" if not one.has_arrived else "from_cache" if one.from_cache else "not_recorded"
+            "no_response"
+            if not request.has_arrived
+            else "from_cache"
+            if request.from_cache
+            else "not_recorded"
         )
-    length = 0 if one.is_bodiless else one.content_length
-    is_cut = length is not None and length >= one.transfer_bytes  # a header takes room as well
+    length = 0 if request.is_bodiless else request.content_length
+    is_cut = length is not None and length >= request.transfer_bytes  # a header takes room as well
     body = None if is_cut else length
-    wire = one.transfer_bytes + framing(one, one.transfer_bytes if body is None else body)
+    wire = request.transfer_bytes + framing(request, request.transfer_bytes if body is None else body)
     return Sizes(
         wire_bytes=wire,
         wire_bytes_unknown=None,
@@ -187,10 +191,10 @@ def sizes_of(one: PageRequest) -> Sizes:
     )
 
 
-def sizes_by_body(one: PageRequest, body: int) -> Sizes:
+def sizes_by_body(request: PageRequest, body: int) -> Sizes:
     """Sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
     which compresses it."""
-    header = (one.response_header_chars or 0) // (2 if one.is_multiplexed else 1)
+    header = (request.response_header_chars or 0) // (2 if request.is_multiplexed else 1)
     return Sizes(
         wire_bytes=body + header,
         wire_bytes_unknown=None,
@@ -200,15 +204,15 @@ def sizes_by_body(one: PageRequest, body: int) -> Sizes:
     )
 
 
-def framing(one: PageRequest, body_bytes: int) -> int:
+def framing(request: PageRequest, body_bytes: int) -> int:
     """Bytes of frame headers that a response has at least: one frame of headers,
     and as few of data as may be.
 
     A body of unknown size counts as all that was transferred.
     """
-    if one.protocol == "h2":
+    if request.protocol == "h2":
         return H2_FRAME_HEADER_BYTES * (1 + -(-body_bytes // H2_FRAME_BYTES))
-    if one.protocol == "h3":
+    if request.protocol == "h3":
         return h3_frame_header(64) + (h3_frame_header(body_bytes) if body_bytes else 0)
     return 0
 

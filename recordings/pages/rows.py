@@ -99,22 +99,22 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
 def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
     """The connections of a page: as recorded, else rebuilt; none where no times were recorded."""
     crossed = [request for request in requests if request.crossed_network]
-    if all(one.connection is None for one in crossed):
-        timed = any(one.wait_ms is not None for one in crossed)
-        return rebuild([one.network_request for one in crossed]) if timed else Traffic([], {}, {})
+    if all(request.connection is None for request in crossed):
+        timed = any(request.wait_ms is not None for request in crossed)
+        return rebuild([request.network_request for request in crossed]) if timed else Traffic([], {}, {})
     connections: dict[int, Connection] = {}
     times, used = {}, {}
-    for one in sorted(crossed, key=lambda one: (sent_us(one), one.entry)):
-        each, sent = one.network_request, sent_us(one)
+    for request in sorted(crossed, key=lambda request: (sent_us(request), request.entry)):
+        each, sent = request.network_request, sent_us(request)
         first = None if each.wait_us is None else sent + each.wait_us
         last = None if first is None or each.receive_us is None else first + each.receive_us
-        times[one.entry] = Times(sent_us=sent, first_us=first, last_us=last)
-        if one.connection is None:
+        times[request.entry] = Times(sent_us=sent, first_us=first, last_us=last)
+        if request.connection is None:
             continue
-        used[one.entry] = NAMED
-        if one.connection not in connections:
-            connections[one.connection] = open_connection(each, opener=None)
-        own = connections[one.connection]
+        used[request.entry] = NAMED
+        if request.connection not in connections:
+            connections[request.connection] = open_connection(each, opener=None)
+        own = connections[request.connection]
         own.requests.append(each)
         own.protocol = own.protocol or each.protocol
         if own.opener is None and each.connect_us is not None:
@@ -122,9 +122,9 @@ def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
     return Traffic(sorted(connections.values(), key=lambda connection: connection.begins_us), times, used)
 
 
-def sent_us(one: PageRequest) -> int:
+def sent_us(request: PageRequest) -> int:
     """Time at which a request was sent, in µs since the page's first."""
-    return one.began_us if one.sent_ms is None else microseconds(one.sent_ms)
+    return request.began_us if request.sent_ms is None else microseconds(request.sent_ms)
 
 
 def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Initiator]:
@@ -146,9 +146,9 @@ def traffic_rows(
 ) -> tuple[list[Row], list[Row]]:
     """The rows of a page's connections and responses."""
     places = {
-        one.entry: (number, position)
+        request.entry: (number, position)
         for number, connection in enumerate(traffic.connections, start=1)
-        for position, one in enumerate(connection.requests, start=1)
+        for position, request in enumerate(connection.requests, start=1)
     }
     connections = connection_rows(page, traffic)
     responses = [
@@ -204,27 +204,29 @@ def visit_row(page: RecordedPage) -> Row:
 def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:
     """Rows of a page's connections, in the order of opening."""
     rows = []
-    for number, one in enumerate(traffic.connections, start=1):
-        ends = [traffic.times[each.entry].last_us for each in one.requests]
+    for number, connection in enumerate(traffic.connections, start=1):
+        ends = [traffic.times[each.entry].last_us for each in connection.requests]
         known = [end for end in ends if end is not None]
         rows.append(
             {
                 "crawl_id": CRAWL_ID,
                 "visit_id": page.number,
                 "id": number,
-                "host": origin_host(page.number, one.origin),
+                "host": origin_host(page.number, connection.origin),
                 "remote_address": None
-                if one.address is None
-                else f"page-{page.number}-address-{one.address}",
-                "protocol": one.protocol,
-                "tls_version": tls_version(one.tls, one.protocol) if one.is_secure else None,
-                "response_count": len(one.requests),
-                "opened_us": one.opened_us,
-                "connected_us": one.connected_us,
-                "secured_us": one.ready_us if one.is_secure else None,
+                if connection.address is None
+                else f"page-{page.number}-address-{connection.address}",
+                "protocol": connection.protocol,
+                "tls_version": tls_version(connection.tls, connection.protocol)
+                if connection.is_secure
+                else None,
+                "response_count": len(connection.requests),
+                "opened_us": connection.opened_us,
+                "connected_us": connection.connected_us,
+                "secured_us": connection.ready_us if connection.is_secure else None,
                 "last_byte_us": max(known, default=None),
-                "initial_window_unknown": "quic" if one.protocol == "h3" else "not_captured",
-                "round_trip_us": handshake_round_trip(one),
+                "initial_window_unknown": "quic" if connection.protocol == "h3" else "not_captured",
+                "round_trip_us": handshake_round_trip(connection),
             }
         )
     return rows
@@ -237,48 +239,48 @@ def tls_version(recorded: str | None, protocol: str | None) -> str:
 
 def response_row(
     page: RecordedPage,
-    one: PageRequest,
+    request: PageRequest,
     traffic: Traffic,
     place: tuple[int | None, int | None],
     initiator: Initiator,
 ) -> Row:
     """Row of a response, without its delays."""
-    times = traffic.times.get(one.entry)
+    times = traffic.times.get(request.entry)
     leading = None if initiator.entry is None else initiator.entry + 1
     redirected = initiator.rule == "redirect"
-    urgency, is_incremental = priority_of(one)
+    urgency, is_incremental = priority_of(request)
     return {
         "crawl_id": CRAWL_ID,
         "visit_id": page.number,
-        "id": one.entry + 1,
+        "id": request.entry + 1,
         "connection_id": place[0],
         "position": place[1],
         "initiator_id": None if redirected else leading,
         "redirected_from_id": leading if redirected else None,
-        "method": one.method,
-        "scheme": one.scheme,
-        "host": origin_host(page.number, one.origin),
-        "protocol": alpn(one.protocol) if one.crossed_network else None,
-        "resource_type": one.kind,
-        "status": one.status,
-        "mime_type": None if one.mime_type == "x-unknown" else one.mime_type,
-        "content_encoding": one.content_encoding,
-        "from_cache": one.from_cache,
-        **dataclasses.asdict(sizes_of(one)),
+        "method": request.method,
+        "scheme": request.scheme,
+        "host": origin_host(page.number, request.origin),
+        "protocol": alpn(request.protocol) if request.crossed_network else None,
+        "resource_type": request.kind,
+        "status": request.status,
+        "mime_type": None if request.mime_type == "x-unknown" else request.mime_type,
+        "content_encoding": request.content_encoding,
+        "from_cache": request.from_cache,
+        **dataclasses.asdict(sizes_of(request)),
         "request_sent_us": times.sent_us if times else None,
         "first_byte_us": times.first_us if times else None,
         "last_byte_us": times.last_us if times else None,
-        **freshness(one),
-        "request_body_bytes": one.request_body_bytes or None,
+        **freshness(request),
+        "request_body_bytes": request.request_body_bytes or None,
         "urgency": urgency,
         "is_incremental": is_incremental,
     }
 
 
-def priority_of(one: PageRequest) -> tuple[int | None, bool | None]:
+def priority_of(request: PageRequest) -> tuple[int | None, bool | None]:
     """Urgency and whether incremental; None over HTTP/1.1, and where the type alone does not decide."""
-    found = PRIORITIES.get(one.kind) if one.is_multiplexed and one.crossed_network else None
-    return found or (None, None)
+    priority = PRIORITIES.get(request.kind) if request.is_multiplexed and request.crossed_network else None
+    return priority or (None, None)
 
 
 def handshake_round_trip(connection: Connection) -> int | None:
@@ -321,12 +323,14 @@ def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
     return {number: min(trip, bounds.get(number, trip)) for number, trip in trips.items()}
 
 
-def freshness(one: PageRequest) -> Row:
+def freshness(request: PageRequest) -> Row:
     """What the header says of reuse by a cache; Expires, Last-Modified, Date and Vary were not kept."""
-    if one.has_validator is None or not one.crossed_network:
+    if request.has_validator is None or not request.crossed_network:
         return dict.fromkeys(http_caching.COLUMNS)
-    headers = {"cache-control": one.cache_control or "", "age": one.age or ""}
-    found = dataclasses.asdict(http_caching.read(one.status, headers)) | {"has_validator": one.has_validator}
-    if found["lifetime_by"] == "none":
-        found["lifetime_by"] = http_caching.NOT_RECORDED
-    return found
+    headers = {"cache-control": request.cache_control or "", "age": request.age or ""}
+    columns = dataclasses.asdict(http_caching.read(request.status, headers)) | {
+        "has_validator": request.has_validator
+    }
+    if columns["lifetime_by"] == "none":
+        columns["lifetime_by"] = http_caching.NOT_RECORDED
+    return columns

@@ -89,5 +89,5 @@ def _author(facts: dict[str, Any]) -> Author:
 
 
 def _first_line(exc: Exception) -> str:
-    said = (exc.strerror if isinstance(exc, OSError) else None) or f"{exc}"
-    return said.strip().split("\n", 1)[0] or type(exc).__name__
+    text = (exc.strerror if isinstance(exc, OSError) else None) or f"{exc}"
+    return text.strip().split("\n", 1)[0] or type(exc).__name__

@@ -11,7 +11,7 @@ from releases.citation.work import PUBLISHER, NotCitable, Work
 from schema.authors import Author
 
 TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    one: f"\\{one}" for one in "&%$#_{}"
+    character: f"\\{character}" for character in "&%$#_{}"
 }
 """How characters that TeX takes for markup are written."""
 
@@ -45,7 +45,7 @@ def in_tex(text: str) -> str:
     >>> print(in_tex("100 % of {a_b}"))
     100 \\% of \\{a\\_b\\}
     """
-    return "".join(TEX.get(one, one) for one in text)
+    return "".join(TEX.get(character, character) for character in text)
 
 
 def bibtex(work: Work) -> str:
@@ -101,13 +101,13 @@ def _in_csl(author: Author) -> dict[str, str]:
     """An author by the names of CSL."""
     if not author.given:
         return {"literal": author.name}
-    found = {
+    names = {
         "family": author.name,
         "given": author.given,
         "non-dropping-particle": author.particle,
         "suffix": author.suffix,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in names.items() if value}
 
 
 def cff(work: Work) -> str:

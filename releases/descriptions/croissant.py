@@ -72,8 +72,8 @@ def _creator(author: Author) -> dict[str, Any]:
     """An author by the names of schema.org."""
     if not author.given:
         return {"@type": "sc:Organization", "name": author.name}
-    found = {"name": f"{author.given} {author.family} {author.suffix}".strip(), "identifier": author.orcid}
-    return {"@type": "sc:Person", **{name: value for name, value in found.items() if value}}
+    facts = {"name": f"{author.given} {author.family} {author.suffix}".strip(), "identifier": author.orcid}
+    return {"@type": "sc:Person", **{name: value for name, value in facts.items() if value}}
 
 
 def _record_set(table: Table) -> dict[str, Any]:

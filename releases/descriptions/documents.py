@@ -29,9 +29,9 @@ def changelog(manifest: Manifest) -> str:
         "version of the method to the next stands in `data-changelog.md`.",
         "",
     ]
-    for one in reversed(manifest.history):
-        why = one.reason or ("the first" if one.version == 1 else "not stated")
-        lines.append(f"- Version {one.version}, {one.date or 'on a day that is unknown'}: {why}")
+    for edition in reversed(manifest.history):
+        why = edition.reason or ("the first" if edition.version == 1 else "not stated")
+        lines.append(f"- Version {edition.version}, {edition.date or 'on a day that is unknown'}: {why}")
     return "\n".join(lines) + "\n"
 
 

@@ -10,35 +10,39 @@ from releases.catalogue import Edition, Manifest, Release, ReleaseError, listed,
 from schema.crawls import CrawlName
 
 
-def told(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> tuple[Edition, ...]:
+def version_history(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> tuple[Edition, ...]:
     """The history up to `version`, which is to be built below `root` for a reason.
 
     That of a version which exists is its own, so that it can be built again and compared; another `reason`
-    makes it differ. The day of a new first version is None: `dated` finds it. ReleaseError if a later version
-    is new and has no reason.
+    makes it differ. The day of a new first version is None: `add_date` finds it. ReleaseError if a later
+    version is new and has no reason.
     """
     place = crawl.path(root, version=version)
-    there = read_version(place) if place.exists() else None
-    if isinstance(there, Release) and reason is None:
-        return there.manifest.history
-    if version > 1 and reason is None and there is None:
+    existing = read_version(place) if place.exists() else None
+    if isinstance(existing, Release) and reason is None:
+        return existing.manifest.history
+    if version > 1 and reason is None and existing is None:
         raise ReleaseError(f"version {version} of {crawl} needs a reason: say by --reason why it is made")
     known: dict[int, Edition] = {}
-    for one in listed(root):
-        if one.crawl == crawl and one.version < version:
-            known[one.version] = Edition(version=one.version, date=None, reason=None)
-            known |= {it.version: it for it in one.manifest.history} if isinstance(one, Release) else {}
-    day = there.manifest.edition.date if isinstance(there, Release) else _today() if version > 1 else None
+    for release in listed(root):
+        if release.crawl == crawl and release.version < version:
+            known[release.version] = Edition(version=release.version, date=None, reason=None)
+            known |= (
+                {it.version: it for it in release.manifest.history} if isinstance(release, Release) else {}
+            )
+    day = (
+        existing.manifest.edition.date if isinstance(existing, Release) else _today() if version > 1 else None
+    )
     itself = Edition(version=version, date=day, reason=reason)
     return (*(known[number] for number in sorted(known)), itself)
 
 
-def continued(manifest: Manifest, *, version: int, reason: str) -> tuple[Edition, ...]:
+def extend_history(manifest: Manifest, *, version: int, reason: str) -> tuple[Edition, ...]:
     """The history of a version that is made of the release with this manifest."""
     return (*manifest.history, Edition(version=version, date=_today(), reason=reason))
 
 
-def dated(history: tuple[Edition, ...], folder: Path) -> tuple[Edition, ...]:
+def add_date(history: tuple[Edition, ...], folder: Path) -> tuple[Edition, ...]:
     """The history of the release in `folder`, with the day of a first version:
     that on which its crawl was sealed."""
     if history[-1].date is not None:

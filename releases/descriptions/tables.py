@@ -26,11 +26,11 @@ class Table:
 
 def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
     """The Parquet files among `files`, SHA-256 by name, of the release in `folder`, by name."""
-    found = []
+    tables = []
     for file, checksum in sorted(files.items()):
         if file.endswith(".parquet"):
             name = file.removesuffix(".parquet")
-            found.append(
+            tables.append(
                 Table(
                     name=name,
                     file=file,
@@ -40,7 +40,7 @@ def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
                     key=KEYS.get(name, []),
                 )
             )
-    return found
+    return tables
 
 
 def meaning(field: pa.Field) -> str:

@@ -90,10 +90,10 @@ def write_sample(visits: Path, place: Path) -> pa.Schema:
     schema = pa.schema([field for field in pq.read_schema(visits) if not pa.types.is_list(field.type)])
     columns = ", ".join(f'"{name}"' for name in schema.names)
     with duckdb.connect(":memory:") as database:
-        found: pa.Table = database.sql(
+        sample: pa.Table = database.sql(
             SAMPLE_QUERY.format(columns=columns), params={"path": str(visits)}
         ).to_arrow_table()
-    pyarrow.csv.write_csv(found.cast(schema), place)
+    pyarrow.csv.write_csv(sample.cast(schema), place)
     return schema
 
 
@@ -107,7 +107,7 @@ def described(release: Release) -> tuple[bool, str]:
     tables = tables_in(release.path, release.manifest.files)
     try:
         package = {resource["path"]: resource for resource in _read(release, DATA_PACKAGE)["resources"]}
-        stated = {one["contentUrl"]: one["sha256"] for one in _read(release, CROISSANT)["distribution"]}
+        stated = {file["contentUrl"]: file["sha256"] for file in _read(release, CROISSANT)["distribution"]}
         for table in tables:
             resource = package[table.file]
             columns = [field["name"] for field in resource["schema"]["fields"]]
@@ -117,8 +117,8 @@ def described(release: Release) -> tuple[bool, str]:
                 wrong.append(table.file)
     except (ValueError, KeyError, TypeError) as exc:
         return False, f"{DATA_PACKAGE} or {CROISSANT} cannot be used: {exc!r}"
-    sampled, found = _sampled(release)
-    if sampled != found or sampled > MOST_PAGES:
+    sampled, problem = _sampled(release)
+    if sampled != problem or sampled > MOST_PAGES:
         wrong.append(SAMPLE)
     return not wrong, ", ".join(f"{name} is not as described" for name in wrong) or (
         f"{len(tables)} tables and {sampled:,} pages of the sample are as described"
@@ -135,5 +135,5 @@ def _sampled(release: Release) -> tuple[int, int]:
 
 
 def _read(release: Release, name: str) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = json.loads((release.path / name).read_text(encoding="utf-8"))
-    return found
+    content: dict[str, list[dict[str, Any]]] = json.loads((release.path / name).read_text(encoding="utf-8"))
+    return content

@@ -42,7 +42,7 @@ def read(path: Path) -> list[Point]:
     """The points of a file, whose form is told by its name and columns; raises OutsideError."""
     try:
         check_size(path)
-        found = FORMS.get(path.suffix, unknown)(path)
+        points = FORMS.get(path.suffix, unknown)(path)
     except OutsideError as exc:
         raise OutsideError(f"{path}: {exc}") from exc
     except (
@@ -56,10 +56,10 @@ def read(path: Path) -> list[Point]:
         duckdb.Error,
     ) as exc:
         raise OutsideError(f"{path} is no file of HTTP Archive that can be read ({exc!r:.200})") from exc
-    found = [one for one in found if not is_lost(one.series, one.client, one.date)]
-    if not found:
+    points = [point for point in points if not is_lost(point.series, point.client, point.date)]
+    if not points:
         raise OutsideError(f"{path} holds no point")
-    return found
+    return points
 
 
 def check_size(path: Path) -> None:

@@ -35,20 +35,21 @@ def line(series: str, client: str, scope: str, own: Sequence[Point]) -> Line:
     is_yearly = KINDS[series].is_yearly
     first, last = own[0].date, own[-1].date
     breaks = tuple(
-        one
-        for one in BREAKS
-        if client in one.clients
-        and (not one.series or series in one.series)
-        and first < one.date <= last
-        and (one.is_yearly_too or not is_yearly)
+        break_
+        for break_ in BREAKS
+        if client in break_.clients
+        and (not break_.series or series in break_.series)
+        and first < break_.date <= last
+        and (break_.is_yearly_too or not is_yearly)
     )
     pieces: list[tuple[Point, ...]]
     if is_yearly:
-        pieces = [(one,) for one in own]
+        pieces = [(point,) for point in own]
     else:
-        dates = ["", *(one.date for one in breaks), "9999"]
+        dates = ["", *(break_.date for break_ in breaks), "9999"]
         between = (
-            tuple(one for one in own if begin <= one.date < end) for begin, end in itertools.pairwise(dates)
+            tuple(point for point in own if begin <= point.date < end)
+            for begin, end in itertools.pairwise(dates)
         )
         pieces = [piece for piece in between if piece]
     return Line(series=series, client=client, scope=scope, pieces=tuple(pieces), breaks=breaks)

@@ -56,7 +56,7 @@ class Point:
             0 <= value <= MOST and math.isfinite(value) for value in self.values.values()
         ):
             raise OutsideError(f"no values, or absurd ones: {', '.join(self.key)}")
-        ordered = [one for name, one in self.values.items() if name != "share"]
+        ordered = [value for name, value in self.values.items() if name != "share"]
         if ordered != sorted(ordered) or self.values.get("share", 0) > 1:
             raise OutsideError(f"quantiles that fall, or a share over 1: {', '.join(self.key)}")
 
@@ -66,9 +66,9 @@ def to_text(points: Iterable[Point]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*KEY, *STATISTICS])
-    for one in sorted(points, key=lambda point: point.key):
-        values = ["" if name not in one.values else f"{one.values[name]:.12g}" for name in STATISTICS]
-        writer.writerow([one.series, one.date, one.client, one.scope, *values])
+    for point in sorted(points, key=lambda point: point.key):
+        values = ["" if name not in point.values else f"{point.values[name]:.12g}" for name in STATISTICS]
+        writer.writerow([point.series, point.date, point.client, point.scope, *values])
     return text.getvalue()
 
 
@@ -91,15 +91,15 @@ def load(folder: Path | None = None) -> list[Point]:
 
     Raises OutsideError.
     """
-    found = {one.key: one for one in from_text(BUNDLED.read_text(encoding="utf-8"))}
+    points = {point.key: point for point in from_text(BUNDLED.read_text(encoding="utf-8"))}
     for path in sorted(folder.glob("*.csv")) if folder is not None else ():
         try:
-            found |= {one.key: one for one in from_text(path.read_text(encoding="utf-8"))}
+            points |= {point.key: point for point in from_text(path.read_text(encoding="utf-8"))}
         except (OSError, UnicodeDecodeError, OutsideError) as exc:
             raise OutsideError(f"{path}: {exc}; import its source again, or move it away") from exc
-    return sorted(found.values(), key=lambda point: point.key)
+    return sorted(points.values(), key=lambda point: point.key)
 
 
 def merged(old: Sequence[Point], new: Sequence[Point]) -> list[Point]:
     """The points of both, of a point that both have the new one."""
-    return list(({one.key: one for one in old} | {one.key: one for one in new}).values())
+    return list(({point.key: point for point in old} | {point.key: point for point in new}).values())

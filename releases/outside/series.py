@@ -64,8 +64,8 @@ def _almanac(name: str, title: str, unit: str, definition: str) -> Kind:
 
 
 KINDS: dict[str, Kind] = {
-    one.id: one
-    for one in (
+    kind.id: kind
+    for kind in (
         Kind(
             id="page-weight",
             title="Page weight",
@@ -139,7 +139,7 @@ class Break:
     """A change of the publisher's method, after which values are not of the same thing as before."""
 
     date: str
-    said: str
+    text: str
     clients: tuple[str, ...] = ("desktop", "mobile", "both")
     is_yearly_too: bool = False
     """True if it parts the yearly points as well."""
@@ -154,34 +154,34 @@ CHANGELOG = "HTTPArchive/httparchive.org, static/json/changelog.json, commit 160
 """Where the publisher states its breaks before 2024; that of 2024 is stated in the Web Almanac's chapters."""
 
 BREAKS = (
-    Break(date="2012-03-15", said="Internet Explorer 9 in place of 8.", clients=("desktop",)),
-    Break(date="2012-05-01", said="200,000 URLs, 100,000 before.", clients=("desktop",)),
-    Break(date="2012-07-01", said="WebPagetest on other iPhones in another place.", clients=("mobile",)),
-    Break(date="2012-09-01", said="300,000 URLs on desktop (200,000 before), 5,000 on mobile (2,000)."),
+    Break(date="2012-03-15", text="Internet Explorer 9 in place of 8.", clients=("desktop",)),
+    Break(date="2012-05-01", text="200,000 URLs, 100,000 before.", clients=("desktop",)),
+    Break(date="2012-07-01", text="WebPagetest on other iPhones in another place.", clients=("mobile",)),
+    Break(date="2012-09-01", text="300,000 URLs on desktop (200,000 before), 5,000 on mobile (2,000)."),
     Break(
-        date="2012-10-01", said="Recording went on until the network was idle; until the load event before."
+        date="2012-10-01", text="Recording went on until the network was idle; until the load event before."
     ),
-    Break(date="2016-03-01", said="Chrome in place of Internet Explorer and of the iPhone."),
+    Break(date="2016-03-01", text="Chrome in place of Internet Explorer and of the iPhone."),
     Break(
         date="2016-12-15",
-        said="Data of desktop crawls were lost until 15 January 2017: the reports have zeros, "
+        text="Data of desktop crawls were lost until 15 January 2017: the reports have zeros, "
         "which are left out here.",
         clients=("desktop",),
         series=("javascript-bytes", "javascript-requests"),
         lost_until="2017-01-15",
     ),
-    Break(date="2017-05-01", said="Test agents on Linux."),
-    Break(date="2018-07-01", said="1.3 million URLs of the Chrome UX Report in place of Alexa's list."),
-    Break(date="2018-12-15", said="All URLs of the Chrome UX Report."),
+    Break(date="2017-05-01", text="Test agents on Linux."),
+    Break(date="2018-07-01", text="1.3 million URLs of the Chrome UX Report in place of Alexa's list."),
+    Break(date="2018-12-15", text="All URLs of the Chrome UX Report."),
     Break(
         date="2022-06-01",
-        said="An emulated 4G network in place of 3G.",
+        text="An emulated 4G network in place of 3G.",
         clients=("mobile",),
         is_yearly_too=True,
     ),
     Break(
         date="2024-01-01",
-        said="Home and inner pages apart or together; home pages alone before.",
+        text="Home and inner pages apart or together; home pages alone before.",
         is_yearly_too=True,
     ),
 )
@@ -191,6 +191,6 @@ BREAKS = (
 def is_lost(series: str, client: str, date: str) -> bool:
     """Whether the publisher lost the values of this date."""
     return any(
-        one.date <= date <= one.lost_until and client in one.clients and series in one.series
-        for one in BREAKS
+        break_.date <= date <= break_.lost_until and client in break_.clients and series in break_.series
+        for break_ in BREAKS
     )

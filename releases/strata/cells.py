@@ -251,8 +251,8 @@ def _codes(column: pa.DictionaryArray, known: dict[Value, int]) -> NDArray[np.ui
     """Codes of a column of text; a value that is not `known` takes the next code."""
     values = [*column.dictionary.to_pylist(), None]
     codes = np.array([known.setdefault(value, len(known)) for value in values], np.uint8)
-    found: NDArray[np.uint8] = codes[column.indices.fill_null(len(values) - 1).to_numpy()]
-    return found
+    item_codes: NDArray[np.uint8] = codes[column.indices.fill_null(len(values) - 1).to_numpy()]
+    return item_codes
 
 
 def _coded_by_site(column: NDArray[np.int32], ranks: NDArray[np.int32]) -> Coded:

@@ -78,8 +78,10 @@ def _computed(folder: Path, *, is_ranked: bool) -> Iterator[Iterator[pa.Table]]:
     """The rows of the table, in pieces."""
     with open_measures(folder, studied=STUDIED_AND_INNER) as database:
         _add_domains(database)
-        found = database.sql(ROWS, params={"ranked": is_ranked, "site": str(folder / "site.parquet")})
-        yield (pa.Table.from_batches([one]).cast(ITEM) for one in found.to_arrow_reader(parquet.GROUP_ROWS))
+        rows = database.sql(ROWS, params={"ranked": is_ranked, "site": str(folder / "site.parquet")})
+        yield (
+            pa.Table.from_batches([batch]).cast(ITEM) for batch in rows.to_arrow_reader(parquet.GROUP_ROWS)
+        )
 
 
 def _add_domains(database: duckdb.DuckDBPyConnection) -> None:

@@ -110,13 +110,13 @@ class Sample:
         looked up in the CDF (Woodruff 1952)."""
         known = len(self.sizes)
         counts = [self.cdf.fit(self.cdf.quantile(percent), mss=1).count for percent in percents]
-        found = []
+        ends = []
         for percent, count, (low, high) in zip(percents, counts, self.share_intervals(counts), strict=True):
             below = percent / 100 - (high - count / known)
             above = percent / 100 + (count / known - low)
             places = (max(int(np.floor(below * known)), 0), min(int(np.ceil(above * known)), known - 1))
-            found.append((int(self.sizes[places[0]]), int(self.sizes[places[1]])))
-        return found
+            ends.append((int(self.sizes[places[0]]), int(self.sizes[places[1]])))
+        return ends
 
     def mean_interval(self) -> tuple[float, float]:
         """The interval of the mean size."""

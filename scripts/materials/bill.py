@@ -22,15 +22,15 @@ def bill(root: IO[bytes], *, image: str, digest: str) -> str:
 
     `root` is a tar stream of it, `digest` the image's own.
     """
-    found = {component.bom_ref.value: component for component in packages(root)}
-    if not found:
+    components = {component.bom_ref.value: component for component in packages(root)}
+    if not components:
         raise EmptyBill(f"{image}: no database of packages in it")
     name, _, version = image.rpartition(":")
     it = Component(type=ComponentType.CONTAINER, name=name, version=f"{version}@{digest}", bom_ref=image)
-    made = Bom(components=found.values())
-    made.metadata.component = it
-    made.register_dependency(it, found.values())
-    text = JsonV1Dot6(made).output_as_string(indent=1)
+    document = Bom(components=components.values())
+    document.metadata.component = it
+    document.register_dependency(it, components.values())
+    text = JsonV1Dot6(document).output_as_string(indent=1)
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
     assert wrong is None, wrong
     return text

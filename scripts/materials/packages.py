@@ -42,10 +42,10 @@ def debian(text: str) -> Iterator[Component]:
     'pkg:deb/debian/tar@1.34-1?arch=amd64'
     """  # noqa: E501
     for block in text.split("\n\n"):
-        found = email.parser.HeaderParser().parsestr(block.strip("\n"))
-        if (found["Status"] or "").endswith(" installed"):
+        fields = email.parser.HeaderParser().parsestr(block.strip("\n"))
+        if (fields["Status"] or "").endswith(" installed"):
             at = PackageURL(
-                "deb", "debian", found["Package"], found["Version"], {"arch": found["Architecture"]}
+                "deb", "debian", fields["Package"], fields["Version"], {"arch": fields["Architecture"]}
             )
             yield _component(at)
 
@@ -57,10 +57,10 @@ def alpine(text: str) -> Iterator[Component]:
     'pkg:apk/alpine/busybox@1.37.0-r12?arch=x86_64'
     """
     for block in text.split("\n\n"):
-        found = dict(line.split(":", 1) for line in block.splitlines() if line[1:2] == ":")
-        if "P" in found:
+        fields = dict(line.split(":", 1) for line in block.splitlines() if line[1:2] == ":")
+        if "P" in fields:
             yield _component(
-                PackageURL("apk", "alpine", found["P"], found["V"], {"arch": found["A"]}), found.get("L")
+                PackageURL("apk", "alpine", fields["P"], fields["V"], {"arch": fields["A"]}), fields.get("L")
             )
 
 
@@ -70,9 +70,9 @@ def python(text: str) -> Iterator[Component]:
     >>> list(python("Name: Jinja2\\nVersion: 3.1.6\\nLicense-Expression: BSD-3-Clause\\n"))[0].purl.to_string()
     'pkg:pypi/jinja2@3.1.6'
     """  # noqa: E501
-    found = email.parser.HeaderParser().parsestr(text)
-    name = re.sub(r"[-_.]+", "-", found["Name"]).lower()
-    yield _component(PackageURL("pypi", None, name, found["Version"]), found["License-Expression"])
+    fields = email.parser.HeaderParser().parsestr(text)
+    name = re.sub(r"[-_.]+", "-", fields["Name"]).lower()
+    yield _component(PackageURL("pypi", None, name, fields["Version"]), fields["License-Expression"])
 
 
 def kernel(text: str) -> Iterator[Component]:

@@ -91,10 +91,10 @@ def real_entries(data: Path) -> Iterator[Row]:
             creator = {part: str(log["creator"][part]) for part in ("name", "version")}
             for raw in log["entries"]:
                 try:
-                    (found,) = har.read({"creator": creator, "entries": [raw]}, now=now).exchanges
+                    (exchange,) = har.read({"creator": creator, "entries": [raw]}, now=now).exchanges
                 except (RecordingError, ValueError):
                     continue
-                row = row_of(creator, raw, found, corpus)
+                row = row_of(creator, raw, exchange, corpus)
                 key = tuple(
                     row[name]
                     for name in ("producer", "version", "protocol", "size_basis", "wire_bytes_unknown")
@@ -104,7 +104,9 @@ def real_entries(data: Path) -> Iterator[Row]:
                     yield row
 
 
-def row_of(creator: Mapping[str, str], raw: Mapping[str, Any], found: RecordedExchange, origin: str) -> Row:
+def row_of(
+    creator: Mapping[str, str], raw: Mapping[str, Any], exchange: RecordedExchange, origin: str
+) -> Row:
     """The numbers of an entry that decide its sizes, and the sizes."""
     response = raw["response"]
     marks = {
@@ -116,21 +118,21 @@ def row_of(creator: Mapping[str, str], raw: Mapping[str, Any], found: RecordedEx
     values = {
         "producer": creator["name"],
         "version": creator["version"],
-        "method": found.method,
-        "status": found.status,
-        "protocol": found.protocol,
+        "method": exchange.method,
+        "status": exchange.status,
+        "protocol": exchange.protocol,
         "headers_size": response.get("headersSize"),
         "body_size": response.get("bodySize"),
         "transfer_size": response.get("_transferSize"),
         "content_size": response["content"].get("size"),
         "uncompressed_size": raw.get("_objectSizeUncompressed"),
-        "content_length": found.headers.get("content-length"),
-        "content_encoding": found.headers.get("content-encoding"),
-        "transfer_encoding": found.headers.get("transfer-encoding"),
-        "location": int(found.location is not None),
-        "mime_type": found.mime_type,
+        "content_length": exchange.headers.get("content-length"),
+        "content_encoding": exchange.headers.get("content-encoding"),
+        "transfer_encoding": exchange.headers.get("transfer-encoding"),
+        "location": int(exchange.location is not None),
+        "mime_type": exchange.mime_type,
         "marks": " ".join(f"{name}={value}" for name, value in marks.items()),
-        **{name: getattr(found.sizes, name) for name in FOUND},
+        **{name: getattr(exchange.sizes, name) for name in FOUND},
         "origin": origin,
     }
     return {name: "" if value is None else str(value) for name, value in values.items()}
@@ -146,14 +148,14 @@ def table(rows: Iterable[Row]) -> str:
         "| producer | what it counts | what we take | what stays null | entries in the tests |",
         "|---|---|---|---|---|",
     ]
-    lines += (line(one, outcomes[one.id]) for one in (*PRODUCERS, OTHER, DEVTOOLS_LOG, NETLOG))
+    lines += (line(producer, outcomes[producer.id]) for producer in (*PRODUCERS, OTHER, DEVTOOLS_LOG, NETLOG))
     return "\n".join(lines)
 
 
-def line(one: Producer, outcomes: collections.Counter[str]) -> str:
+def line(producer: Producer, outcomes: collections.Counter[str]) -> str:
     """A producer's row."""
-    tried = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())) or one.tried
-    return f"| {one.title} | {one.counts} | {one.taken} | {one.unknown} | {tried} |"
+    tried = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())) or producer.tried
+    return f"| {producer.title} | {producer.counts} | {producer.taken} | {producer.unknown} | {tried} |"
 
 
 if __name__ == "__main__":

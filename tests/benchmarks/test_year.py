@@ -34,7 +34,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def made(data: Path) -> list[Release]:
+def make_year(data: Path) -> list[Release]:
     def never() -> Release:
         raise AssertionError("the year is made twice")
 
@@ -42,22 +42,22 @@ def made(data: Path) -> list[Release]:
 
 
 def test_a_year_has_twelve_months_of_the_same_sites_with_other_sizes(data: Path) -> None:
-    found = made(data)
-    assert [one.crawl.month for one in found] == list(MONTHS)
-    assert {one.manifest.rows["visit"] for one in found} == {found[0].manifest.rows["visit"]}
-    assert RESPONSES <= sum(one.manifest.rows["response"] for one in found) <= 1.2 * RESPONSES
-    assert len(set(raw_counts(found))) > 1
-    assert counts_of_recipe(found) == raw_counts(found)
+    releases = make_year(data)
+    assert [release.crawl.month for release in releases] == list(MONTHS)
+    assert {release.manifest.rows["visit"] for release in releases} == {releases[0].manifest.rows["visit"]}
+    assert RESPONSES <= sum(release.manifest.rows["response"] for release in releases) <= 1.2 * RESPONSES
+    assert len(set(raw_counts(releases))) > 1
+    assert counts_of_recipe(releases) == raw_counts(releases)
 
 
 def test_the_raw_column_and_the_distributions_of_a_year_count_the_same(data: Path) -> None:
-    seconds = coverage(made(data))
+    seconds = coverage(make_year(data))
     assert all(value > 0 for value in seconds.values())
 
 
 def test_the_service_knows_the_strata_and_the_sites_of_a_year(data: Path) -> None:
     with TestClient(create_app(data / "releases", data / "reports")) as client:
-        asked = f"/v1/distributions?crawl={made(data)[0].crawl}&measure=responses"
+        asked = f"/v1/distributions?crawl={make_year(data)[0].crawl}&measure=responses"
         shares = [client.get(f"{asked}&{stratum}").json() for stratum in STRATA[:2]]
         assert all(share["stratum_unknown"] is None for share in shares)
         assert shares[1]["distributions"][0]["known"] > 0

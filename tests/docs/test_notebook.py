@@ -22,13 +22,13 @@ CODE = ["".join(cell["source"]) for cell in CONTENT["cells"] if cell["cell_type"
 
 def imported(code: str) -> set[str]:
     """Packages that code imports."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
+            modules |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
-    return {name.partition(".")[0] for name in found}
+            modules.add(node.module or "")
+    return {name.partition(".")[0] for name in modules}
 
 
 def test_it_needs_duckdb_pandas_and_altair_alone() -> None:
@@ -53,11 +53,11 @@ def test_it_runs_against_a_service_and_leaves_its_files(tmp_path: Path) -> None:
     }
     folder = tmp_path / "first-look"
     with served(environment) as address:
-        found = {"FIRSTFLIGHT_URL": address, "FIRSTFLIGHT_NOTEBOOK_FOLDER": str(folder)}
+        variables = {"FIRSTFLIGHT_URL": address, "FIRSTFLIGHT_NOTEBOOK_FOLDER": str(folder)}
         run = subprocess.run(
             [sys.executable, "-"],
             input="\n\n".join(CODE),
-            env={**os.environ, **found},
+            env={**os.environ, **variables},
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -51,12 +51,12 @@ def read(*events: dict[str, Any]) -> list[RecordedExchange]:
 
 
 def only(*events: dict[str, Any]) -> RecordedExchange:
-    (found,) = read(*events)
-    return found
+    (exchange,) = read(*events)
+    return exchange
 
 
-def of(found: RecordedExchange) -> tuple[Any, ...]:
-    sizes = found.sizes
+def of(exchange: RecordedExchange) -> tuple[Any, ...]:
+    sizes = exchange.sizes
     return sizes.wire_bytes, sizes.size_basis, sizes.header_bytes, sizes.body_bytes
 
 
@@ -77,12 +77,12 @@ FAILED = {"method": "Network.loadingFailed", "params": {"requestId": "1"}}
     ],
 )
 def test_events_are_found_however_they_are_wrapped(wrap: Any) -> None:
-    found = cdp.read(
+    recording = cdp.read(
         [wrap(asked("1", URL)), wrap(answered("1")), wrap({"method": "Page.loadEventFired"})], now=NOW
     )
 
-    assert [exchange.status for exchange in found.exchanges] == [200]
-    assert found.epoch_s == 1_500_000_000.0 - 1.0
+    assert [exchange.status for exchange in recording.exchanges] == [200]
+    assert recording.epoch_s == 1_500_000_000.0 - 1.0
 
 
 def test_the_size_of_a_request_body_is_known_if_the_log_holds_it() -> None:
@@ -142,10 +142,10 @@ def test_a_redirect_has_the_size_of_its_header_with_the_body_that_it_states(
 def test_a_total_rules_and_only_the_split_may_be_unknown(
     events: list[dict[str, Any]], sizes: tuple[Any, ...], is_complete: bool | None
 ) -> None:
-    found = only(asked("1", URL), *events)
+    exchange = only(asked("1", URL), *events)
 
-    assert of(found) == sizes
-    assert found.sizes.is_complete == is_complete
+    assert of(exchange) == sizes
+    assert exchange.sizes.is_complete == is_complete
 
 
 def test_a_preflight_has_its_own_figure() -> None:
@@ -156,11 +156,11 @@ def test_a_preflight_has_its_own_figure() -> None:
 
 
 def test_a_total_of_zero_is_a_caches() -> None:
-    found = only(
+    exchange = only(
         asked("1", URL), answered("1", {"content-length": "15920"}), came("1", 15_920), ended("1", 0)
     )
 
-    assert (found.is_cached, of(found)) == (True, (None, None, None, None))
+    assert (exchange.is_cached, of(exchange)) == (True, (None, None, None, None))
 
 
 def test_what_a_cache_or_a_service_worker_answered_is_marked() -> None:
@@ -174,13 +174,13 @@ def test_what_a_cache_or_a_service_worker_answered_is_marked() -> None:
 
 
 def test_odd_events_are_left_out_and_counted() -> None:
-    found = cdp.read(
+    recording = cdp.read(
         [asked("1", URL), 7, None, "{", {"method": "Network.dataReceived", "params": {"requestId": 1}},
          asked("2", "http://[object Object]/"), answered("1", status=10**9)],
         now=NOW,
     )  # fmt: skip
-    assert len(found.exchanges) == 1
-    assert found.odd == (
+    assert len(recording.exchanges) == 1
+    assert recording.odd == (
         (4, "malformed Network.dataReceived"),
         (5, "malformed request.url"),
         (6, "malformed response.status"),
@@ -190,7 +190,7 @@ def test_odd_events_are_left_out_and_counted() -> None:
 def test_a_load_begins_with_a_document_without_initiator() -> None:
     other = {"type": "other"}
     script = {"type": "script", "url": "https://a.example/s.js"}
-    found = read(
+    exchanges = read(
         *[
             asked("1", "https://a.example/", type="Document", initiator=other),
             asked("2", "https://a.example/frame", type="Document", frameId="inner", initiator=script),
@@ -200,4 +200,4 @@ def test_a_load_begins_with_a_document_without_initiator() -> None:
         ]
     )
 
-    assert [one.begins_load for one in found] == [True, False, False, False, True]
+    assert [exchange.begins_load for exchange in exchanges] == [True, False, False, False, True]

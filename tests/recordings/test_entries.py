@@ -61,8 +61,8 @@ def entry_of(row: Row) -> dict[str, Any]:
 
 def exchange_of(row: Row) -> RecordedExchange:
     log = {"creator": {"name": row["producer"], "version": row["version"]}, "entries": [entry_of(row)]}
-    (found,) = har.read(log, now=NOW).exchanges
-    return found
+    (exchange,) = har.read(log, now=NOW).exchanges
+    return exchange
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def exchange_of(row: Row) -> RecordedExchange:
 )
 def test_a_size_is_what_its_producer_counted_stated_or_leaves_to_be_derived(row: Row) -> None:
     sizes = exchange_of(row).sizes
-    found = {name: getattr(sizes, name) for name in FOUND}
-    assert {name: "" if value is None else str(value) for name, value in found.items()} == {
+    columns = {name: getattr(sizes, name) for name in FOUND}
+    assert {name: "" if value is None else str(value) for name, value in columns.items()} == {
         name: row[name] for name in FOUND
     }
 

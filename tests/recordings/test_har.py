@@ -45,9 +45,9 @@ def entry(url: str, second: int = 0, **other: Any) -> dict[str, Any]:
 def test_the_size_of_a_request_body_is_taken_from_its_header_or_else_as_recorded(
     asking: dict[str, str], body: int | None, known: int | None
 ) -> None:
-    one = entry("https://a.example/", method="POST", asking=asking)
-    one["request"] |= {} if body is None else {"bodySize": body}
-    assert read(log(one))[0].request_body_bytes == known
+    raw = entry("https://a.example/", method="POST", asking=asking)
+    raw["request"] |= {} if body is None else {"bodySize": body}
+    assert read(log(raw))[0].request_body_bytes == known
 
 
 def log(*entries: dict[str, Any], creator: str = "by hand") -> dict[str, Any]:
@@ -55,7 +55,7 @@ def log(*entries: dict[str, Any], creator: str = "by hand") -> dict[str, Any]:
 
 
 def test_an_entry_is_read_with_its_initiator() -> None:
-    (found,) = read(
+    (exchange,) = read(
         log(
             entry(
                 "http://a.example/x#top",
@@ -67,17 +67,17 @@ def test_an_entry_is_read_with_its_initiator() -> None:
         )
     )
 
-    assert (found.url, found.status, found.mime_type) == ("http://a.example/x#top", 302, "text/html")
-    assert (found.initiator, found.referer) == ("http://a.example/", "http://a.example/r")
-    assert found.location == "http://a.example/y"
-    assert found.sizes.body_bytes == 10
+    assert (exchange.url, exchange.status, exchange.mime_type) == ("http://a.example/x#top", 302, "text/html")
+    assert (exchange.initiator, exchange.referer) == ("http://a.example/", "http://a.example/r")
+    assert exchange.location == "http://a.example/y"
+    assert exchange.sizes.body_bytes == 10
 
 
 def test_an_initiator_can_be_on_a_call_stack() -> None:
     detail = '{"type":"script","stack":{"callFrames":[{"url":""}],"parent":{"callFrames":[{"url":"http://a.example/s.js"}]}}}'
-    (found,) = read(log(entry("http://a.example/x", _initiator_detail=detail)))
+    (exchange,) = read(log(entry("http://a.example/x", _initiator_detail=detail)))
 
-    assert found.initiator == "http://a.example/s.js"
+    assert exchange.initiator == "http://a.example/s.js"
 
 
 def test_hdrgrabs_sizes_are_sums_over_a_connection() -> None:
@@ -88,18 +88,18 @@ def test_hdrgrabs_sizes_are_sums_over_a_connection() -> None:
         entry("http://a.example/3", 3, body=150, connection="7"),
         entry("http://a.example/4", 4, body=30, connection="7"),
     ]
-    found = read(log(*entries, creator="hdrgrab"))
+    exchanges = read(log(*entries, creator="hdrgrab"))
 
-    assert [one.url[-1] for one in found] == ["/", "1", "2", "3", "4"]
-    assert [one.sizes.body_bytes for one in found] == [100, 40, 50, 0, 30]
+    assert [exchange.url[-1] for exchange in exchanges] == ["/", "1", "2", "3", "4"]
+    assert [exchange.sizes.body_bytes for exchange in exchanges] == [100, 40, 50, 0, 30]
 
 
 def test_a_redirect_that_the_browser_made_up_is_marked() -> None:
     reason = {"Non-Authoritative-Reason": "HSTS", "Location": "https://a.example/"}
-    (found,) = read(log(entry("http://a.example/", status=307, headers=reason)))
+    (exchange,) = read(log(entry("http://a.example/", status=307, headers=reason)))
 
-    assert found.is_internal
-    assert found.location == "https://a.example/"
+    assert exchange.is_internal
+    assert exchange.location == "https://a.example/"
 
 
 def test_what_cannot_be_true_is_left_out_with_the_field_that_says_so() -> None:
@@ -115,10 +115,10 @@ def test_what_cannot_be_true_is_left_out_with_the_field_that_says_so() -> None:
         {**sound, "startedDateTime": "2999-01-01T00:00:00Z"},
         {**sound, "startedDateTime": "yesterday"},
     ]
-    found = har.read(log(sound, *odd, sound), now=NOW)
+    recording = har.read(log(sound, *odd, sound), now=NOW)
 
-    assert len(found.exchanges) == 2
-    assert found.odd == (
+    assert len(recording.exchanges) == 2
+    assert recording.odd == (
         (1, "malformed response"),
         (2, "malformed response.status"),
         (3, "malformed response.bodySize"),
@@ -132,23 +132,23 @@ def test_what_cannot_be_true_is_left_out_with_the_field_that_says_so() -> None:
 
 
 def test_a_har_without_a_creator_and_with_odd_pages_is_read() -> None:
-    found = har.read(
+    recording = har.read(
         {"entries": [entry("http://a.example/")], "pages": [None, {"id": 1, "pageTimings": 7}]}, now=NOW
     )
 
-    assert (found.tool, found.browser, len(found.exchanges)) == ("unknown", "", 1)
+    assert (recording.tool, recording.browser, len(recording.exchanges)) == ("unknown", "", 1)
 
 
 def test_a_host_has_one_name() -> None:
     urls = ("http://B\u00fccher.example/", "http://b\u00fccher.example./", "http://xn--bcher-kva.example:80/")
-    assert {one.host for one in read(log(*map(entry, urls)))} == {"xn--bcher-kva.example"}
+    assert {exchange.host for exchange in read(log(*map(entry, urls)))} == {"xn--bcher-kva.example"}
 
 
 @pytest.mark.parametrize("version", ["", "unknown", None, "data"])
 def test_a_missing_protocol_is_unknown(version: str | None) -> None:
-    (found,) = read(log(entry("http://a.example/", version=version)))
+    (exchange,) = read(log(entry("http://a.example/", version=version)))
 
-    assert (found.protocol, found.sizes.wire_bytes_unknown) == ("", "not_recorded")
+    assert (exchange.protocol, exchange.sizes.wire_bytes_unknown) == ("", "not_recorded")
 
 
 def test_a_redirect_status_without_a_target_is_a_document() -> None:
@@ -158,5 +158,5 @@ def test_a_redirect_status_without_a_target_is_a_document() -> None:
         (300, "/x", False),
         (308, "", False),
     ):
-        one = entry("http://a.example/", status=status, headers={"Server": "x", "Location": location})
-        assert read(log(one))[0].is_redirect == is_redirect
+        raw = entry("http://a.example/", status=status, headers={"Server": "x", "Location": location})
+        assert read(log(raw))[0].is_redirect == is_redirect

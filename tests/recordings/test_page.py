@@ -15,13 +15,13 @@ ROOT = "https://site.example/"
 SIZED = Sizes(wire_bytes=100, wire_bytes_unknown=None, size_basis="counted")
 
 
-def one(url: str, second: float = 0.0, **other: Any) -> RecordedExchange:
+def exchange(url: str, second: float = 0.0, **other: Any) -> RecordedExchange:
     values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "sizes": SIZED}
     return RecordedExchange(url=url, started_s=second, **{**values, **other})
 
 
 def document(url: str = ROOT, second: float = 0.0, **other: Any) -> RecordedExchange:
-    return one(url, second, **{"mime_type": "text/html", **other})
+    return exchange(url, second, **{"mime_type": "text/html", **other})
 
 
 def load(*exchanges: RecordedExchange, **other: Any) -> PageLoad:
@@ -37,25 +37,25 @@ PAGES = (
 @pytest.mark.parametrize(
     "before",
     [
-        one("http://ocsp.ca.example/", method="POST", mime_type="application/ocsp-response"),
-        one("http://other.example/favicon.ico", mime_type="image/x-icon", resource_type="other"),
-        one("http://site.example:443/", method="CONNECT", mime_type=""),
-        one("https://site.example/early.js", mime_type="text/javascript", referer=ROOT),
-        one("http://site.example/", status=301, location=ROOT, mime_type="text/html"),
-        one(ROOT, status=0),
+        exchange("http://ocsp.ca.example/", method="POST", mime_type="application/ocsp-response"),
+        exchange("http://other.example/favicon.ico", mime_type="image/x-icon", resource_type="other"),
+        exchange("http://site.example:443/", method="CONNECT", mime_type=""),
+        exchange("https://site.example/early.js", mime_type="text/javascript", referer=ROOT),
+        exchange("http://site.example/", status=301, location=ROOT, mime_type="text/html"),
+        exchange(ROOT, status=0),
     ],
     ids=["OCSP", "favicon", "CONNECT", "before its document", "redirect", "no response"],
 )
 def test_the_document_is_not_what_comes_first(before: RecordedExchange) -> None:
-    found = load(before, document(second=0.1), one(ROOT + "a.png", 0.2))
-    assert (found.host, found.document and found.document.url) == ("site.example", ROOT)
+    page = load(before, document(second=0.1), exchange(ROOT + "a.png", 0.2))
+    assert (page.host, page.document and page.document.url) == ("site.example", ROOT)
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 305, 306, 308])
 def test_a_3xx_that_leads_nowhere_is_a_document(status: int) -> None:
-    found = load(document(status=status, headers={"content-type": "text/html"}))
-    assert found.document is not None
-    assert (found.document.status, found.main) == (status, 0)
+    page = load(document(status=status, headers={"content-type": "text/html"}))
+    assert page.document is not None
+    assert (page.document.status, page.main) == (status, 0)
 
 
 def test_the_strongest_evidence_names_the_document() -> None:
@@ -70,54 +70,54 @@ def test_the_strongest_evidence_names_the_document() -> None:
 
 
 def test_a_titles_redirects_lead_to_the_document() -> None:
-    away = one(ROOT, status=302, location=ROOT + "home", page="1")
-    found = load(
+    away = exchange(ROOT, status=302, location=ROOT + "home", page="1")
+    page = load(
         away, document(ROOT + "frame", 0.1, page="1"), document(ROOT + "home", 0.2, page="1"), pages=PAGES
     )
-    assert found.document is not None
-    assert (found.document.url, found.first.url) == (ROOT + "home", ROOT)
+    assert page.document is not None
+    assert (page.document.url, page.first.url) == (ROOT + "home", ROOT)
 
 
 def test_a_document_that_is_not_in_the_recording_is_not_made_up() -> None:
-    style = one(ROOT + "s.css", mime_type="text/css", referer=ROOT)
+    style = exchange(ROOT + "s.css", mime_type="text/css", referer=ROOT)
     frame = document("https://widget.example/", 1.0)
-    found = load(style, frame)
-    assert (found.document, found.main, found.host) == (None, None, "site.example")
+    page = load(style, frame)
+    assert (page.document, page.main, page.host) == (None, None, "site.example")
 
 
 def test_a_blank_page_before_it_is_not_the_page() -> None:
-    blank = one("data:text/html,hi", page="1", mime_type="text/html")
-    found = load(blank, document(second=1.0, page="2"), pages=PAGES)
-    assert [each.url for each in found.exchanges] == [ROOT]
-    assert found.left_out == {"earlier_page_dropped": 1}
+    blank = exchange("data:text/html,hi", page="1", mime_type="text/html")
+    page = load(blank, document(second=1.0, page="2"), pages=PAGES)
+    assert [each.url for each in page.exchanges] == [ROOT]
+    assert page.left_out == {"earlier_page_dropped": 1}
 
 
 def test_later_pages_are_left_out_and_an_entry_without_a_page_belongs_to_the_one_that_was_loading() -> None:
-    found = load(
-        one(ROOT + "early.js", page=None),
+    page = load(
+        exchange(ROOT + "early.js", page=None),
         document(second=0.05, page="1"),
-        one(ROOT + "a.png", 0.1, page=None),
+        exchange(ROOT + "a.png", 0.1, page=None),
         document(ROOT + "next", 1.0, page="2"),
-        one(ROOT + "b.png", 1.1, page=None),
+        exchange(ROOT + "b.png", 1.1, page=None),
         pages=PAGES,
     )
-    assert [each.url for each in found.exchanges] == [ROOT + "early.js", ROOT, ROOT + "a.png"]
-    assert (found.left_out, found.load_us) == ({"later_page_dropped": 2}, 5_000)
+    assert [each.url for each in page.exchanges] == [ROOT + "early.js", ROOT, ROOT + "a.png"]
+    assert (page.left_out, page.load_us) == ({"later_page_dropped": 2}, 5_000)
 
 
 def test_what_crossed_no_network_or_cannot_be_replayed_is_left_out_and_counted() -> None:
     cached = Sizes(wire_bytes_unknown="from_cache")
-    found = load(
+    page = load(
         document(),
-        one("data:image/png;base64,AA"),
-        one("about:blank"),
-        one(ROOT + "x", sizes=cached),
-        one(ROOT + "y", status=0),
-        one(ROOT + "ws", status=101),
-        one(ROOT + "z", status=307, location=ROOT, is_internal=True),
+        exchange("data:image/png;base64,AA"),
+        exchange("about:blank"),
+        exchange(ROOT + "x", sizes=cached),
+        exchange(ROOT + "y", status=0),
+        exchange(ROOT + "ws", status=101),
+        exchange(ROOT + "z", status=307, location=ROOT, is_internal=True),
     )
-    assert len(found.exchanges) == 1
-    assert found.left_out == {
+    assert len(page.exchanges) == 1
+    assert page.left_out == {
         "not_http_dropped": 2,
         "cached_dropped": 1,
         "no_response_dropped": 1,
@@ -127,27 +127,29 @@ def test_what_crossed_no_network_or_cannot_be_replayed_is_left_out_and_counted()
 
 
 def test_a_document_from_a_cache_is_the_document_but_no_response() -> None:
-    found = load(document(sizes=Sizes(wire_bytes_unknown="from_cache")), one(ROOT + "a.png", 0.1))
-    assert found.document is not None
-    assert (found.document.url, found.main, len(found.exchanges)) == (ROOT, None, 1)
+    page = load(document(sizes=Sizes(wire_bytes_unknown="from_cache")), exchange(ROOT + "a.png", 0.1))
+    assert page.document is not None
+    assert (page.document.url, page.main, len(page.exchanges)) == (ROOT, None, 1)
 
 
 def test_a_second_load_is_cut_off() -> None:
-    begun = load(document(begins_load=True), one(ROOT + "x"), document(begins_load=True), one(ROOT + "x"))
-    quiet = load(document(), one(ROOT + "x", 3.9), one(ROOT + "x", 8.0), splits_by_silence=True)
-    far = load(document(), one(ROOT + "x", 86_401.0))
+    begun = load(
+        document(begins_load=True), exchange(ROOT + "x"), document(begins_load=True), exchange(ROOT + "x")
+    )
+    quiet = load(document(), exchange(ROOT + "x", 3.9), exchange(ROOT + "x", 8.0), splits_by_silence=True)
+    far = load(document(), exchange(ROOT + "x", 86_401.0))
     assert [len(each.exchanges) for each in (begun, quiet, far)] == [2, 2, 1]
     assert [each.left_out["later_load_dropped"] for each in (begun, quiet, far)] == [2, 1, 1]
 
 
 def test_what_comes_before_the_document_has_no_parent_and_a_redirect_leads_to_its_target() -> None:
-    found = load(
-        one("http://ocsp.ca.example/", mime_type="application/ocsp-response"),
-        one("http://site.example/", status=301, location=ROOT),
+    page = load(
+        exchange("http://ocsp.ca.example/", mime_type="application/ocsp-response"),
+        exchange("http://site.example/", status=301, location=ROOT),
         document(),
-        one(ROOT + "a.png"),
+        exchange(ROOT + "a.png"),
     )
-    assert find_parents(found.exchanges, found.main) == [
+    assert find_parents(page.exchanges, page.main) == [
         (None, "start"),
         (None, "start"),
         (1, "redirect"),

@@ -59,10 +59,10 @@ def test_sizes_of_playwrights_har_are_those_that_the_server_counted(mode: Mode, 
         for sizes in [exchange.sizes]
     )
     counted = collections.Counter(
-        (one.host, one.status, None, None, 0)  # Playwright counts 0 bytes of a redirect over HTTP/2
-        if mode is Mode.H2 and one.status == 302
-        else (one.host, one.status, one.wire_bytes, one.header_bytes, one.body_bytes)
-        for one in sent
+        (response.host, response.status, None, None, 0)  # Playwright counts 0 bytes of a redirect over HTTP/2
+        if mode is Mode.H2 and response.status == 302
+        else (response.host, response.status, response.wire_bytes, response.header_bytes, response.body_bytes)
+        for response in sent
     )
     assert len(sent) > 10
     assert recorded == counted

@@ -76,9 +76,9 @@ def test_a_hostile_file_is_one_error(content: bytes, pack: Callable[[bytes], byt
     file.write_bytes(pack(content))
     with pytest.raises(RecordingError, match=r"x\.har") as caught:
         read_file(file, HAR)
-    said = str(caught.value)
-    assert len(said) < 200
-    assert not any(sign in said for sign in ("Error(", "'>", "\\x", "{", "\n"))
+    message = str(caught.value)
+    assert len(message) < 200
+    assert not any(sign in message for sign in ("Error(", "'>", "\\x", "{", "\n"))
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
@@ -127,10 +127,10 @@ def test_a_container_is_told_by_its_content(
         (b"{}", "an object `log` with `entries` is missing"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_sentence(content: bytes, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_said_in_a_sentence(content: bytes, sentence: str, tmp_path: Path) -> None:
     file = tmp_path / "x.har"
     file.write_bytes(content)
-    with pytest.raises(RecordingError, match=said):
+    with pytest.raises(RecordingError, match=sentence):
         read_file(file, HAR)
 
 
@@ -138,7 +138,7 @@ EVENT = {
     "method": "Network.requestWillBeSent",
     "params": {"requestId": "1", "request": {"url": "https://a.example/", "method": "GET", "headers": {}}},
 }
-LINES = b"\n".join(json.dumps(one).encode() for one in (EVENT, {"method": "Page.loadEventFired"}))
+LINES = b"\n".join(json.dumps(event).encode() for event in (EVENT, {"method": "Page.loadEventFired"}))
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def test_a_log_of_events_has_any_of_three_forms(content: bytes, tmp_path: Path) 
     ],
 )  # fmt: skip
 def test_a_recording_of_another_form_names_its_command(
-    content: bytes, kind: str, said: str, tmp_path: Path
+    content: bytes, kind: str, sentence: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "x.json"
     file.write_bytes(content)
-    with pytest.raises(RecordingError, match=said):
+    with pytest.raises(RecordingError, match=sentence):
         read_file(file, kind)
 
 

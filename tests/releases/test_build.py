@@ -34,11 +34,11 @@ def test_a_release_holds_every_row_of_the_crawl_in_the_order_of_its_keys(
     release = build(database, "2026-11", tmp_path).release
     for model in RELEASED:
         table = Base.metadata.tables[model.__tablename__]
-        found = pq.read_table(release.file(table.name), partitioning=None)
-        assert found.schema.equals(arrow_schema(table), check_metadata=False)
+        stored = pq.read_table(release.file(table.name), partitioning=None)
+        assert stored.schema.equals(arrow_schema(table), check_metadata=False)
         key = [column.name for column in table.primary_key]
         expected = sorted(made_up.rows()[table.name], key=lambda row: [row[name] for name in key])
-        assert found.to_pylist() == expected
+        assert stored.to_pylist() == expected
         assert release.manifest.rows[table.name] == len(expected)
     assert len(made_up.response) > 50
     assert all(check.holds for check in verify(release, database))
@@ -237,8 +237,8 @@ def test_times_keep_their_microseconds(database: Engine, tmp_path: Path) -> None
     finally:
         with database.begin() as connection:
             connection.execute(text("ALTER ROLE CURRENT_USER RESET timezone"))
-    found = pq.read_table(release.file("visit"), partitioning=None).column("started_at")
-    assert found.to_pylist() == [made_up.visit[0]["started_at"]]
+    stored = pq.read_table(release.file("visit"), partitioning=None).column("started_at")
+    assert stored.to_pylist() == [made_up.visit[0]["started_at"]]
 
 
 def test_a_server_lost_while_reading_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_damaged_release_is_listed_as_damaged_and_does_not_hide_others(tmp_pat
     damaged, listed_sound = listed(tmp_path)
     assert isinstance(damaged, Damaged)
     assert (str(damaged.crawl), damaged.version) == ("2025-01.desktop.local.tcp.web", 1)
-    assert "manifest.json is damaged or missing" in damaged.said
+    assert "manifest.json is damaged or missing" in damaged.problem
     assert [*releases(tmp_path)] == [listed_sound] == [sound] == [find_release(tmp_path, "2026-11")]
 
 
@@ -111,7 +111,7 @@ def test_a_damaged_newest_version_is_an_error_and_never_replaced_by_an_older_one
 
 def test_a_folder_without_a_manifest_is_damaged(tmp_path: Path) -> None:
     (smallest_release(tmp_path, CrawlName(month="2026-11")).path / "manifest.json").unlink()
-    assert [type(one) for one in listed(tmp_path)] == [Damaged]
+    assert [type(version) for version in listed(tmp_path)] == [Damaged]
 
 
 def test_a_release_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
@@ -119,9 +119,9 @@ def test_a_release_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
     place = CrawlName(month="2026-11").path(tmp_path, version=1)
     place.parent.mkdir(parents=True)
     release.path.rename(place)
-    (found,) = listed(tmp_path)
-    assert isinstance(found, Damaged)
-    assert "is of 2026-10.desktop.local.tcp.web version 1" in found.said
+    (damaged,) = listed(tmp_path)
+    assert isinstance(damaged, Damaged)
+    assert "is of 2026-10.desktop.local.tcp.web version 1" in damaged.problem
 
 
 def test_a_tombstone_is_a_withdrawn_version_and_the_next_one_is_found(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_manifest_with_values_of_wrong_types_is_damaged(tmp_path: Path, key: s
     release = smallest_release(tmp_path, CrawlName(month="2026-11"))
     facts = json.loads((release.path / "manifest.json").read_text())
     spoil(release, json.dumps({**facts, key: value}))
-    assert [type(one) for one in listed(tmp_path)] == [Damaged]
+    assert [type(version) for version in listed(tmp_path)] == [Damaged]
 
 
 def test_a_tombstone_beside_withdrawn_files_is_damage(tmp_path: Path) -> None:
@@ -156,4 +156,4 @@ def test_a_tombstone_beside_withdrawn_files_is_damage(tmp_path: Path) -> None:
     (folder / "tombstone.json").write_text("{}")
     assert broken_sums(folder) == ["tombstone.json"]
     (folder / "manifest.json").unlink()
-    assert [type(one) for one in listed(tmp_path)] == [Damaged]
+    assert [type(version) for version in listed(tmp_path)] == [Damaged]

@@ -57,7 +57,7 @@ class Sized(NamedTuple):
 @pytest.fixture(scope="module")
 def recorded() -> Mapping[str, list[Sized]]:
     """Responses of known size of each set: with the header's text where it was not counted."""
-    found = collections.defaultdict(list)
+    rows = collections.defaultdict(list)
     for name in sorted(SETS.keys() - {"lh-gov-europe-2021-03"}):
         recording, keys = read_recording(SETS[name]), site_keys(name)
         for page in recording.pages:
@@ -74,8 +74,8 @@ def recorded() -> Mapping[str, list[Sized]]:
                 )
                 if size:
                     kind = "main" if request.is_main_document else kind
-                    found[name].append(Sized(keys[page.number], kind, size))
-    return found
+                    rows[name].append(Sized(keys[page.number], kind, size))
+    return rows
 
 
 def header(characters: int | None, request: object) -> float:
@@ -84,11 +84,11 @@ def header(characters: int | None, request: object) -> float:
 
 def by_site(sizes: list[Sized], what: str) -> dict[str, list[float]]:
     kinds = {"all": None, "images": "image", "main": "main"}
-    found = collections.defaultdict(list)
+    sizes_by_site = collections.defaultdict(list)
     for size in sizes:
         if kinds[what] in (None, size.kind):
-            found[size.site].append(size.size)
-    return found
+            sizes_by_site[size.site].append(size.size)
+    return sizes_by_site
 
 
 @pytest.mark.parametrize("row", MATCHED, ids=lambda row: "-".join(list(row.values())[:5]))
@@ -117,27 +117,31 @@ def test_the_statistic_is_the_one_that_others_derived_of_the_recorders_counts(
 @pytest.fixture(scope="module")
 def values(recorded_releases: Callable[[str], Path]) -> Mapping[str, Values]:
     """Values by site of the release of each set."""
-    found = {}
+    values = {}
     for name in SETS:
         release = next(releases(recorded_releases(name)))
-        found[name] = values_by_site(release, site_names(release, site_keys(name)), Asked())
-    return found
+        values[name] = values_by_site(release, site_names(release, site_keys(name)), Asked())
+    return values
 
 
 @pytest.mark.parametrize(
-    "row", [one for one in MATCHED if one["what"] != "all"], ids=lambda row: "-".join(list(row.values())[:5])
+    "row", [row for row in MATCHED if row["what"] != "all"], ids=lambda row: "-".join(list(row.values())[:5])
 )
 def test_changes_of_images_and_main_documents_of_the_releases_are_those_that_others_derived(
     values: Mapping[str, Values], row: Mapping[str, str]
 ) -> None:
     what = {"images": "image", "main": "main"}[row["what"]]
-    found = found_in(values, row["a"], row["b"], what, int(row["k"]))
+    compared = found_in(values, row["a"], row["b"], what, int(row["k"]))
     # Images of 2013 were compared by bodies; framing and cut-off responses move others by less.
-    ends = [one for one in found if one.end in (("bodies",) if row["a"] == "2013" else ("whole", "headers"))]
-    (one,) = ends
-    assert one.sites == pytest.approx(int(row["sites"]), abs=1)
-    assert one.change is not None
-    assert one.change.estimate == pytest.approx(float(row["change"]), abs=0.012)
+    ends = [
+        change
+        for change in compared
+        if change.end in (("bodies",) if row["a"] == "2013" else ("whole", "headers"))
+    ]
+    (change,) = ends
+    assert change.sites == pytest.approx(int(row["sites"]), abs=1)
+    assert change.change is not None
+    assert change.change.estimate == pytest.approx(float(row["change"]), abs=0.012)
 
 
 def found_in(values: Mapping[str, Values], a: str, b: str, responses: str, iw: int) -> list[Change]:
@@ -159,9 +163,9 @@ def found_in(values: Mapping[str, Values], a: str, b: str, responses: str, iw: i
 def test_without_redirects_less_of_all_responses_changed_and_bodies_alone_say_the_same(
     values: Mapping[str, Values], a: str, iw: int, end: str, before: float, after: float
 ) -> None:
-    (one,) = [one for one in found_in(values, a, "2025", "all", iw) if one.end == end]
-    assert one.before == pytest.approx(before, abs=0.002)
-    assert one.after == pytest.approx(after, abs=0.002)
+    (change,) = [change for change in found_in(values, a, "2025", "all", iw) if change.end == end]
+    assert change.before == pytest.approx(before, abs=0.002)
+    assert change.after == pytest.approx(after, abs=0.002)
 
 
 def test_a_set_of_images_alone_says_nothing_of_all_responses(values: Mapping[str, Values]) -> None:

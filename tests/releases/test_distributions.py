@@ -263,17 +263,19 @@ def test_an_interval_does_not_depend_on_the_ratios_beside_it() -> None:
     chance = np.random.default_rng(1)
     wholes = chance.integers(1, 400, (90, 5)).astype(np.float64)
     parts = np.floor(wholes * chance.random((90, 5)))
-    for at, one in enumerate(ratio_intervals(parts, wholes, confidence=0.9, replicates=300, seed=1)):
+    for at, interval in enumerate(ratio_intervals(parts, wholes, confidence=0.9, replicates=300, seed=1)):
         columns = (parts[:, [at]], wholes[:, [at]])
-        assert ratio_intervals(*columns, confidence=0.9, replicates=300, seed=1) == [one]
+        assert ratio_intervals(*columns, confidence=0.9, replicates=300, seed=1) == [interval]
 
 
 def test_the_shares_of_growing_sizes_never_fall_and_neither_do_their_intervals(tmp_path: Path) -> None:
     sizes = [500, 1_000, 4_290, 14_300, 100_000]
-    found = share_intervals(released(tmp_path, many_pages()), sizes={"responses": sizes, "pages": sizes[:2]})
-    assert {size for measure, size in found if measure == "responses"} == set(sizes)
+    intervals = share_intervals(
+        released(tmp_path, many_pages()), sizes={"responses": sizes, "pages": sizes[:2]}
+    )
+    assert {size for measure, size in intervals if measure == "responses"} == set(sizes)
     for end in ("estimate", "lower", "upper"):
-        values = [getattr(found["responses", size], end) for size in sizes]
+        values = [getattr(intervals["responses", size], end) for size in sizes]
         assert values == sorted(values)
 
 

@@ -74,7 +74,7 @@ def size(connection: Connection, *responses: Response) -> int | None:
 
 def limited(connection: Connection, *responses: Response, iw: int = 10) -> list[bool | None]:
     answers = iw_limited(connection, responses, iw=iw, mss=MSS)
-    return [answers[one.id] for one in responses if one.id in answers]
+    return [answers[response.id] for response in responses if response.id in answers]
 
 
 def test_the_first_flight_of_clear_http_1_is_its_first_response() -> None:
@@ -116,10 +116,10 @@ def test_the_first_response_to_arrive_starts_the_flight_in_any_order_of_requests
 
 
 def test_tls_flight_tickets_frames_and_records_are_part_of_the_first_flight() -> None:
-    one = response(9940, sent=100, first=150)
+    single = response(9940, sent=100, first=150)
     connection = h2(decrypted_bytes=10_000, record_bytes=200, handshake=3000, tickets=500, frames=60)
-    assert size(connection, one) == connection.received_bytes == 13_700
-    flight = first_flight(connection, [one])
+    assert size(connection, single) == connection.received_bytes == 13_700
+    flight = first_flight(connection, [single])
     assert flight is not None
     assert (flight.tls_bytes, flight.answer_bytes) == (3000, 10_700)
 
@@ -257,8 +257,8 @@ def test_the_first_to_begin_is_limited_and_no_flight_exceeds_the_connection(
         response(size, sent=sent, first=sent + wait, last=sent + wait + longer)
         for size, sent, wait, longer in rows
     ]
-    connection = h2(decrypted_bytes=sum(one.wire_bytes or 0 for one in page) + 60, record_bytes=40)
-    begun = min(page, key=lambda one: (one.first_byte_us or 0, one.id))
+    connection = h2(decrypted_bytes=sum(response.wire_bytes or 0 for response in page) + 60, record_bytes=40)
+    begun = min(page, key=lambda response: (response.first_byte_us or 0, response.id))
     assert iw_limited(connection, page, iw=10)[begun.id] is True
     flight = size(connection, *page)
     assert flight is not None

@@ -65,7 +65,7 @@ def test_each_cumulative_share_lies_between_its_bounds(
 ) -> None:
     at_most = shares_at_most(simulated(truth, seen))
     for window in WINDOWS:
-        true = sum(share for one, share in truth.items() if one <= window)
+        true = sum(share for segments, share in truth.items() if segments <= window)
         low, high = at_most(window)
         assert low - 0.03 <= true <= high + 0.03, (window, low, high)
 
@@ -103,9 +103,9 @@ def test_tls_and_clear_text_are_estimated_apart_and_then_joined(tmp_path: Path) 
     made_up.add_response(1000)
     write_tables(tmp_path, made_up)
     with open_tables(tmp_path) as database:
-        found = window_distributions(database)
-    assert list(found) == ["clear", "tls", "all"]
-    together: WindowDistribution = found["all"]
+        estimated = window_distributions(database)
+    assert list(estimated) == ["clear", "tls", "all"]
+    together: WindowDistribution = estimated["all"]
     counts = (together.exact, together.bounded, together.at_least, together.unknown)
     assert counts == (35, 60, 5, 1)
     shares = {(share.least, share.most): round(share.share, 3) for share in together.shares}
@@ -115,8 +115,8 @@ def test_tls_and_clear_text_are_estimated_apart_and_then_joined(tmp_path: Path) 
 
 
 def test_exact_windows_alone_give_their_own_shares() -> None:
-    found = likeliest_shares({(10, 10): 3, (16, 16): 1})
-    assert [(one.least, one.most, one.share) for one in found] == [(10, 10, 0.75), (16, 16, 0.25)]
+    shares = likeliest_shares({(10, 10): 3, (16, 16): 1})
+    assert [(share.least, share.most, share.share) for share in shares] == [(10, 10, 0.75), (16, 16, 0.25)]
     assert likeliest_shares({}) == []
 
 

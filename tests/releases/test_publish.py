@@ -39,11 +39,11 @@ def store(tmp_path: Path) -> Path:
 def test_a_published_copy_is_itself_a_release(release: Release, store: Path) -> None:
     moved: list[int] = []
     published = publish(release, store.as_uri(), progress=moved.append)
-    there = find_release(store, "2026-11")
+    copy = find_release(store, "2026-11")
     assert published.is_new
-    assert published.url == there.path.as_uri().replace("%3D", "=")
-    assert there.checksum == release.checksum
-    assert broken_sums(there.path) == []
+    assert published.url == copy.path.as_uri().replace("%3D", "=")
+    assert copy.checksum == release.checksum
+    assert broken_sums(copy.path) == []
     assert sum(moved) == 2 * sum(path.stat().st_size for path in release.path.iterdir())
 
 
@@ -110,9 +110,9 @@ def test_a_manifest_that_arrives_damaged_is_not_put_in_its_place(
 
 
 def test_a_key_in_the_url_is_not_shown(release: Release) -> None:
-    with pytest.raises(StoreError) as told:
+    with pytest.raises(StoreError) as raised:
         publish(release, "gopher://key:secret@bucket/a")
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(raised.value)
 
 
 def test_a_damaged_release_is_not_published(release: Release, store: Path) -> None:
@@ -178,12 +178,12 @@ def test_a_signature_may_be_published_after_its_release_and_changes_nothing_else
 ) -> None:
     publish(release, store.as_uri())
     signer = make_signer(tmp_path)
-    there = find_release(store, "2026-11").path
-    before = {path: path.stat().st_mtime_ns for path in there.iterdir()}
-    assert state(there, signer.allowed_signers).kind == "unsigned"
+    published = find_release(store, "2026-11").path
+    before = {path: path.stat().st_mtime_ns for path in published.iterdir()}
+    assert state(published, signer.allowed_signers).kind == "unsigned"
     signer.sign(release.path)
     assert not publish(release, store.as_uri()).is_new
-    assert state(there, signer.allowed_signers).kind == "good"
+    assert state(published, signer.allowed_signers).kind == "good"
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 

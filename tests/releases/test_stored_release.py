@@ -43,8 +43,8 @@ class Served:
     def get(self, path: str, **asked: Any) -> dict[str, Any]:
         answer = self.client.get(path, params={"crawl": self.name, **asked})
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        body: dict[str, Any] = answer.json()
+        return body
 
     def counts(self, query: str, table: str = "response") -> tuple[Any, ...]:
         """The first row of a query of one of the release's own files, `file`."""
@@ -67,7 +67,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_it_is_of_schema_version_1_and_every_check_holds(served: Served) -> None:
     assert served.release.manifest.schema_version == 1
-    assert [f"{one.name}: {one.said}" for one in verify(served.release, None) if not one.holds] == []
+    assert [
+        f"{check.name}: {check.evidence}" for check in verify(served.release, None) if not check.holds
+    ] == []
 
 
 def test_its_coverage_at_ten_segments_is_that_of_its_own_rows(served: Served) -> None:
@@ -75,10 +77,10 @@ def test_its_coverage_at_ten_segments_is_that_of_its_own_rows(served: Served) ->
         f"SELECT count(*) FILTER (wire_bytes <= {WINDOW_BYTES}), "
         "count(wire_bytes) FROM file WHERE is_complete"
     )
-    found = served.get("/v1/first-flight", iw=10)
-    assert (found["known"], found["share"]) == (known, fits / known)
-    assert 0 < found["share"] < 1
-    assert "fewer than 20 sites" in found["interval_unknown"]
+    answer = served.get("/v1/first-flight", iw=10)
+    assert (answer["known"], answer["share"]) == (known, fits / known)
+    assert 0 < answer["share"] < 1
+    assert "fewer than 20 sites" in answer["interval_unknown"]
 
 
 def test_its_strata_are_those_of_its_own_rows(served: Served) -> None:
@@ -86,8 +88,8 @@ def test_its_strata_are_those_of_its_own_rows(served: Served) -> None:
         (known,) = served.counts(
             f"SELECT count(wire_bytes) FROM file WHERE is_complete AND protocol = '{protocol}'"
         )
-        found = served.get("/v1/distributions", measure="responses", protocol=protocol)
-        assert [distribution["known"] for distribution in found["distributions"]] == [known]
+        answer = served.get("/v1/distributions", measure="responses", protocol=protocol)
+        assert [distribution["known"] for distribution in answer["distributions"]] == [known]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -143,4 +145,4 @@ def test_a_site_can_be_withdrawn_from_it(served: Served, tmp_path: Path) -> None
     after = without_site(served.release, site, place, version=2)
     assert after.manifest.schema_version == 1
     assert not has_site(after, site)
-    assert [one.name for one in verify(after, None) if not one.holds] == []
+    assert [check.name for check in verify(after, None) if not check.holds] == []

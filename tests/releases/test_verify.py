@@ -36,7 +36,7 @@ def release(pristine: Release, tmp_path: Path) -> Release:
 
 
 def failed(release: Release, engine: Engine | None = None) -> dict[str, str]:
-    return {check.name: check.said for check in verify(release, engine) if not check.holds}
+    return {check.name: check.evidence for check in verify(release, engine) if not check.holds}
 
 
 def fails(release: Release, name: str) -> bool:
@@ -85,17 +85,17 @@ def test_counts_are_compared_with_postgresql(database: Engine, tmp_path: Path) -
     assert failed(release, database) == {}
     with database.begin() as connection:
         connection.execute(text("DELETE FROM response WHERE visit_id = 1 AND id = 1"))
-    (said,) = failed(release, database).values()
+    (evidence,) = failed(release, database).values()
     rows = release.manifest.rows["response"]
-    assert said == f"response: {rows - 1:,} in PostgreSQL, {rows:,} in the manifest"
+    assert evidence == f"response: {rows - 1:,} in PostgreSQL, {rows:,} in the manifest"
 
 
 def test_a_crawl_that_postgresql_lacks_is_not_verified_against_it(
     release: Release, database_18: Engine
 ) -> None:
-    (said,) = failed(release, database_18).values()
-    assert "no crawl" in said
-    assert "--offline" in said
+    (evidence,) = failed(release, database_18).values()
+    assert "no crawl" in evidence
+    assert "--offline" in evidence
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_a_cut_file_fails_its_checks_and_raises_nothing(release: Release, length
 def test_a_missing_and_a_foreign_file_are_found(release: Release) -> None:
     release.file("site").unlink()
     (release.path / "notes.txt").write_text("mine")
-    said = failed(release)["checksums"]
-    assert "site.parquet is not" in said
-    assert "notes.txt is not" in said
+    evidence = failed(release)["checksums"]
+    assert "site.parquet is not" in evidence
+    assert "notes.txt is not" in evidence
 
 
 def test_missing_sums_are_found(release: Release) -> None:
@@ -224,9 +224,9 @@ def test_parties_by_another_public_suffix_list_are_not_compared(release: Release
     path.write_text(json.dumps(facts | {"public_suffix_list": "an older one"}))
     changed = "SELECT * REPLACE (if(party = 'first', 'third', 'first') AS party) FROM item"
     older = forge(release, "item", changed)
-    said = {check.name: check.said for check in verify(older, None)}
+    evidence = {check.name: check.evidence for check in verify(older, None)}
     assert failed(older) == {}
-    assert "without their parties, which are by an older one" in said[ITEMS]
+    assert "without their parties, which are by an older one" in evidence[ITEMS]
 
 
 def test_an_undeclared_type_is_found(release: Release) -> None:
@@ -235,10 +235,10 @@ def test_an_undeclared_type_is_found(release: Release) -> None:
     pq.write_table(
         table.set_column(place, "top", table.column("top").cast(pa.int64())), release.file("crawl")
     )
-    said = failed(resum(release))["columns"]
-    assert said == "not as declared: crawl"
+    evidence = failed(resum(release))["columns"]
+    assert evidence == "not as declared: crawl"
 
 
 def test_a_check_has_a_name_a_result_and_a_line_of_evidence(release: Release) -> None:
     first = next(verify(release, None))
-    assert first == Check("checksums", holds=True, said="16 files are as in SHA256SUMS")
+    assert first == Check("checksums", holds=True, evidence="16 files are as in SHA256SUMS")

@@ -92,8 +92,8 @@ def test_a_response_is_fresh_as_long_as_its_header_says(headers: dict[str, str],
 def test_expired_absent_and_unknown_lifetimes_are_distinguished(
     headers: dict[str, str], by: str, seconds: int | None
 ) -> None:
-    found = read(200, headers)
-    assert (found.lifetime_by, found.lifetime_s) == (by, seconds)
+    freshness = read(200, headers)
+    assert (freshness.lifetime_by, freshness.lifetime_s) == (by, seconds)
 
 
 def test_only_heuristic_lifetimes_depend_on_the_status() -> None:
@@ -148,7 +148,7 @@ def test_its_fields_are_columns_of_a_response() -> None:
 def test_any_header_can_be_read_and_every_value_fits_its_column(
     status: int | None, headers: dict[str, str]
 ) -> None:
-    found = read(status, headers)
-    assert found.lifetime_by in LIFETIMES
-    for seconds in (found.lifetime_s, found.age_s):
+    freshness = read(status, headers)
+    assert freshness.lifetime_by in LIFETIMES
+    for seconds in (freshness.lifetime_s, freshness.age_s):
         assert seconds is None or 0 <= seconds <= LONGEST_S

@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "docker/host-networks"
 
 
-def told(file: Path, networks: str, *, code: int = 0, kept: bool = True) -> subprocess.CompletedProcess[str]:
+def run_script(
+    file: Path, networks: str, *, code: int = 0, kept: bool = True
+) -> subprocess.CompletedProcess[str]:
     """The script, where docker prints these networks and ends with this exit code."""
     docker = file.parent / "docker"
     docker.write_text(f"#!/bin/sh\necho \"$@\" >&2\necho '{networks}'\nexit {code}\n", encoding="ascii")
@@ -26,7 +28,7 @@ def told(file: Path, networks: str, *, code: int = 0, kept: bool = True) -> subp
 
 
 def test_the_hosts_networks_are_asked_on_the_hosts_network_and_kept(tmp_path: Path) -> None:
-    done = told(tmp_path / "env", "9.9.9.0/24,2606:4700::1/128")
+    done = run_script(tmp_path / "env", "9.9.9.0/24,2606:4700::1/128")
     assert "run --rm --network host" in done.stderr
     assert done.stderr.strip().endswith("-m crawler.egress.machine")
     assert (tmp_path / "env").read_text() == "FIRSTFLIGHT_HOST_NETWORKS=9.9.9.0/24,2606:4700::1/128\n"
@@ -37,19 +39,19 @@ def test_the_hosts_networks_are_asked_on_the_hosts_network_and_kept(tmp_path: Pa
 def test_what_was_found_before_is_replaced_and_all_else_stays(tmp_path: Path, end: str) -> None:
     kept = "WORKERS=2\nFIRSTFLIGHT_BLOCKED_NETWORKS=8.8.8.8"
     (tmp_path / "env").write_text(f"FIRSTFLIGHT_HOST_NETWORKS=1.1.1.1/32\n{kept}{end}")
-    told(tmp_path / "env", "9.9.9.9/32")
-    told(tmp_path / "env", "")
+    run_script(tmp_path / "env", "9.9.9.9/32")
+    run_script(tmp_path / "env", "")
     assert (tmp_path / "env").read_text() == f"{kept}\nFIRSTFLIGHT_HOST_NETWORKS=\n"
 
 
 def test_they_are_printed_where_no_file_is_named(tmp_path: Path) -> None:
-    assert told(tmp_path / "env", "9.9.9.9/32", kept=False).stdout == "9.9.9.9/32\n"
+    assert run_script(tmp_path / "env", "9.9.9.9/32", kept=False).stdout == "9.9.9.9/32\n"
     assert not (tmp_path / "env").exists()
 
 
 def test_a_host_that_cannot_be_asked_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "env").write_text("FIRSTFLIGHT_HOST_NETWORKS=1.1.1.1/32\n")
-    assert told(tmp_path / "env", "", code=1).returncode != 0
+    assert run_script(tmp_path / "env", "", code=1).returncode != 0
     assert (tmp_path / "env").read_text() == "FIRSTFLIGHT_HOST_NETWORKS=1.1.1.1/32\n"
 
 

@@ -90,7 +90,7 @@ def test_the_notices_of_the_recordings_repositories_stand_in_the_sources() -> No
     text = (ROOT / "docs/sources.md").read_text(encoding="utf-8")
     for repository, notice in NOTICES.items():
         assert f"| sitespeedio/{repository} | Copyright (c) {notice} |" in text
-    said = " ".join(text.replace("\n> ", " ").split())
-    assert "Permission is hereby granted, free of charge, to any person obtaining a copy" in said
-    assert "The above copyright notice and this permission notice shall be included" in said
-    assert "WITHOUT WARRANTY OF ANY KIND" in said
+    sentence = " ".join(text.replace("\n> ", " ").split())
+    assert "Permission is hereby granted, free of charge, to any person obtaining a copy" in sentence
+    assert "The above copyright notice and this permission notice shall be included" in sentence
+    assert "WITHOUT WARRANTY OF ANY KIND" in sentence

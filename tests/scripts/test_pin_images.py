@@ -43,9 +43,9 @@ def texts(project: Path) -> dict[str, str]:
 
 
 def test_what_is_not_pinned_is_said_plainly(project: Path) -> None:
-    said = run(project, "--list").stdout
-    assert said.count("NOT PINNED") == 7
-    assert "NOT PINNED  postgres:17: whatever the tag stands for" in said
+    output = run(project, "--list").stdout
+    assert output.count("NOT PINNED") == 7
+    assert "NOT PINNED  postgres:17: whatever the tag stands for" in output
     assert run(project, "--check").returncode == 1
 
 

@@ -24,21 +24,21 @@ def git(clone: Path, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree whose changelog has one entry that is not released."""
-    made = tmp_path_factory.mktemp("pristine") / "clone"
+    clone = tmp_path_factory.mktemp("pristine") / "clone"
     # Not `git clone`, which refuses a tree of another user.
     listed = git(ROOT, "-c", f"safe.directory={ROOT}", "ls-files", "-z").split("\0")
     for name in filter(None, listed):
-        (made / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, made / name, follow_symlinks=False)
-    git(made, "init", "-q")
-    git(made, "config", "user.name", "A developer")
-    git(made, "config", "user.email", "developer@firstflight.invalid")
-    (made / "CHANGELOG.md").write_text(
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, clone / name, follow_symlinks=False)
+    git(clone, "init", "-q")
+    git(clone, "config", "user.name", "A developer")
+    git(clone, "config", "user.email", "developer@firstflight.invalid")
+    (clone / "CHANGELOG.md").write_text(
         f"# Changes\n\n## Unreleased\n\n{ENTRY}\n## 0.0.1, 2020-01-01\n\n- First.\n"
     )
-    git(made, "add", "--all")
-    git(made, "commit", "-qm", "Say what changed")
-    return made
+    git(clone, "add", "--all")
+    git(clone, "commit", "-qm", "Say what changed")
+    return clone
 
 
 @pytest.fixture

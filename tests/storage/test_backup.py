@@ -37,8 +37,8 @@ def test_a_backup_restores_an_empty_database_and_refuses_one_with_tables(filled:
 def test_the_oldest_backups_are_removed(filled: str, tmp_path: Path) -> None:
     for day in (1, 2, 3):
         (tmp_path / f"2026110{day}T020000Z.dump").touch()
-    made = backup(filled, tmp_path, keep=2)
-    assert copies(tmp_path) == [tmp_path / "20261103T020000Z.dump", made]
+    newest = backup(filled, tmp_path, keep=2)
+    assert copies(tmp_path) == [tmp_path / "20261103T020000Z.dump", newest]
 
 
 def test_a_failed_backup_leaves_nothing_and_its_message_hides_the_password(tmp_path: Path) -> None:

@@ -19,14 +19,14 @@ def test_a_site_is_erased_from_a_sealed_crawl_which_stays_sealed_and_sound(datab
         seal_partitions(connection, made_up.crawl_id)
         (crawl,) = crawls(connection)
         detach_partitions(connection, crawl.id)  # they are still there, and still sealed
-        found = erasing.find(connection, crawl, SITE)
+        holding = erasing.find(connection, crawl, SITE)
     own = {visit["id"] for visit in made_up.visit if HOST in visit["host"]}
-    assert (found.sites, found.visits) == (1, len(own)) == (1, 2)
+    assert (holding.sites, holding.visits) == (1, len(own)) == (1, 2)
     erasing.erase(database, crawl, SITE)
     erasing.rewrite(database, crawl.id)
     with database.connect() as connection:
         assert not erasing.find(connection, crawl, SITE).anything
-        assert [one for one in integrity.check(connection, crawl) if one.offenders] == []
+        assert [invariant for invariant in integrity.check(connection, crawl) if invariant.offenders] == []
         left = connection.execute(
             text(f"SELECT visit_id, sum(received_bytes) FROM connection_{crawl.id} GROUP BY 1")
         )

@@ -25,12 +25,12 @@ def crawled(engine: Engine) -> Crawl:
 def offended(engine: Engine) -> set[str]:
     with engine.connect() as connection:
         crawl = find_crawl(connection, "2026-11")
-        return {one.name for one in check(connection, crawl) if one.offenders}
+        return {invariant.name for invariant in check(connection, crawl) if invariant.offenders}
 
 
 def asked(engine: Engine) -> set[str]:
     with engine.connect() as connection:
-        return {one.name for one in check(connection, find_crawl(connection, "2026-11"))}
+        return {invariant.name for invariant in check(connection, find_crawl(connection, "2026-11"))}
 
 
 DAMAGE = {
@@ -71,10 +71,12 @@ def test_each_damage_is_found(database_18: Engine) -> None:
     assert set(DAMAGE) >= set(INVARIANTS)
     for name, statement in DAMAGE.items():
         with database_18.connect() as connection:
-            for one in [statement] if statement.startswith("DO") else statement.split(";"):
-                connection.execute(text(one))
+            for sql in [statement] if statement.startswith("DO") else statement.split(";"):
+                connection.execute(text(sql))
             crawl = find_crawl(connection, "2026-11")
-            assert name in {found.name for found in check(connection, crawl) if found.offenders}, name
+            assert name in {
+                invariant.name for invariant in check(connection, crawl) if invariant.offenders
+            }, name
             connection.rollback()
     assert offended(database_18) == set()
 

@@ -23,8 +23,8 @@ def progress(crawl: str, done: int = 3) -> Progress:
 def test_the_newest_progress_of_each_crawl_can_be_read_by_everybody(tmp_path: Path) -> None:
     folder = tmp_path / "progress"
     assert read_progress(folder) == []
-    for one in (progress("b"), progress("a"), progress("b", done=4)):
-        write_progress(folder, one)
+    for stage in (progress("b"), progress("a"), progress("b", done=4)):
+        write_progress(folder, stage)
     assert read_progress(folder) == [progress("a"), progress("b", done=4)]
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}
     assert sorted(path.name for path in folder.iterdir()) == ["a.json", "b.json"]

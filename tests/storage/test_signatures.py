@@ -12,11 +12,11 @@ from tests.factories.signing import make_signer
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "made"
-    made.mkdir()
-    (made / "cells.parquet").write_bytes(b"PAR1")
-    seal(made, {})
-    return made
+    signed = tmp_path / "made"
+    signed.mkdir()
+    (signed / "cells.parquet").write_bytes(b"PAR1")
+    seal(signed, {})
+    return signed
 
 
 @pytest.fixture
@@ -37,15 +37,15 @@ def test_a_folder_replaced_as_a_whole_has_good_sums_and_a_bad_signature(folder: 
     (folder / "cells.parquet").write_bytes(b"forged")
     seal(folder, {})
     assert broken_sums(folder) == []
-    found = state(folder, signer.allowed_signers)
-    assert (found.kind, found.said) == ("bad", "SHA256SUMS is not what releases@example.org signed")
+    signature = state(folder, signer.allowed_signers)
+    assert (signature.kind, signature.detail) == ("bad", "SHA256SUMS is not what releases@example.org signed")
 
 
 def test_a_key_that_is_not_allowed_signs_nothing(folder: Path, signer: Signer, tmp_path: Path) -> None:
     stranger = make_signer(tmp_path, "mallory@example.org")
     assert stranger.sign(folder).kind == "good"
-    found = state(folder, signer.allowed_signers)
-    assert (found.kind, "is not among the signers" in found.said) == ("bad", True)
+    signature = state(folder, signer.allowed_signers)
+    assert (signature.kind, "is not among the signers" in signature.detail) == ("bad", True)
     with pytest.raises(SigningFailed, match=r"add the line `NAME@DOMAIN KEY` with its public key to"):
         Signer(key=stranger.key, allowed_signers=signer.allowed_signers).sign(folder)
     assert state(folder, stranger.allowed_signers).kind == "good"  # the signature that was there stays
@@ -55,8 +55,8 @@ def test_without_a_list_of_signers_every_signature_is_bad(
     folder: Path, signer: Signer, tmp_path: Path
 ) -> None:
     signer.sign(folder)
-    found = state(folder, tmp_path / "none")
-    assert (found.kind, "no signer is known" in found.said) == ("bad", True)
+    signature = state(folder, tmp_path / "none")
+    assert (signature.kind, "no signer is known" in signature.detail) == ("bad", True)
 
 
 def test_a_signature_from_another_namespace_is_bad(folder: Path, signer: Signer) -> None:
@@ -104,7 +104,7 @@ def test_a_machine_without_ssh_keygen_trusts_no_signature(
 ) -> None:
     signer.sign(folder)
     monkeypatch.setenv("PATH", "/nowhere")
-    assert state(folder, signer.allowed_signers).said.endswith("in the Debian package openssh-client")
+    assert state(folder, signer.allowed_signers).detail.endswith("in the Debian package openssh-client")
     with pytest.raises(SigningFailed, match="openssh-client"):
         signer.sign(folder)
 

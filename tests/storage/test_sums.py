@@ -10,12 +10,12 @@ from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, checksum_of, mi
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "made"
-    made.mkdir()
-    (made / "cells.parquet").write_bytes(bytes(range(256)))
-    (made / "replay.json").write_text('{"windows": [3, 10]}')
-    seal(made, {"format_version": 1, "commit": "c0ffee"})
-    return made
+    sealed = tmp_path / "made"
+    sealed.mkdir()
+    (sealed / "cells.parquet").write_bytes(bytes(range(256)))
+    (sealed / "replay.json").write_text('{"windows": [3, 10]}')
+    seal(sealed, {"format_version": 1, "commit": "c0ffee"})
+    return sealed
 
 
 def test_sha256sum_accepts_a_sealed_folder(folder: Path) -> None:

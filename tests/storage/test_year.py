@@ -12,9 +12,9 @@ def year(**sealed: bool) -> Year:
 
 
 def test_the_report_uses_the_newest_crawl_and_months_without_one_are_missing() -> None:
-    found = year(m03=True, m11=True)
-    assert found.newest() == "2026-11.desktop.local.tcp.web"
-    assert found.missing == [f"2026-{month:02}" for month in (1, 2, 4, 5, 6, 7, 8, 9, 10, 12)]
+    months = year(m03=True, m11=True)
+    assert months.newest() == "2026-11.desktop.local.tcp.web"
+    assert months.missing == [f"2026-{month:02}" for month in (1, 2, 4, 5, 6, 7, 8, 9, 10, 12)]
 
 
 def test_an_older_unfinished_crawl_does_not_delay_the_report() -> None:
@@ -34,7 +34,7 @@ def test_a_year_without_a_crawl_says_where_to_look() -> None:
 def test_only_months_of_the_series_and_the_year_are_read(database_18: Engine) -> None:
     stored_crawl.store(database_18, stored_crawl.typical(sites=1))
     with database_18.connect() as connection:
-        found = year_of(connection, 2026, series="desktop.here.tcp.localweb")
-        assert found.sealed == {"2026-11": True}
+        months = year_of(connection, 2026, series="desktop.here.tcp.localweb")
+        assert months.sealed == {"2026-11": True}
         assert year_of(connection, 2025, series="desktop.here.tcp.localweb").sealed == {}
         assert year_of(connection, 2026).sealed == {}

@@ -125,13 +125,13 @@ def store(service: Served, readers: Path, tmp_path_factory: pytest.TempPathFacto
 
 def recipes() -> dict[str, tuple[str, str]]:
     """Language and code of each recipe in Python and SQL, by its headings."""
-    found = {}
+    by_name = {}
     for part in re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         chapter, *sections = re.split(r"^### ", part, flags=re.MULTILINE)
         for section in sections:
             for language, code in CODE.findall(section):
-                found[f"{chapter.splitlines()[0]}: {section.splitlines()[0]}"] = (language, code)
-    return found
+                by_name[f"{chapter.splitlines()[0]}: {section.splitlines()[0]}"] = (language, code)
+    return by_name
 
 
 ONE = "One release, by URL: "
@@ -173,7 +173,7 @@ def duckdb_rows(readers: Path, tmp_path: Path) -> Any:
             check=False,
         )
         assert answer.returncode == 0, answer.stderr
-        found: list[list[Any]] = json.loads(answer.stdout)
-        return found
+        answered: list[list[Any]] = json.loads(answer.stdout)
+        return answered
 
     return rows

@@ -113,7 +113,7 @@ def write_raw_rows(releases: Path, crawl: CrawlName, *, smaller: int) -> None:
         tables.add_response(7, is_complete=False)
     folder = crawl.path(releases, version=1)
     write_tables(folder, tables)
-    rows = {name: len(found) for name, found in tables.rows().items()} | write_computed(folder, crawl.kind)
+    rows = {name: len(table) for name, table in tables.rows().items()} | write_computed(folder, crawl.kind)
     make_release(folder, crawl, rows=rows)
 
 
@@ -123,18 +123,18 @@ def test_the_recipe_over_raw_rows_gives_the_shares_of_the_service_at_every_windo
     _, code = recipes()[MANY + RAW]
     rows = duckdb.execute(code.replace(STORE, str(tmp_path / "releases"))).fetchall()
     assert [row[:2] for row in rows] == [
-        (one.month, iw) for one in (OCTOBER, NOVEMBER) for iw in range(1, 65)
+        (month.month, iw) for month in (OCTOBER, NOVEMBER) for iw in range(1, 65)
     ]
-    found = {(month, iw): (share, known) for month, iw, _, known, share in rows}
+    shares = {(month, iw): (share, known) for month, iw, _, known, share in rows}
     with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
         for crawl in (OCTOBER, NOVEMBER):
             for iw in (1, 2, 9, 10, 11, 63, 64):
                 query = f"crawl={crawl}&version=1&iw={iw}&mss=1430"
                 expected = client.get(f"/v1/first-flight?{query}").json()
-                share, known = found[crawl.month, iw]
+                share, known = shares[crawl.month, iw]
                 assert share == pytest.approx(expected["share"], rel=1e-12)
                 assert known == expected["known"]
-    assert found["2026-10", 10] != found["2026-11", 10]
+    assert shares["2026-10", 10] != shares["2026-11", 10]
 
 
 def test_the_worst_sites_are_the_same_by_one_command_and_by_one_statement(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_the_worst_sites_are_the_same_by_one_command_and_by_one_statement(tmp_pa
         write_raw_rows(tmp_path / "releases", crawl, smaller=smaller)
     release = NOVEMBER.path(tmp_path / "releases", version=1)
     _, code = recipes()[f"{WORST}DuckDB"]
-    found = duckdb.execute(
+    worst = duckdb.execute(
         code.replace(f"https://sizes.example/releases/{NOVEMBER}/v1", str(release))
     ).fetchall()
     (command,) = COMMAND.findall(PAGE.read_text(encoding="utf-8"))
@@ -153,5 +153,5 @@ def test_the_worst_sites_are_the_same_by_one_command_and_by_one_statement(tmp_pa
         for row in rows
         if row["share"]
     ]
-    assert found == known
-    assert len(found) > 1
+    assert worst == known
+    assert len(worst) > 1

@@ -62,7 +62,8 @@ def test_sizes_of_chromiums_netlog_are_those_that_the_server_counted(
         known(row["host"], row["status"], row["wire_bytes"], row["header_bytes"], row["body_bytes"] or 0)
         for row in tables["response"]
     ) == Counter(
-        known(one.host, one.status, one.wire_bytes, one.header_bytes, one.body_bytes) for one in sent
+        known(response.host, response.status, response.wire_bytes, response.header_bytes, response.body_bytes)
+        for response in sent
     )
     assert {row["size_basis"] for row in tables["response"]} == {"counted" if is_whole else None}
     assert {row["is_covered"] for row in tables["visit"]} == {True if capture == "Everything" else None}

@@ -60,9 +60,9 @@ def test_with_bytes_each_response_has_the_size_that_the_server_sent(name: str) -
 )
 def test_without_bytes_http_1_is_counted_between_requests(name: str, unsplit: int, tmp_path: Path) -> None:
     rows = [row for row in rows_of(without_bytes(name, tmp_path)) if row["wire_bytes"] is not None]
-    found = Counter((row["method"], row["wire_bytes"]) for row in rows)
+    counts = Counter((row["method"], row["wire_bytes"]) for row in rows)
     served = Counter((method, wire) for method, wire, _ in sent(name).elements())
-    assert not served - found
+    assert not served - counts
     assert sum((sent(name) - received(rows)).values()) == unsplit  # the header cannot be told from the body
     assert {row["size_basis"] for row in rows} == {"counted"}
 

@@ -17,10 +17,10 @@ from tests.recordings.netlog.test_counting import STATED
 
 @pytest.fixture
 def log() -> MadeUpLog:
-    made = MadeUpLog()
-    made.page("http://a.example/")
-    made.get("http://a.example/1?token=t0ken", 300)
-    return made
+    made_up = MadeUpLog()
+    made_up.page("http://a.example/")
+    made_up.get("http://a.example/1?token=t0ken", 300)
+    return made_up
 
 
 def read(content: bytes, folder: Path, name: str = "log.json") -> NetLogFile:

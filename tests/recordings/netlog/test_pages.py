@@ -25,13 +25,13 @@ def test_a_navigation_begins_a_page_of_its_site() -> None:
     log.get("http://cdn.example/3", 300, top="http://b.example")
     log.page("http://a.example/next")
     log.get("http://cdn.example/4", 300)
-    found = traffic(log)
-    assert [paths(page.exchanges) for page in found.pages] == [
+    read = traffic(log)
+    assert [paths(page.exchanges) for page in read.pages] == [
         ["/", "/1", "/2"],
         ["/", "/3"],
         ["/next", "/4"],
     ]
-    assert not found.left_out
+    assert not read.left_out
 
 
 def test_requests_of_the_browser_of_extensions_and_of_pages_from_before_are_left_out() -> None:
@@ -40,9 +40,9 @@ def test_requests_of_the_browser_of_extensions_and_of_pages_from_before_are_left
     log.get("http://updates.example/", 300, top="null")
     log.get("http://ads.example/list", 300, initiator="chrome-extension://abcdef")
     log.get("http://c.example/poll", 300, top="http://c.example")
-    found = traffic(log)
-    assert [paths(page.exchanges) for page in found.pages] == [["/"]]
-    assert found.left_out == {"of_browser_dropped": 1, "of_extension_dropped": 1, "of_other_page_dropped": 1}
+    read = traffic(log)
+    assert [paths(page.exchanges) for page in read.pages] == [["/"]]
+    assert read.left_out == {"of_browser_dropped": 1, "of_extension_dropped": 1, "of_other_page_dropped": 1}
 
 
 def test_redirects_lead_to_the_page_that_is_shown() -> None:
@@ -67,9 +67,9 @@ def test_a_navigation_without_an_answer_is_no_page() -> None:
     log.page("http://a.example/")
     log.ask("http://b.example/", frame="main frame", network_isolation_key="http://b.example b")
     log.get("http://b.example/x", 300, top="http://b.example")
-    found = traffic(log)
-    assert len(found.pages) == 1
-    assert found.left_out == {"no_document_dropped": 2}
+    read = traffic(log)
+    assert len(read.pages) == 1
+    assert read.left_out == {"no_document_dropped": 2}
 
 
 def test_a_redirect_whose_target_never_came_is_no_page() -> None:
@@ -77,9 +77,9 @@ def test_a_redirect_whose_target_never_came_is_no_page() -> None:
     first = log.ask("http://a.example/", frame="main frame", network_isolation_key="http://a.example a")
     log.answer(first, log.connection("a.example"), 90, header="HTTP/1.1 301 Moved\nLocation: /home")
     log.ask("http://a.example/home", source=first, frame="main frame")
-    found = traffic(log)
-    assert not found.pages
-    assert found.left_out == {"no_document_dropped": 2}
+    read = traffic(log)
+    assert not read.pages
+    assert read.left_out == {"no_document_dropped": 2}
 
 
 def test_without_sites_in_the_log_the_newest_page_has_the_requests() -> None:
@@ -97,6 +97,6 @@ def test_an_answer_that_the_browser_asks_again_for_does_not_count_twice() -> Non
     log.answer(request, log.connection("a.example"), 150, header="HTTP/1.1 401 Unauthorized")
     log.answer(request, log.connection("a.example"), 1_100)
     log.end(request)
-    found = traffic(log)
-    (page,) = found.pages
-    assert found.sizes[id(page.exchanges[-1])].wire_bytes == 1_100
+    read = traffic(log)
+    (page,) = read.pages
+    assert read.sizes[id(page.exchanges[-1])].wire_bytes == 1_100

@@ -64,7 +64,7 @@ def transferred(recording: Recording, *, redirects: bool = True) -> list[int]:
         for request in page.requests
         if redirects or not request.is_redirect
     )
-    return [one.transfer_bytes for one in every if one.transfer_bytes is not None]
+    return [request.transfer_bytes for request in every if request.transfer_bytes is not None]
 
 
 def share_percent(sizes: list[int], iw: int) -> float:

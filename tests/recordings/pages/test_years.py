@@ -50,19 +50,19 @@ COUNTED: dict[str, list[tuple[Callable[[Row], bool], str, int, tuple[float, floa
 
 
 def test_the_shares_that_fit_are_those_that_the_deriver_counted(content: tuple[str, Content]) -> None:
-    name, made = content
+    name, release = content
     for of, column, number, shares in COUNTED[name]:
-        sizes = [row[column] for row in made.tables["response"] if of(row) and row[column] is not None]
+        sizes = [row[column] for row in release.tables["response"] if of(row) and row[column] is not None]
         assert len(sizes) == number
-        found = [sum(size <= iw * MSS for size in sizes) / number for iw in (3, 10, 16, 30)]
+        counted = [sum(size <= iw * MSS for size in sizes) / number for iw in (3, 10, 16, 30)]
         # The headers of frames, which the deriver did not add, move the set of 2021 by a thousandth.
-        assert found == pytest.approx(shares, abs=0.0015)
+        assert counted == pytest.approx(shares, abs=0.0015)
 
 
 def test_a_size_says_what_it_rests_on(content: tuple[str, Content]) -> None:
-    name, made = content
+    name, release = content
     bases = {"wpt-2019-12": "derived", "mobile-images-2022-05": "selected", "phantomjs-2013-09": "selected"}
-    assert made.recording["responses_by_size_basis"].keys() == {bases.get(name, "counted")}
+    assert release.recording["responses_by_size_basis"].keys() == {bases.get(name, "counted")}
 
 
 def test_a_body_alone_is_less_than_with_the_headers_text(content: tuple[str, Content]) -> None:
@@ -74,23 +74,23 @@ def test_a_body_alone_is_less_than_with_the_headers_text(content: tuple[str, Con
 def test_recorded_connections_and_initiators_are_taken_and_none_are_inferred(
     content: tuple[str, Content],
 ) -> None:
-    name, made = content
-    inferred = made.recording["inferred"]
+    name, release = content
+    inferred = release.recording["inferred"]
     assert not inferred["connections"]["share"]
     assert not inferred["initiators"]["share"]
-    assert bool(made.tables["connection"]) == (name == "wpt-2019-12")
+    assert bool(release.tables["connection"]) == (name == "wpt-2019-12")
     if name == "wpt-2019-12":
         assert inferred["connections"]["requests"]["named"] == 19_985
         assert inferred["initiators"]["requests"]["initiator"] > 12_000
 
 
 def test_what_no_row_knows_has_a_reason_and_no_host_can_reach_a_site(content: tuple[str, Content]) -> None:
-    _, made = content
-    for table, rows in made.tables.items():
+    _, release = content
+    for table, rows in release.tables.items():
         for column in rows[0] if rows else ():
             if all(row.get(column) is None for row in rows):
-                assert f"{table}.{column}" in null_reasons(made.notes)
-    assert all(row["host"].endswith(".invalid") for row in made.tables["response"])
+                assert f"{table}.{column}" in null_reasons(release.notes)
+    assert all(row["host"].endswith(".invalid") for row in release.tables["response"])
 
 
 def test_its_source_names_repository_commit_licence_and_list(content: tuple[str, Content]) -> None:

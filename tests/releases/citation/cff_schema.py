@@ -17,8 +17,8 @@ class Texts(yaml.SafeLoader):
 
 
 Texts.yaml_implicit_resolvers = {
-    letter: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
-    for letter, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    letter: [(tag, pattern) for tag, pattern in patterns if tag != "tag:yaml.org,2002:timestamp"]
+    for letter, patterns in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
 

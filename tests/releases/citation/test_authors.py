@@ -95,9 +95,9 @@ def test_a_file_that_is_no_citation_is_refused_in_one_line_that_names_it(named: 
     named.write_text(text, encoding="utf-8")
     with pytest.raises(ReleaseError) as caught:
         authors_in(named)
-    said = str(caught.value)
-    assert said.startswith(f"{named} is no CITATION.cff that can be used: ")
-    assert "\n" not in said
+    message = str(caught.value)
+    assert message.startswith(f"{named} is no CITATION.cff that can be used: ")
+    assert "\n" not in message
 
 
 def test_a_file_that_is_missing_or_no_text_is_refused_in_one_line(named: Path) -> None:

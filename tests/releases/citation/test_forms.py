@@ -50,9 +50,9 @@ def test_bibtex_is_read_with_its_title_author_year_version_and_address(work: Wor
     (entry,) = parse_string(cite(work, "bib"), "bibtex").entries.values()
     assert entry.key == work.key
     assert entry.type == ("techreport" if work.kind == "report" else "misc")
-    assert [str(one) for one in entry.persons["author"]] == [f"{{{AUTHOR}}}"]
-    found = {name: entry.fields.get(name) for name in ("year", "version", "url")}
-    assert found == {"year": str(work.year), "version": str(work.version), "url": work.url}
+    assert [str(person) for person in entry.persons["author"]] == [f"{{{AUTHOR}}}"]
+    fields = {name: entry.fields.get(name) for name in ("year", "version", "url")}
+    assert fields == {"year": str(work.year), "version": str(work.version), "url": work.url}
     assert str(Text.from_latex(entry.fields["title"])) == work.title
     assert sum_of(work) in entry.fields["note"]
 
@@ -66,10 +66,10 @@ def test_csl_json_has_the_types_and_names_of_its_schema(work: Work) -> None:
 
 
 def test_citation_cff_is_valid_by_its_published_schema(work: Work) -> None:
-    found = valid_cff(cite(work, "cff"))
-    assert found["title"] == work.title
-    assert found["identifiers"][0]["value"] == f"sha256:{sum_of(work)}"
-    assert ("preferred-citation" in found) == (work.kind == "report")
+    facts = valid_cff(cite(work, "cff"))
+    assert facts["title"] == work.title
+    assert facts["identifiers"][0]["value"] == f"sha256:{sum_of(work)}"
+    assert ("preferred-citation" in facts) == (work.kind == "report")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -84,6 +84,6 @@ def test_no_form_is_written_of_illustrative_data(form: str, tmp_path: Path) -> N
     manifest = smallest_release(tmp_path, CrawlName(month="2026-11", kind="localweb")).manifest
     release = of_release(manifest)
     report = dataclasses.replace(DATED, refusal="The report is illustrative.")
-    for one in (release, report):
+    for work in (release, report):
         with pytest.raises(NotCitable, match=r"is illustrative.*\.$"):
-            cite(one, form)
+            cite(work, form)

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from releases.build import build
 from releases.catalogue import Edition, Manifest, ReleaseError, read_release
-from releases.descriptions.history import continued, told
+from releases.descriptions.history import extend_history, version_history
 from releases.withdrawing import lay_tombstone
 from schema.crawls import CrawlName
 from tests.factories import stored_crawl
@@ -55,26 +55,29 @@ def test_a_later_version_has_its_day_its_reason_and_those_before_it(
 
 def test_a_new_later_version_without_a_reason_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match=f"version 2 of {CRAWL} needs a reason"):
-        told(tmp_path, CRAWL, version=2, reason=None)
+        version_history(tmp_path, CRAWL, version=2, reason=None)
 
 
 def test_a_withdrawn_version_is_in_the_history_without_a_reason(tmp_path: Path) -> None:
     smallest_release(tmp_path, CRAWL, version=1)
     smallest_release(tmp_path, CRAWL, version=2)
     lay_tombstone(CRAWL.path(tmp_path, version=1), CRAWL, version=1)
-    found = told(tmp_path, CRAWL, version=3, reason="third")
-    assert [(one.version, one.reason) for one in found] == [(1, None), (2, None), (3, "third")]
+    history = version_history(tmp_path, CRAWL, version=3, reason="third")
+    assert [(edition.version, edition.reason) for edition in history] == [(1, None), (2, None), (3, "third")]
 
 
 def test_a_version_that_is_made_of_another_continues_its_history(tmp_path: Path) -> None:
     old = smallest_release(tmp_path, CRAWL).manifest
-    found = continued(old, version=2, reason="a site was withdrawn")
-    assert [(one.version, one.reason) for one in found] == [(1, None), (2, "a site was withdrawn")]
-    assert found[0].date is None
-    assert found[1].date in today()
+    history = extend_history(old, version=2, reason="a site was withdrawn")
+    assert [(edition.version, edition.reason) for edition in history] == [
+        (1, None),
+        (2, "a site was withdrawn"),
+    ]
+    assert history[0].date is None
+    assert history[1].date in today()
 
 
 def test_a_manifest_keeps_its_history(tmp_path: Path) -> None:
     old = smallest_release(tmp_path, CRAWL).manifest
-    new = dataclasses.replace(old, history=continued(old, version=2, reason="why"))
+    new = dataclasses.replace(old, history=extend_history(old, version=2, reason="why"))
     assert Manifest.from_json(new.to_json()) == new

@@ -42,11 +42,11 @@ def releases(tmp_path_factory: pytest.TempPathFactory, embedded_server: str) -> 
         stored_crawl.store(engine, stored_crawl.typical())
         with engine.begin() as connection:
             connection.execute(text("UPDATE crawl SET kind = 'web'"))
-        one, other = (tmp_path_factory.mktemp(name) for name in ("one", "other"))
+        first, other = (tmp_path_factory.mktemp(name) for name in ("one", "other"))
         yield [
-            build(engine, "2026-11", one).release,
+            build(engine, "2026-11", first).release,
             build(engine, "2026-11", other).release,
-            build(engine, "2026-11", one, version=2, reason="sizes were <null>").release,
+            build(engine, "2026-11", first, version=2, reason="sizes were <null>").release,
         ]
 
 
@@ -56,8 +56,8 @@ def release(releases: list[Release]) -> Release:
 
 
 def read(release: Release, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((release.path / name).read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((release.path / name).read_text(encoding="utf-8"))
+    return content
 
 
 def test_a_release_carries_its_descriptions_and_they_are_small(release: Release) -> None:
@@ -67,8 +67,10 @@ def test_a_release_carries_its_descriptions_and_they_are_small(release: Release)
 
 
 def test_a_second_build_gives_the_same_bytes(releases: list[Release]) -> None:
-    one, other = ({path.name: path.read_bytes() for path in made.path.iterdir()} for made in releases[:2])
-    assert one == other
+    first, other = (
+        {path.name: path.read_bytes() for path in release.path.iterdir()} for release in releases[:2]
+    )
+    assert first == other
 
 
 def test_the_croissant_is_valid_by_mlcroissant(release: Release, caplog: pytest.LogCaptureFixture) -> None:
@@ -80,8 +82,8 @@ def test_the_croissant_is_valid_by_mlcroissant(release: Release, caplog: pytest.
     assert not dataset.metadata.issues.errors
     assert not dataset.metadata.issues.warnings
     assert str(dataset.metadata.ctx.conforms_to.value).endswith("croissant/1.1")
-    assert [one.uuid for one in dataset.metadata.record_sets] == sorted(TABLES)
-    assert {one.name: one.sha256 for one in dataset.metadata.distribution} == {
+    assert [record_set.uuid for record_set in dataset.metadata.record_sets] == sorted(TABLES)
+    assert {file.name: file.sha256 for file in dataset.metadata.distribution} == {
         f"{table}.parquet": release.manifest.files[f"{table}.parquet"] for table in TABLES
     }
     assert not [record for record in caplog.records if "not standard" in record.message]
@@ -111,12 +113,12 @@ def test_the_sample_is_valid_by_its_schema_and_of_the_release(release: Release) 
     visits = pq.read_table(release.file("visit"), partitioning=None).to_pylist()
     final = {str(visit["id"]): visit["host"] for visit in visits if visit["is_final"]}
     with (release.path / "sample.csv").open(newline="", encoding="utf-8") as file:
-        assert {one["id"]: one["host"] for one in csv.DictReader(file)} == final
+        assert {row["id"]: row["host"] for row in csv.DictReader(file)} == final
 
 
 def test_a_sample_has_at_most_a_thousand_pages_of_all_ranks(release: Release, tmp_path: Path) -> None:
-    (one, *_) = pq.read_table(release.file("visit"), partitioning=None).to_pylist()
-    rows = [{**one, "id": number, "rank": number, "is_final": True} for number in range(3000)]
+    (visit, *_) = pq.read_table(release.file("visit"), partitioning=None).to_pylist()
+    rows = [{**visit, "id": number, "rank": number, "is_final": True} for number in range(3000)]
     schema = pq.read_schema(release.file("visit"))
     pq.write_table(
         pq.ParquetFile(release.file("visit")).read().from_pylist(rows, schema=schema),
@@ -124,7 +126,7 @@ def test_a_sample_has_at_most_a_thousand_pages_of_all_ranks(release: Release, tm
     )
     write_sample(tmp_path / "visit.parquet", tmp_path / "sample.csv")
     with (tmp_path / "sample.csv").open(newline="", encoding="utf-8") as file:
-        ranks = [int(one["rank"]) for one in csv.DictReader(file)]
+        ranks = [int(row["rank"]) for row in csv.DictReader(file)]
     assert len(set(ranks)) == len(ranks) == MOST_PAGES
     # By MD5 of fixed names the same at each run: a third of them, give or take what chance would.
     assert 250 < sum(rank < 1000 for rank in ranks) < 420
@@ -141,8 +143,8 @@ def test_an_illustrative_release_has_no_citation(
 ) -> None:
     with with_tables(embedded_server) as engine:
         stored_crawl.store(engine, stored_crawl.typical(sites=1))
-        made = build(engine, "2026-11", tmp_path_factory.mktemp("illustrative")).release
-    assert {path.name for path in made.path.iterdir()} & DESCRIPTIONS == DESCRIPTIONS - {"CITATION.cff"}
+        release = build(engine, "2026-11", tmp_path_factory.mktemp("illustrative")).release
+    assert {path.name for path in release.path.iterdir()} & DESCRIPTIONS == DESCRIPTIONS - {"CITATION.cff"}
 
 
 def test_the_changelog_says_why_each_version_was_made(releases: list[Release]) -> None:

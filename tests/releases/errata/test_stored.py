@@ -29,23 +29,23 @@ def root(tmp_path: Path) -> Path:
 
 
 def note(root: Path, *names: str, **facts: object) -> Erratum:
-    said = {"wrong": "headers are counted twice", "advice": "use body_bytes", "date": "2026-12-04", **facts}
-    return record(root, names, **said)  # type: ignore[arg-type]  # facts of any kind
+    stated = {"wrong": "headers are counted twice", "advice": "use body_bytes", "date": "2026-12-04", **facts}
+    return record(root, names, **stated)  # type: ignore[arg-type]  # facts of any kind
 
 
 def test_an_erratum_states_its_releases_with_their_checksums(root: Path) -> None:
     release = read_release(next(root.glob("month=2026-11/**/version=1")))
     before = release.checksum
-    made = note(root, "2026-11", "2026-10/v1", "2026-11/v1")
-    assert [(release.crawl, release.version) for release in made.releases] == [
+    erratum = note(root, "2026-11", "2026-10/v1", "2026-11/v1")
+    assert [(release.crawl, release.version) for release in erratum.releases] == [
         (str(release.crawl), 1),
         (str(OTHER), 1),
     ]
-    assert made.releases[0].checksum == before == release.checksum
+    assert erratum.releases[0].checksum == before == release.checksum
     assert broken_sums(release.path) == broken_sums(root / "errata" / "1") == []
-    assert list(errata(root)) == [made]
-    assert made.is_about(str(OTHER), 1)
-    assert not made.is_about(str(OTHER), 2)
+    assert list(errata(root)) == [erratum]
+    assert erratum.is_about(str(OTHER), 1)
+    assert not erratum.is_about(str(OTHER), 2)
 
 
 def test_the_newest_version_is_meant_where_none_is_named(root: Path) -> None:
@@ -56,7 +56,7 @@ def test_numbers_go_on_and_a_later_erratum_may_replace_one(root: Path) -> None:
     assert [note(root, "2026-10").number for _ in range(3)] == [1, 2, 3]
     shutil.rmtree(root / "errata" / "2")
     assert note(root, "2026-10", replaces=3).number == 4
-    assert [one.replaces for one in errata(root)] == [None, None, 3]
+    assert [erratum.replaces for erratum in errata(root)] == [None, None, 3]
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_numbers_go_on_and_a_later_erratum_may_replace_one(root: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused_and_nothing_is_left(
-    root: Path, names: list[str], facts: dict[str, object], error: type[Exception], said: str
+    root: Path, names: list[str], facts: dict[str, object], error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         note(root, *names, **facts)
     assert folders(root) == []
 

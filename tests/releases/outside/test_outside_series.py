@@ -37,37 +37,45 @@ PUBLISHED = [
 def test_the_bundled_points_are_those_that_were_published(
     bundled: list[Point], series: str, client: str, date: str, median: float
 ) -> None:
-    (found,) = [one for one in bundled if (one.series, one.client, one.date) == (series, client, date)]
-    assert found.values["p50"] == pytest.approx(median, abs=0.5)
+    (point,) = [
+        candidate
+        for candidate in bundled
+        if (candidate.series, candidate.client, candidate.date) == (series, client, date)
+    ]
+    assert point.values["p50"] == pytest.approx(median, abs=0.5)
 
 
 def test_the_bundled_points_reach_from_2010_to_2026(bundled: list[Point]) -> None:
-    counts = {name: sum(one.series == name for one in bundled) for name in KINDS}
+    counts = {name: sum(point.series == name for point in bundled) for name in KINDS}
     assert all(counts.values())
     assert (counts["page-weight"], counts["javascript-bytes"], counts["pervasive-sizes"]) == (457, 291, 13)
-    assert (min(one.date for one in bundled), max(one.date for one in bundled)) == ("2010-11-15", "2026-01")
+    assert (min(point.date for point in bundled), max(point.date for point in bundled)) == (
+        "2010-11-15",
+        "2026-01",
+    )
 
 
 def test_the_share_of_pervasive_resources_that_fit_is_counted_by_occurrence(bundled: list[Point]) -> None:
-    shares = {one.date: one.values["share"] for one in bundled if one.series == "pervasive-sizes"}
+    shares = {point.date: point.values["share"] for point in bundled if point.series == "pervasive-sizes"}
     assert shares["2025-01"] == pytest.approx(0.477, abs=5e-4)
     assert shares["2026-01"] == pytest.approx(0.525, abs=5e-4)
 
 
 def test_values_that_the_publisher_lost_are_missing_and_not_zero(bundled: list[Point]) -> None:
     lost = [
-        one
-        for one in bundled
-        if one.series.startswith("javascript") and "2016-12-15" <= one.date <= "2017-01-15"
+        point
+        for point in bundled
+        if point.series.startswith("javascript") and "2016-12-15" <= point.date <= "2017-01-15"
     ]
-    assert {one.client for one in lost} == {"mobile"}
+    assert {point.client for point in lost} == {"mobile"}
 
 
 def test_no_piece_of_a_line_crosses_a_break_of_the_publisher(bundled: list[Point]) -> None:
     for series in KINDS:
         for line in lines(bundled, series):
             assert sum(map(len, line.pieces)) == sum(
-                (one.series, one.client, one.scope) == (series, line.client, line.scope) for one in bundled
+                (point.series, point.client, point.scope) == (series, line.client, line.scope)
+                for point in bundled
             )
             for piece in line.pieces:
                 for flag in line.breaks:
@@ -81,13 +89,13 @@ def test_yearly_points_are_never_joined(bundled: list[Point]) -> None:
 
 
 def test_breaks_are_in_order_and_part_the_median_page(bundled: list[Point]) -> None:
-    assert [one.date for one in BREAKS] == sorted(one.date for one in BREAKS)
+    assert [event.date for event in BREAKS] == sorted(event.date for event in BREAKS)
     (desktop,) = [line for line in lines(bundled, "page-weight") if line.client == "desktop"]
     assert {flag.date[:4] for flag in desktop.breaks} == {"2012", "2016", "2017", "2018"}
 
 
 def test_points_survive_being_written(bundled: list[Point]) -> None:
-    assert from_text(to_text(bundled)) == sorted(bundled, key=lambda one: one.key)
+    assert from_text(to_text(bundled)) == sorted(bundled, key=lambda point: point.key)
 
 
 def write(path: Path, content: Any) -> Path:
@@ -123,8 +131,8 @@ def pervasive(path: Path, *rows: tuple[str, int | None, int]) -> Path:
 
 def test_quantiles_of_pervasive_resources_are_weighted_by_occurrence(tmp_path: Path) -> None:
     rows = [("2026-02", 1_000, 60), ("2026-02", 14_600, 20), ("2026-02", 14_601, 20), ("2026-02", None, 500)]
-    (found,) = httparchive.read(pervasive(tmp_path / "x.parquet", *rows))
-    assert found.values == {
+    (point,) = httparchive.read(pervasive(tmp_path / "x.parquet", *rows))
+    assert point.values == {
         "p10": 1_000,
         "p25": 1_000,
         "p50": 1_000,

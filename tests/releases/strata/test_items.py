@@ -41,10 +41,10 @@ def two_parties() -> MadeUp:
 
 
 def test_a_response_has_its_protocol_type_and_party(tmp_path: Path) -> None:
-    found = of(
+    strata = of(
         items(tmp_path, two_parties()), "responses", "size_bytes", "protocol", "resource_type", "party"
     )
-    assert found == [
+    assert strata == [
         (7000, "http/1.1", "image", "first"),
         (8000, "http/1.1", "image", "third"),
         (9000, "http/1.1", "image", "third"),
@@ -55,9 +55,9 @@ def test_a_response_has_its_protocol_type_and_party(tmp_path: Path) -> None:
 def test_a_measure_of_connections_has_their_protocol_and_party_and_no_type(tmp_path: Path) -> None:
     rows = items(tmp_path, two_parties())
     for measure in ("connections", "first_flights"):
-        found = of(rows, measure, "protocol", "resource_type", "party")
-        assert found[-1] == ("h2", None, "first"), measure
-        assert {party for *_, party in found} == {"first", "third"}
+        strata = of(rows, measure, "protocol", "resource_type", "party")
+        assert strata[-1] == ("h2", None, "first"), measure
+        assert {party for *_, party in strata} == {"first", "third"}
     assert of(rows, "responses_iw_limited", "resource_type", "party")[-1] == ("document", "first")
 
 
@@ -80,8 +80,8 @@ def test_a_rank_is_in_the_stratum_of_the_next_power_of_ten(tmp_path: Path) -> No
         made_up.site[-1]["magnitude"] = magnitude
         made_up.add_connection()
         made_up.add_response(100)
-    found = dict(of(items(tmp_path, made_up), "pages", "rank", "rank_stratum"))
-    assert found == {1: 1000, 1000: 1000, 1001: 10_000, 70_000: 100_000, 7: 10_000, 8: 1_000_000}
+    ranks = dict(of(items(tmp_path, made_up), "pages", "rank", "rank_stratum"))
+    assert ranks == {1: 1000, 1000: 1000, 1001: 10_000, 70_000: 100_000, 7: 10_000, 8: 1_000_000}
 
 
 def test_pages_without_ranks_are_in_no_stratum_of_rank(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_an_inner_page_is_a_stratum_that_the_distribution_leaves_out(tmp_path: P
         made_up.visit[-1] |= repeated
         made_up.add_connection()
         made_up.add_response(4321)
-    found = of(items(tmp_path, made_up), "responses", "size_bytes", "page_kind")
-    assert [size for size, kind in found if kind == "inner"] == [1234]
+    pages = of(items(tmp_path, made_up), "responses", "size_bytes", "page_kind")
+    assert [size for size, kind in pages if kind == "inner"] == [1234]
     folder = tmp_path / "month=2026-11" / "version=1"
     counted = [row["size_bytes"] for row in compute(folder).to_pylist() if row["measure"] == "responses"]
     assert counted == [7000, 8000, 9000, 20_000]

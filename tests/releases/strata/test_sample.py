@@ -55,12 +55,12 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_stratum_has_its_own_items_alone(path: Path) -> None:
     sizes = drawn(np.random.default_rng(1), sites=30)
-    found = sample(path, sizes, Stratum(protocol="h2"), unknown=3)
+    stratum = sample(path, sizes, Stratum(protocol="h2"), unknown=3)
     wanted = sorted(size for of_site in sizes.values() for size in of_site[::2])
-    assert found.sizes.tolist() == wanted
-    assert (found.unknown, found.sites) == (3, 30)
-    assert found.cdf.fit(10, mss=1430).count == sum(size <= 14_300 for size in wanted)
-    assert found.cdf.quantile(50) == int(np.quantile(wanted, 0.5, method="inverted_cdf"))
+    assert stratum.sizes.tolist() == wanted
+    assert (stratum.unknown, stratum.sites) == (3, 30)
+    assert stratum.cdf.fit(10, mss=1430).count == sum(size <= 14_300 for size in wanted)
+    assert stratum.cdf.quantile(50) == int(np.quantile(wanted, 0.5, method="inverted_cdf"))
 
 
 def test_strata_can_be_crossed_and_a_value_that_nothing_has_is_empty(path: Path) -> None:
@@ -71,8 +71,8 @@ def test_strata_can_be_crossed_and_a_value_that_nothing_has_is_empty(path: Path)
         whole.sizes.tolist()
     )
     for nothing in (Stratum(protocol="h3"), Stratum(party="third"), Stratum(page_kind="inner")):
-        found = estimate(FITS, items.sample(nothing))
-        assert (found.value, found.lower, found.known, found.sites) == (None, None, 0, 0)
+        estimated = estimate(FITS, items.sample(nothing))
+        assert (estimated.value, estimated.lower, estimated.known, estimated.sites) == (None, None, 0, 0)
 
 
 def test_sizes_of_several_cells_are_in_order_with_their_groups_on_both_sides_of_what_is_large(
@@ -80,40 +80,40 @@ def test_sizes_of_several_cells_are_in_order_with_their_groups_on_both_sides_of_
 ) -> None:
     around = [LARGE - 2, LARGE - 1, LARGE, LARGE + 1, 2**31, 2**40]
     sizes = {rank: [*around[rank % 3 :], rank, LARGE + rank] for rank in range(1, 31)}
-    found = sample(path, sizes)
+    merged = sample(path, sizes)
     group = dict(zip(sizes, groups_of(np.array(list(sizes), np.int32)).tolist(), strict=True))
     wanted = sorted((size, group[rank]) for rank, of_site in sizes.items() for size in of_site)
-    assert list(zip(found.sizes.tolist(), found.groups.tolist(), strict=True)) == wanted
+    assert list(zip(merged.sizes.tolist(), merged.groups.tolist(), strict=True)) == wanted
 
 
 def test_counts_in_groups_are_right_on_both_sides_of_a_block(path: Path) -> None:
-    found = sample(path, drawn(np.random.default_rng(2), sites=150, mean_items=60))
-    assert len(found.sizes) > 2 * BLOCK
-    for count in (0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, len(found.sizes)):
-        wanted = np.bincount(found.groups[:count], minlength=GROUPS)
-        assert np.array_equal(found._in_groups(count), wanted), count
+    counted = sample(path, drawn(np.random.default_rng(2), sites=150, mean_items=60))
+    assert len(counted.sizes) > 2 * BLOCK
+    for count in (0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, len(counted.sizes)):
+        wanted = np.bincount(counted.groups[:count], minlength=GROUPS)
+        assert np.array_equal(counted._in_groups(count), wanted), count
 
 
 def test_up_to_the_number_of_groups_each_site_is_its_own(path: Path) -> None:
     sizes = drawn(np.random.default_rng(3), sites=GROUPS)
-    found = sample(path, sizes)
-    counts = np.bincount(found.groups, minlength=GROUPS)
+    small = sample(path, sizes)
+    counts = np.bincount(small.groups, minlength=GROUPS)
     assert sorted(counts) == sorted(len(of_site) for of_site in sizes.values())
 
 
 @pytest.mark.parametrize("sites", [60, 900])
 def test_an_interval_is_about_that_of_a_bootstrap_over_every_site(path: Path, sites: int) -> None:
     sizes = drawn(np.random.default_rng(4), sites=sites)
-    found = estimate(FITS, sample(path, sizes))
+    estimated = estimate(FITS, sample(path, sizes))
     fitting = np.array([sum(size <= 14_300 for size in of_site) for of_site in sizes.values()], float)
     known = np.array([len(of_site) for of_site in sizes.values()], float)
     (wanted,) = ratio_intervals(
         fitting[:, np.newaxis], known[:, np.newaxis], confidence=0.95, replicates=2000, seed=9
     )
-    assert found.value == pytest.approx(wanted.estimate)
-    assert found.lower is not None
-    assert found.upper is not None
-    assert found.upper - found.lower == pytest.approx(wanted.upper - wanted.lower, rel=0.25)
+    assert estimated.value == pytest.approx(wanted.estimate)
+    assert estimated.lower is not None
+    assert estimated.upper is not None
+    assert estimated.upper - estimated.lower == pytest.approx(wanted.upper - wanted.lower, rel=0.25)
 
 
 def in_memory(random: np.random.Generator, *, sites: int) -> Sample:
@@ -135,9 +135,9 @@ def test_intervals_hold_the_truth_nearly_as_often_as_they_say() -> None:
     world = in_memory(random, sites=40_000).cdf
     held = dict.fromkeys((FITS, MEDIAN, MEAN), 0)
     for _ in range(300):
-        found = in_memory(random, sites=80)
+        drawn_sample = in_memory(random, sites=80)
         for statistic in held:
-            lower, upper = statistic.interval(found)
+            lower, upper = statistic.interval(drawn_sample)
             held[statistic] += lower <= statistic.of(world) <= upper
     # Of 300 intervals that hold it with 95 %, 271 to 296 do in 99.9 % of cases.
     # Means of a long tail are known to be held less often.
@@ -147,23 +147,27 @@ def test_intervals_hold_the_truth_nearly_as_often_as_they_say() -> None:
 
 
 def test_an_interval_of_all_or_nothing_is_not_a_point(path: Path) -> None:
-    found = sample(path, drawn(np.random.default_rng(6), sites=50))
-    none, every = found.share_intervals([0, len(found.sizes)])
+    whole = sample(path, drawn(np.random.default_rng(6), sites=50))
+    none, every = whole.share_intervals([0, len(whole.sizes)])
     assert none == pytest.approx((0, 1 - 0.025 ** (1 / 50)))
     assert every == pytest.approx((0.025 ** (1 / 50), 1))
 
 
 def test_too_few_sites_have_a_value_and_no_interval(path: Path) -> None:
-    found = estimate(FITS, sample(path, drawn(np.random.default_rng(7), sites=LEAST_SITES - 1)))
-    assert found.value is not None
-    assert (found.lower, found.upper, found.interval_unknown) == (None, None, FEW_SITES)
+    estimated = estimate(FITS, sample(path, drawn(np.random.default_rng(7), sites=LEAST_SITES - 1)))
+    assert estimated.value is not None
+    assert (estimated.lower, estimated.upper, estimated.interval_unknown) == (None, None, FEW_SITES)
 
 
 def test_a_sample_of_mostly_unknown_sizes_has_no_value(path: Path) -> None:
     sizes = drawn(np.random.default_rng(8), sites=30)
     known = sum(len(of_site) for of_site in sizes.values())
-    found = estimate(FITS, sample(path, sizes, unknown=known + 1))
-    assert (found.value, found.lower, found.value_unknown) == (None, None, "most sizes are unknown")
+    estimated = estimate(FITS, sample(path, sizes, unknown=known + 1))
+    assert (estimated.value, estimated.lower, estimated.value_unknown) == (
+        None,
+        None,
+        "most sizes are unknown",
+    )
 
 
 def test_intervals_are_the_same_each_time(path: Path) -> None:
