@@ -54,7 +54,7 @@ def repeated(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> It
 
 
 def _timed(engine: Engine, crawl_id: int, write: Callable[[Connection], None]) -> float:
-    """Seconds to write into an empty partition and commit."""
+    """Return the seconds to write into an empty partition and commit."""
     with engine.begin() as connection:
         connection.execute(text(f"TRUNCATE {partition_name(Response.__tablename__, crawl_id)}"))
     began = time.monotonic()
@@ -68,7 +68,7 @@ TABLE = sql.Identifier(Response.__tablename__)
 
 
 def _encoded(engine: Engine, crawl_id: int) -> list[bytes]:
-    """The partition's rows in the format of binary COPY, in blocks."""
+    """Return the partition's rows in the format of binary COPY, in blocks."""
     partition = sql.Identifier(partition_name(Response.__tablename__, crawl_id))
     statement = sql.SQL("COPY {} ({}) TO STDOUT (FORMAT BINARY)").format(partition, NAMES)
     with (

@@ -148,7 +148,8 @@ def _weigh(spec: Spec, report: Report) -> None:
 
 
 def pss_kb(pid: int) -> int:
-    """Proportional set size of a process; 0 if it has ended. Only root can read those of other users."""
+    """Return the proportional set size of a process; 0 if it has ended. Only root can read those of other
+    users."""
     try:
         return proportional_kb(Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"))
     except (FileNotFoundError, ProcessLookupError):
@@ -156,7 +157,7 @@ def pss_kb(pid: int) -> int:
 
 
 def proportional_kb(smaps_rollup: str) -> int:
-    """Proportional set size: memory of a process, with shared pages divided among their processes.
+    """Return the proportional set size: memory of a process, with shared pages divided among their processes.
 
     >>> proportional_kb("Rss:    200 kB\\nPss:     120 kB\\nPss_Dirty:  3 kB\\n")
     120
@@ -165,7 +166,7 @@ def proportional_kb(smaps_rollup: str) -> int:
 
 
 def descendants(root: int) -> list[int]:
-    """All descendants of a process, nearest first."""
+    """Return all descendants of a process, nearest first."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -180,7 +181,7 @@ def descendants(root: int) -> list[int]:
 
 
 def tree_cpu_s(root: int) -> float:
-    """CPU time of a running process, of its living descendants and of all dead
+    """Return the CPU time of a running process, of its living descendants and of all dead
     children that were waited for."""
     total = 0
     for pid in [root, *descendants(root)]:
@@ -192,7 +193,7 @@ def tree_cpu_s(root: int) -> float:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on (proc(5));
+    """Return fields of /proc/PID/stat from the state on (proc(5));
     the name before them may contain any character."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 

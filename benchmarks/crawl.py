@@ -95,7 +95,7 @@ def once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> d
 
 
 def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any]]:
-    """Median and range of each tool's runs.
+    """Return the median and range of each tool's runs.
 
     >>> one = dict(tool="a", browsers=2, pages=10, requests=7, wall_s=5.0, cpu_s=4.0, database_cpu_s=0.0)
     >>> found = summary([one, one | {"wall_s": 10.0}], cpus=2)["a"]
@@ -119,7 +119,8 @@ def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any
 
 
 def ratio(samples: list[dict[str, Any]], tool: str, than: str, key: str) -> dict[str, float] | None:
-    """Ratio of a tool's value to that of another, run by run: interleaved runs share their disturbances.
+    """Return the ratio of a tool's value to that of another, run by run: interleaved runs share their
+    disturbances.
 
     >>> ratio([{"tool": "bare", "cpu_s": 2.0}, {"tool": "a", "cpu_s": 3.0}], "a", "bare", "cpu_s")["median"]
     1.5
@@ -142,7 +143,7 @@ def trials(tools: list[Tool], web: Web, folder: Path, counts: list[int]) -> list
 
 
 def best(tried: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The trial with the most pages per second of each tool.
+    """Return the trial with the most pages per second of each tool.
 
     >>> best([{"tool": "a", "browsers": n, "pages": 6, "wall_s": s} for n, s in ((2, 3.0), (3, 2.0))])["a"]["browsers"]
     3
@@ -180,7 +181,7 @@ def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int
 
 
 def chosen(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
-    """The chosen tools; all use the Node that comes with Playwright."""
+    """Return the chosen tools; all use the Node that comes with Playwright."""
     node = Path(playwright.__file__).parent / "driver/node"
     folder = peers or Path()
     tools: list[Tool] = [
@@ -213,7 +214,7 @@ def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, help="folder with puppeteer.js and node_modules")
     parser.add_argument("--runs", type=int, default=3)

@@ -41,7 +41,7 @@ same empty partition:
 
 
 def printed(facts: dict[str, Any]) -> str:
-    """The printed table."""
+    """Return the printed table."""
     lines = [
         f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"  # noqa: E501
     ]
@@ -63,7 +63,7 @@ def printed(facts: dict[str, Any]) -> str:
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
-    """The missed bounds."""
+    """Return the missed bounds."""
 
     def median(name: str, otherwise: float) -> float:
         return float((facts.get(name) or {"median": otherwise})["median"])
@@ -79,12 +79,12 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def floor(cpu: dict[str, float], speed: dict[str, float]) -> str:
-    """What writing the log costs by itself, as ratios to the bare browser and to Puppeteer."""
+    """Return what writing the log costs by itself, as ratios to the bare browser and to Puppeteer."""
     return LOG.format(cpu=ranged(cpu, 2), speed=ranged(speed, 2))
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Section from crawl.json."""
+    """Return the section from crawl.json."""
     runs = max(sample["run"] for sample in facts["samples"])
     rows = []
     for tool, measures in facts["tools"].items():

@@ -42,7 +42,7 @@ class Run:
 
 
 def decided(number: int, *, budget: float) -> Run:
-    """The outcome of a run by firstflight's own command; its progress goes to standard error."""
+    """Return the outcome of a run by firstflight's own command; its progress goes to standard error."""
     command = [sys.executable, "-m", "firstflight", "replay", "run", "edition"]
     for value in (f"run={number}", f"budget_minutes={budget:g}", "arms=[]"):
         command += ["--set", value]
@@ -60,7 +60,7 @@ def decided(number: int, *, budget: float) -> Run:
 
 
 def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
-    """What the stages in a decision's folder say, by the rule alone."""
+    """Return what the stages in a decision's folder say, by the rule alone."""
     tables, facts = read_stages(folder)
     replayed = of_stages(tables, facts)
     answer = judge(replayed.looks, replayed.rule, everyone=replayed.everyone)
@@ -77,7 +77,7 @@ def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
 
 
 def contradicted(runs: Sequence[Run]) -> list[str]:
-    """The candidates that are worth it by one run, and not worth it by another."""
+    """Return the candidates that are worth it by one run, and not worth it by another."""
     windows = dict.fromkeys(window for run in runs for window in run.verdicts)
     return [
         window

@@ -52,7 +52,7 @@ median difference of a transfer's time from the virtual one is {median_differenc
 
 
 def replay(facts: dict[str, Any]) -> str:
-    """Section from replay.json."""
+    """Return the section from replay.json."""
     samples = facts["samples"]
     loads = facts["page_load_cpu_ms_by_profile"]
     rows = [
@@ -76,7 +76,7 @@ def replay(facts: dict[str, Any]) -> str:
 
 
 def decide(facts: dict[str, Any]) -> str:
-    """Section from decide.json."""
+    """Return the section from decide.json."""
     rows = [
         [
             str(run["run"]),
@@ -97,7 +97,7 @@ def decide(facts: dict[str, Any]) -> str:
 
 
 def service(facts: dict[str, Any]) -> str:
-    """Section from service.json."""
+    """Return the section from service.json."""
     ours, peer = facts["service"], facts["datasette"]
 
     def row(name: str, values: dict[str, Any], peak_mb: str) -> list[str]:
@@ -121,7 +121,7 @@ def service(facts: dict[str, Any]) -> str:
 
 
 def second_opinion(figures: dict[str, Any]) -> list[str]:
-    """Table of transfers in virtual time and under Debian's kernel."""
+    """Return the table of transfers in virtual time and under Debian's kernel."""
     if missing := figures.get("missing"):
         return [f"Not compared with a second kernel: {missing}.\n"]
     rows = [
@@ -151,14 +151,14 @@ HEADINGS = {
 
 
 def kept(name: str, before: str) -> str:
-    """A section as it stands in the document; empty if it is not there."""
+    """Return a section as it stands in the document; empty if it is not there."""
     start = before.find(HEADINGS[name])
     ends = [at for heading in HEADINGS.values() if (at := before.find(heading, start + 1)) > start]
     return before[start : min(ends, default=len(before))].rstrip("\n") + "\n" if start >= 0 else ""
 
 
 def document(results: dict[str, dict[str, Any]], before: str = "") -> str:
-    """The whole document; a section without results stays as it was `before`."""
+    """Return the whole document; a section without results stays as it was `before`."""
     sections = [
         section(results[name]) if name in results else kept(name, before)
         for name, section in SECTIONS.items()

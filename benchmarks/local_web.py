@@ -32,14 +32,15 @@ def serving(state: Path, *options: str) -> Iterator[dict[str, Any]]:
 
 
 def multiplied(web: dict[str, Any], sites: list[str], count: int) -> dict[str, Any]:
-    """The local web with `count` sites: the given ones in turn, each under a subdomain of its own."""
+    """Return the local web with `count` sites: the given ones in turn, each under a subdomain of its own."""
     names = [f"{number}.{sites[number % len(sites)]}" for number in range(count)]
     flags = [subdomains(flag, sites) for flag in web["browser_flags"]]
     return web | {"sites": names, "browser_flags": flags}
 
 
 def subdomains(flag: str, sites: list[str]) -> str:
-    """The browser's host rules, with the same rules for subdomains of sites that no earlier rule knows.
+    """Return the browser's host rules, with the same rules for subdomains of sites that no earlier rule
+    knows.
 
     >>> subdomains("--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP * ~NOTFOUND", ["a.test"])
     '--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP *.a.test:443 127.0.0.1:1,MAP * ~NOTFOUND'

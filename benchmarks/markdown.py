@@ -5,7 +5,7 @@ from typing import Any
 
 
 def measured(facts: dict[str, Any]) -> str:
-    """A line with date, commit and number of cores."""
+    """Return a line with date, commit and number of cores."""
     machine = facts["machine"]
     return (
         f"Measured on {facts['measured_at'][:10]} at commit `{facts['commit'][:12]}`"
@@ -14,7 +14,7 @@ def measured(facts: dict[str, Any]) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown.
+    """Return a table in Markdown.
 
     >>> print(table(["a", "b"], [["1", "2"]]), end="")
     | a | b |
@@ -30,7 +30,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def ranged(spread: dict[str, float], digits: int = 0) -> str:
-    """Median, with the range in brackets.
+    """Return the median, with the range in brackets.
 
     >>> ranged({"median": 1234.5, "min": 1.0, "max": 2000.0})
     '1,234 (1 to 2,000)'

@@ -61,7 +61,7 @@ def measured() -> Iterator[Cost]:
 
 
 def real_page(site: str) -> Recipe:
-    """Recipe of a recorded page; headers and TLS have common sizes, which the recording lacks."""
+    """Return the recipe of a recorded page; headers and TLS have common sizes, which the recording lacks."""
     (page,) = choose(bundled(), site)
     places = list(dict.fromkeys((thing.scheme, thing.host) for thing in page.objects))
     h2 = any(thing.protocol == "h2" for thing in page.objects)
@@ -89,7 +89,7 @@ def real_page(site: str) -> Recipe:
 
 
 def described(page: Recipe) -> dict[str, Any]:
-    """Description of a page's structure."""
+    """Return the description of a page's structure."""
     return {
         "site": page.page,
         "protocol": "H2" if page.origins[0].h2 else "H1",
@@ -113,7 +113,7 @@ def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
 
 
 def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
-    """Virtual seconds of the transfers."""
+    """Return virtual seconds of the transfers."""
     return sum(
         load.seconds for load in transfer(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
     )
@@ -137,7 +137,7 @@ def grid(lab: Lab) -> dict[str, Any]:
 
 
 def two_guests(lab: Lab) -> dict[str, float]:
-    """Speed-up of two guests at once over one guest, on a part of the grid."""
+    """Return the speed-up of two guests at once over one guest, on a part of the grid."""
     wanted = [load for cell in cs244.whole_grid() for load in cell for _ in range(2)]
     first, *_, last = usable_cpus()
     with measured() as usage:
@@ -154,7 +154,7 @@ def two_guests(lab: Lab) -> dict[str, float]:
 
 
 def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
-    """CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
+    """Return the CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
     fast = max(PAPER_PROFILES, key=lambda paper_profile: paper_profile.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
@@ -229,7 +229,7 @@ def measure(lab: Lab) -> dict[str, Any]:
 
 
 def figures(samples: dict[str, Any]) -> dict[str, Any]:
-    """Figures that are compared over time: medians of the runs; for page loads,
+    """Return figures that are compared over time: medians of the runs; for page loads,
     the profile with the highest cost."""
     boot_cpu_s = statistics.median(sample["cpu_s"] for sample in samples["boots"])
     loads = {
@@ -266,7 +266,7 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
 
 
 def misses(facts: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
-    """The missed bounds and failed loads."""
+    """Yield the missed bounds and failed loads."""
     if facts["cs244_times_real_time"] < TIMES_REAL_TIME:
         yield f"at least {TIMES_REAL_TIME:.0f} times real time"
     if facts["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:

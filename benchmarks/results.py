@@ -22,7 +22,8 @@ FOLDER = Path("build/bench")
 
 
 def provenance() -> dict[str, Any]:
-    """Commit, time, machine and its load; call it before the measurement, which adds to the load."""
+    """Return the commit, time, machine and its load; call it before the measurement, which adds to the
+    load."""
     return {
         "commit": code_commit(from_environment().commit),
         "measured_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -37,7 +38,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _first(file: str, key: str) -> str | None:
-    """The first value of a key in a list of /proc."""
+    """Return the first value of a key in a list of /proc."""
     for line in Path(file).read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition(":")
         if name.strip() == key:
@@ -46,7 +47,7 @@ def _first(file: str, key: str) -> str | None:
 
 
 def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
-    """Median and range.
+    """Return the median and range.
 
     >>> spread([3.0, 1.0, 2.0])
     {'median': 2.0, 'min': 1.0, 'max': 3.0}

@@ -48,6 +48,7 @@ class TaskClock:
             os.close(self._counter)
 
     def of_descendants_s(self) -> float:
-        """User and system time of all processes started since, in seconds, whoever waited for them."""
+        """Return the user and system time of all processes started since, in seconds, whoever waited for
+        them."""
         all_s = int.from_bytes(os.read(self._counter, 8), "little") / 1e9
         return all_s - (time.thread_time() - self._began_s)

@@ -66,7 +66,7 @@ class Tool(Protocol):
         ...
 
     def done(self, folder: Path) -> Done:
-        """The result of the commands."""
+        """Return the result of the commands."""
         ...
 
 
@@ -75,7 +75,7 @@ def _browser() -> str:
 
 
 def _job(web: Web, folder: Path, browsers: int, flags: Sequence[str] = ()) -> list[str]:
-    """Arguments of our own drivers: the job's file, and the file for the result."""
+    """Return arguments of our own drivers: the job's file, and the file for the result."""
     job = {
         "urls": web.urls,
         "flags": [*web.flags, "--disable-quic", *flags],
@@ -105,7 +105,7 @@ class Bare:
         self.environment = {"PYTHONPATH": str(Path.cwd())}
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """One process that drives all browsers."""
+        """Return one process that drives all browsers."""
         return [[sys.executable, "-m", "benchmarks.bare", *_job(web, folder, browsers, self.flags)]]
 
     def done(self, folder: Path) -> Done:
@@ -189,7 +189,7 @@ class Puppeteer:
         self._command = [str(node), str(peers / "puppeteer.js")]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """One process that drives all browsers."""
+        """Return one process that drives all browsers."""
         return [[*self._command, *_job(web, folder, browsers)]]
 
     def done(self, folder: Path) -> Done:
@@ -216,7 +216,7 @@ class Browsertime:
         self._command = [str(node), str(peers / "node_modules/browsertime/bin/browsertime.js")]
 
     def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """One process for each browser, with its share of the pages.
+        """Return one process for each browser, with its share of the pages.
 
         Two processes that start at once would find the same port free, and connect to the same browser.
         """

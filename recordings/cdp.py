@@ -140,7 +140,7 @@ class Progress:
     from_memory: bool = False
 
     def evidence(self) -> Evidence:
-        """What the log says of the response's size."""
+        """Return what the log says of the response's size."""
         exchange, response = self.exchange, self.response
         if response is None:
             return Evidence(status=0, protocol="")
@@ -168,7 +168,7 @@ class Progress:
         )
 
     def is_cached(self, response: Response) -> bool:
-        """Whether a cache or a service worker answered."""
+        """Return whether a cache or a service worker answered."""
         if response.from_service_worker:
             return True
         if self.total is not None or self.exchange.location is not None:
@@ -277,7 +277,7 @@ class CdpLog:
 
 
 def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
-    """The content of a log, however its recorder wrapped the events."""
+    """Return the content of a log, however its recorder wrapped the events."""
     log = CdpLog(now)
     for number, message in enumerate(messages):
         log.feed(number, message)
@@ -291,7 +291,7 @@ def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
 
 
 def is_believable(time_s: float, now: datetime.datetime) -> bool:
-    """Whether a time since the epoch lies between the first pages and now."""
+    """Return whether a time since the epoch lies between the first pages and now."""
     first = datetime.datetime(FIRST_YEAR, 1, 1, tzinfo=datetime.UTC)
     return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()
 
@@ -323,14 +323,14 @@ def ended(exchange: RecordedExchange, timestamp: float | None) -> None:
 
 
 def size(value: float) -> int:
-    """A size as whole bytes, negative where it is unknown; OddValue if no message has it."""
+    """Return a size as whole bytes, negative where it is unknown; OddValue if no message has it."""
     if not value <= MOST_SIZE_BYTES:
         raise OddValue("malformed size")
     return round(max(-1, value))
 
 
 def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
-    """Times from the phases of `timing`, in ms since `requestTime`, which is in s;
+    """Return times from the phases of `timing`, in ms since `requestTime`, which is in s;
     -1 means that a phase did not occur.
 
     Times that are not of the day of the request, at `near_s`, are unknown.
@@ -342,7 +342,7 @@ def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
         return Times()
 
     def at(*phases: str) -> int | None:
-        """Time of the first of `phases` that occurred."""
+        """Return the time of the first of `phases` that occurred."""
         offset_ms = next((known[phase] for phase in phases if known.get(phase, -1) >= 0), None)
         return None if offset_ms is None else round(1e6 * (known["requestTime"] + offset_ms / 1e3))
 
@@ -355,7 +355,7 @@ def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
 
 
 def unwrapped(message: object) -> dict[str, Any]:
-    """The event in a recorded message: some recorders nest it in `message`, once or twice,
+    """Return the event in a recorded message: some recorders nest it in `message`, once or twice,
     as an object or as text."""
     for _ in range(4):
         if isinstance(message, str):
@@ -369,5 +369,5 @@ def unwrapped(message: object) -> dict[str, Any]:
 
 
 def lower(headers: dict[str, str | int | float | None]) -> dict[str, str]:
-    """Headers with names in lower case."""
+    """Return headers with names in lower case."""
     return {name.lower(): "" if value is None else str(value) for name, value in headers.items()}

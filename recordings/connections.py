@@ -129,7 +129,8 @@ class Traffic:
 
 
 def rebuild(requests: Sequence[Request]) -> Traffic:
-    """The connections of a page's requests that crossed the network, and the times that follow from them."""
+    """Return the connections of a page's requests that crossed the network, and the times that follow
+    from them."""
     opened = {
         request.entry: open_connection(request, opener=request)
         for request in requests
@@ -150,7 +151,7 @@ def rebuild(requests: Sequence[Request]) -> Traffic:
 
 
 def open_connection(request: Request, *, opener: Request | None) -> Connection:
-    """A new connection to the request's origin."""
+    """Return a new connection to the request's origin."""
     return Connection(
         origin=request.origin,
         address=request.address,
@@ -162,7 +163,7 @@ def open_connection(request: Request, *, opener: Request | None) -> Connection:
 
 
 def choose(request: Request, connections: Sequence[Connection]) -> tuple[Connection | None, str]:
-    """The connection that a request without a connect time used, and the rule.
+    """Return the connection that a request without a connect time used, and the rule.
 
     None if it was opened unseen.
     """
@@ -177,12 +178,13 @@ def choose(request: Request, connections: Sequence[Connection]) -> tuple[Connect
 
 
 def was_begun(connection: Connection, request: Request) -> bool:
-    """Whether a connection was opened, or being opened, when the browser began a request."""
+    """Return whether a connection was opened, or being opened, when the browser began a request."""
     return connection.opener is None or connection.opener.began_us <= request.began_us
 
 
 def same_credentials(request: Request, connections: Sequence[Connection]) -> Connection:
-    """The first connection that was opened for a request with credentials as this one's, else the first."""
+    """Return the first connection that was opened for a request with credentials as this one's, else the
+    first."""
     alike = (
         each
         for each in connections
@@ -192,7 +194,7 @@ def same_credentials(request: Request, connections: Sequence[Connection]) -> Con
 
 
 def idle(request: Request, own: Sequence[Connection]) -> Connection | None:
-    """The HTTP/1.1 connection that a request used: idle, or the first to become so.
+    """Return the HTTP/1.1 connection that a request used: idle, or the first to become so.
 
     None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
     new one, up to six, and takes whichever is ready first.

@@ -23,7 +23,7 @@ OTHER_CONTAINERS = {
 
 
 def unpacked(content: bytes, name: str, *, most_bytes: int | None = None) -> bytes:
-    """The bytes of a recording without its container, of at most MOST_BYTES or `most_bytes`."""
+    """Return the bytes of a recording without its container, of at most MOST_BYTES or `most_bytes`."""
     most = most_bytes or MOST_BYTES
     try:
         if content.startswith(GZIP):
@@ -45,7 +45,7 @@ def unpacked(content: bytes, name: str, *, most_bytes: int | None = None) -> byt
 
 
 def inflated(content: bytes, most: int) -> bytes:
-    """The content of a gzip file, up to a byte more than `most`; EOFError if it is cut short."""
+    """Return the content of a gzip file, up to a byte more than `most`; EOFError if it is cut short."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     unpacked = unpacker.decompress(content, most + 1)
     if not unpacker.eof and len(unpacked) <= most:
@@ -54,7 +54,7 @@ def inflated(content: bytes, most: int) -> bytes:
 
 
 def unzipped(content: bytes, name: str, most: int) -> bytes:
-    """The recording in a zip file, up to a byte more than `most`: its .har, or its only file."""
+    """Return the recording in a zip file, up to a byte more than `most`: its .har, or its only file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member.filename for member in archive.infolist() if not member.is_dir()]
         wanted = [member for member in members if member.endswith(".har")] or members

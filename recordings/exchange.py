@@ -130,7 +130,7 @@ class Recording:
 
 
 def host_name(url: SplitResult) -> str:
-    """The host of a URL in lower case, as A-labels (RFC 5890) and without a final dot.
+    """Return the host of a URL in lower case, as A-labels (RFC 5890) and without a final dot.
 
     >>> host_name(urlsplit("https://Bücher.example./")), host_name(urlsplit("about:blank"))
     ('xn--bcher-kva.example', '')
@@ -145,7 +145,7 @@ def host_name(url: SplitResult) -> str:
 
 
 def port_of(exchange: RecordedExchange) -> int:
-    """Port of the URL, or that of its scheme."""
+    """Return the port of the URL, or that of its scheme."""
     url = urlsplit(exchange.url)
     return url.port or (443 if url.scheme == "https" else 80)
 
@@ -165,7 +165,7 @@ def check_url(url: str) -> None:
 
 
 def word(text: str | None, name: str) -> str:
-    """The text if it is short, printable Unicode; OddValue, which names the field, otherwise."""
+    """Return the text if it is short, printable Unicode; OddValue, which names the field, otherwise."""
     letters = text or ""
     if len(letters) > MOST_LETTERS or not letters.isprintable():
         raise OddValue(f"malformed {name}")
@@ -173,7 +173,7 @@ def word(text: str | None, name: str) -> str:
 
 
 def media_type(value: str | None) -> str:
-    """A media type without parameters, in lower case.
+    """Return a media type without parameters, in lower case.
 
     >>> media_type("Text/HTML; charset=utf-8")
     'text/html'
@@ -182,13 +182,13 @@ def media_type(value: str | None) -> str:
 
 
 def connection_name(recorded: object) -> str:
-    """The recorded name of a connection; empty if it does not distinguish connections."""
+    """Return the recorded name of a connection; empty if it does not distinguish connections."""
     name = "" if recorded is None else str(recorded)
     return "" if name in PORTS else name
 
 
 def bare(url: str) -> str:
-    """The URL without its fragment, which is never sent."""
+    """Return the URL without its fragment, which is never sent."""
     return urldefrag(url).url
 
 
@@ -202,7 +202,7 @@ PROTOCOLS = (
 
 
 def protocol_name(recorded: str | None) -> str:
-    """The recorded protocol by one name; empty if it is missing or no version of HTTP.
+    """Return the recorded protocol by one name; empty if it is missing or no version of HTTP.
 
     >>> protocol_name("HTTP/2.0"), protocol_name("http/2+quic/43"), protocol_name("1.1"), protocol_name("unknown")
     ('h2', 'h3', 'http/1.1', '')

@@ -129,7 +129,7 @@ class Entry(msgspec.Struct, rename="camel"):
 
 
 def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
-    """The content of a HAR's `log`; msgspec.ValidationError if it has no entries."""
+    """Return the content of a HAR's `log`; msgspec.ValidationError if it has no entries."""
     raw_entries = msgspec.convert(log.get("entries"), list[Any])
     creator = named(log.get("creator")) or "unknown"
     producer = producer_of(creator)
@@ -160,7 +160,7 @@ def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
 
 
 def checked(raw: object, now: datetime.datetime) -> Entry:
-    """An entry of sound types and of a believable date; OddValue otherwise."""
+    """Return an entry of sound types and of a believable date; OddValue otherwise."""
     try:
         entry = msgspec.convert(raw, Entry)
     except msgspec.ValidationError as exc:
@@ -175,7 +175,7 @@ def checked(raw: object, now: datetime.datetime) -> Entry:
 
 
 def field_in(message: str) -> str:
-    """The field that a message of msgspec names.
+    """Return the field that a message of msgspec names.
 
     >>> field_in("Object missing required field `content` - at `$.response`")
     'response.content'
@@ -189,8 +189,8 @@ def field_in(message: str) -> str:
 
 
 def read_entry(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -> RecordedExchange:
-    """The exchange of an entry; `lengths` has the Content-Length of each redirect so far by its target,
-    and takes this one's."""
+    """Return the exchange of an entry; `lengths` has the Content-Length of each redirect so far by its
+    target, and takes this one's."""
     request, response = entry.request, entry.response
     check_url(request.url)
     check_sizes(entry)
@@ -227,7 +227,7 @@ def read_entry(entry: Entry, producer: Producer, lengths: dict[str, int | None])
 def gather_evidence(
     entry: Entry, exchange: RecordedExchange, producer: Producer, target_length: int | None
 ) -> Evidence:
-    """What an entry says of its size, as its producer means it."""
+    """Return what an entry says of its size, as its producer means it."""
     response = entry.response
     total, header, body = (
         not_negative(size) for size in (response.transfer_size, response.headers_size, response.body_size)
@@ -269,7 +269,7 @@ def gather_evidence(
 
 
 def is_cached(entry: Entry, exchange: RecordedExchange, producer: Producer) -> bool:
-    """Whether a cache, a service worker or the recorder itself answered,
+    """Return whether a cache, a service worker or the recorder itself answered,
     so that nothing crossed the network."""
     response = entry.response
     total, body = response.transfer_size, response.body_size
@@ -329,12 +329,13 @@ def take_differences(entries: Sequence[Entry]) -> None:
 
 
 def sent_bytes(headers: dict[str, str], recorded: int | None) -> int | None:
-    """Size of the request's body from its header, or else as recorded; None if neither is known."""
+    """Return the size of the request's body from its header, or else as recorded; None if neither is
+    known."""
     return not_negative(recorded) if (stated := content_length(headers)) is None else stated
 
 
 def target(url: str, location: object) -> str | None:
-    """Absolute URL of a redirect's target; None if there is none that a browser could follow."""
+    """Return the absolute URL of a redirect's target; None if there is none that a browser could follow."""
     if not isinstance(location, str) or not location:
         return None
     try:
@@ -364,14 +365,14 @@ class Initiator(msgspec.Struct):
 
 
 def initiator(entry: Entry) -> str | None:
-    """URL of the initiator, recorded by name or on top of a call stack; None if not recorded."""
+    """Return the URL of the initiator, recorded by name or on top of a call stack; None if not recorded."""
     if entry.initiator and isinstance(entry.initiator, str):
         return entry.initiator
     return stack_url(entry.initiator or entry.initiator_detail)
 
 
 def stack_url(detail: object) -> str | None:
-    """URL of DevTools' initiator, as an object or its JSON: its own,
+    """Return the URL of DevTools' initiator, as an object or its JSON: its own,
     or that of the topmost script on its stack."""
     try:
         initiator = msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
@@ -386,7 +387,7 @@ def stack_url(detail: object) -> str | None:
 
 
 def joined(fields: Sequence[Field]) -> dict[str, str]:
-    """All headers with names in lower case; repeated ones are joined by line feeds,
+    """Return all headers with names in lower case; repeated ones are joined by line feeds,
     as browsers' own tools do."""
     headers: dict[str, str] = {}
     for field in fields:
@@ -396,13 +397,13 @@ def joined(fields: Sequence[Field]) -> dict[str, str]:
 
 
 def text_bytes(response: Response) -> int | None:
-    """Size of a header by its recorded text; None if none was recorded."""
+    """Return the size of a header by its recorded text; None if none was recorded."""
     fields = [(header.name, str(header.value)) for header in response.headers]
     return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
 
 
 def times(entry: Entry) -> Times:
-    """Times from an entry's consecutive phases.
+    """Return times from an entry's consecutive phases.
 
     In HAR 1.2 `connect` includes `ssl`; Firefox counts them apart.
     """
@@ -428,7 +429,7 @@ def times(entry: Entry) -> Times:
 
 
 def pages_of(raw: object) -> tuple[Page, ...]:
-    """The pages that a HAR lists; what is odd in them is left out."""
+    """Return the pages that a HAR lists; what is odd in them is left out."""
     pages = []
     for page in raw if isinstance(raw, list) else []:
         if isinstance(page, dict) and isinstance(page.get("id"), str | int):
@@ -446,7 +447,7 @@ def pages_of(raw: object) -> tuple[Page, ...]:
 
 
 def named(program: object) -> str:
-    """Name and version of a program; empty if they are missing or odd."""
+    """Return the name and version of a program; empty if they are missing or odd."""
     if not isinstance(program, dict):
         return ""
     try:
@@ -456,5 +457,5 @@ def named(program: object) -> str:
 
 
 def not_negative(size: int | None) -> int | None:
-    """A size; None for those that producers write for an unknown size."""
+    """Return a size; None for those that producers write for an unknown size."""
     return None if size is None or size < 0 else size

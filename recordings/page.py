@@ -84,7 +84,7 @@ class PageLoad:
 
 
 def page_load(recording: Recording) -> PageLoad:
-    """The first page of a recording that has a document: a page before it was blank,
+    """Return the first page of a recording that has a document: a page before it was blank,
     and later ones found a warm cache.
 
     The recording must have a request by HTTP.
@@ -114,7 +114,7 @@ def page_load(recording: Recording) -> PageLoad:
 
 
 def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
-    """The exchanges of each page, in the order of the pages;
+    """Return the exchanges of each page, in the order of the pages;
     one without a page's name belongs to the page that was loading."""
     starts: dict[str, float] = {}
     for exchange in recording.exchanges:
@@ -135,7 +135,7 @@ def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
 
 
 def document_of(group: Sequence[RecordedExchange], page: Page | None = None) -> RecordedExchange | None:
-    """The page's own document, by the strongest evidence: what the recorder names, its type,
+    """Return the page's own document, by the strongest evidence: what the recorder names, its type,
     the page's URL, HTML, order."""
     shown = [exchange for exchange in group if may_be_shown(exchange)]
     title = None if page is None else bare(page.title)
@@ -153,7 +153,7 @@ def document_of(group: Sequence[RecordedExchange], page: Page | None = None) -> 
 
 
 def begins_page(document: RecordedExchange, group: Sequence[RecordedExchange]) -> bool:
-    """Whether nothing before a document is part of another:
+    """Return whether nothing before a document is part of another:
     a page's own document may be missing in a recording."""
     earlier = itertools.takewhile(lambda each: each is not document, group)
     return not any(
@@ -163,7 +163,7 @@ def begins_page(document: RecordedExchange, group: Sequence[RecordedExchange]) -
 
 
 def may_be_shown(exchange: RecordedExchange) -> bool:
-    """Whether a browser could show a response as a page."""
+    """Return whether a browser could show a response as a page."""
     return (
         exchange.status not in (0, 101, 204)
         and exchange.method in ("GET", "POST")
@@ -173,7 +173,7 @@ def may_be_shown(exchange: RecordedExchange) -> bool:
 
 
 def led_by(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
-    """The redirect that led to each exchange that a redirect led to, by the exchange's id()."""
+    """Return the redirect that led to each exchange that a redirect led to, by the exchange's id()."""
     leading: dict[int, RecordedExchange] = {}
     awaited: dict[str, RecordedExchange] = {}
     for exchange in group:
@@ -188,7 +188,7 @@ def led_by(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
 def redirects_to(
     exchange: RecordedExchange, redirects: dict[int, RecordedExchange]
 ) -> list[RecordedExchange]:
-    """The redirects that led to an exchange, the first one first, and itself."""
+    """Return the redirects that led to an exchange, the first one first, and itself."""
     chain = [exchange]
     while (before := redirects.get(id(chain[0]))) is not None and before not in chain:
         chain.insert(0, before)
@@ -198,7 +198,7 @@ def redirects_to(
 def cut(
     exchanges: Sequence[RecordedExchange], left_out: collections.Counter[str], *, by_silence: bool
 ) -> Sequence[RecordedExchange]:
-    """The exchanges of the first load."""
+    """Return the exchanges of the first load."""
     document_seen = False
     for index, exchange in enumerate(exchanges):
         silence = exchange.started_s - exchanges[index - 1].started_s if index else 0.0
@@ -211,7 +211,7 @@ def cut(
 
 
 def keep(exchange: RecordedExchange, left_out: collections.Counter[str]) -> bool:
-    """True if the exchange crossed the network and can be replayed."""
+    """Return true if the exchange crossed the network and can be replayed."""
     reasons = {
         "not_http_dropped": urlsplit(exchange.url).scheme not in HTTP,
         "connect_dropped": exchange.method == "CONNECT",
@@ -247,7 +247,7 @@ def find_parents(kept: Sequence[RecordedExchange], main: int | None) -> list[tup
 def parent(
     exchange: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
 ) -> tuple[int | None, str]:
-    """The parent of an exchange and its evidence, by the strongest evidence available."""
+    """Return the parent of an exchange and its evidence, by the strongest evidence available."""
     if redirect is not None:
         return redirect, "redirect"
     if index <= main:
@@ -259,7 +259,7 @@ def parent(
 
 
 def kind_of(exchange: RecordedExchange) -> str:
-    """The resource type, by the browser's type or else by the media type."""
+    """Return the resource type, by the browser's type or else by the media type."""
     if exchange.resource_type:
         return RESOURCE_TYPES.get(exchange.resource_type, "other")
     kind = next((kind for word, kind in MEDIA_TYPES if word in exchange.mime_type), "other")

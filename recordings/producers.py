@@ -218,7 +218,7 @@ NETLOG = Producer(
 
 
 def producer_of(name: str) -> Producer:
-    """The producer with a creator's name and version.
+    """Return the producer with a creator's name and version.
 
     >>> producer_of("Firefox 128.0").id, producer_of("Charles Proxy 4.6.3").id
     ('firefox', 'other')

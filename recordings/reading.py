@@ -88,7 +88,8 @@ def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
 
 
 def name_and_content(path: Path) -> tuple[str, bytes]:
-    """Name of a file without its folder, in characters that can be written, and its bytes; RecordingError."""
+    """Return the name of a file without its folder, in characters that can be written, and its bytes;
+    RecordingError."""
     name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:
         return name, path.read_bytes()
@@ -97,7 +98,7 @@ def name_and_content(path: Path) -> tuple[str, bytes]:
 
 
 def read_content(content: bytes, kind: str, *, name: str = "the file") -> Recording:
-    """The recording in the bytes of a file, whatever its container.
+    """Return the recording in the bytes of a file, whatever its container.
 
     RecordingError if it is of another form.
     """
@@ -115,7 +116,7 @@ def read_content(content: bytes, kind: str, *, name: str = "the file") -> Record
 
 
 def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
-    """The page of a recording; RecordingError if it asks for nothing by HTTP,
+    """Return the page of a recording; RecordingError if it asks for nothing by HTTP,
     or for more than a page does."""
     if not any(urlsplit(exchange.url).scheme in HTTP for exchange in recording.exchanges):
         reasons = ", ".join(sorted({reason for _, reason in recording.odd}))
@@ -129,7 +130,7 @@ def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
 
 
 def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None:
-    """Time of a page's first request; None if the recording's clock is unknown."""
+    """Return the time of a page's first request; None if the recording's clock is unknown."""
     first = min((exchange.started_s for exchange in load.exchanges or recording.exchanges), default=None)
     if recording.epoch_s is None or first is None:
         return None
@@ -137,7 +138,8 @@ def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None
 
 
 def parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  # JSON
-    """The JSON in the bytes, or a list of the documents in JSON lines; RecordingError if it is none."""
+    """Return the JSON in the bytes, or a list of the documents in JSON lines; RecordingError if it is
+    none."""
     text = content.decode(json.detect_encoding(content), "replace")
     try:
         return loads(text)
@@ -164,7 +166,7 @@ def loads(text: str) -> Any:  # noqa: ANN401  # JSON
 
 
 def form_of(document: object) -> str | None:
-    """The form of a recording by its outermost keys; None if it is of none that is known."""
+    """Return the form of a recording by its outermost keys; None if it is of none that is known."""
     if isinstance(document, Mapping):
         if isinstance(document.get("log"), Mapping):
             return HAR

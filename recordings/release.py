@@ -100,7 +100,8 @@ File = TypeVar("File", bound=DatedFile)
 
 
 def by_month(files: Iterable[File]) -> dict[str, list[File]]:
-    """Files by the month of their first request, YYYY-MM, in the order of the months; each content once."""
+    """Return files by the month of their first request, YYYY-MM, in the order of the months; each content
+    once."""
     months: dict[str, list[File]] = collections.defaultdict(list)
     seen = set()
     for file in sorted(files, key=lambda file: (file.day, file.name, file.sha256)):
@@ -113,7 +114,7 @@ def by_month(files: Iterable[File]) -> dict[str, list[File]]:
 def content_of(
     files: Sequence[RecordedFile], stated_by_importer: Mapping[str, str], *, month: str
 ) -> Content:
-    """The content of a release of these files, each a page load."""
+    """Return the content of a release of these files, each a page load."""
     source = source_of(files, stated_by_importer, month=month, limits=LIMITS)
     pages = [
         page_rows(file.load, number, started_at=file.started_at) for number, file in enumerate(files, start=1)
@@ -146,7 +147,7 @@ def content_of(
 def tables_of(
     pages: Sequence[PageRows], source: Source, *, browser: str, method: str
 ) -> dict[str, list[Row]]:
-    """The rows of all pages by table, in the order of their keys."""
+    """Return the rows of all pages by table, in the order of their keys."""
     responses = [row for page in pages for row in page.responses]
     crawl = {
         "id": CRAWL_ID,
@@ -179,7 +180,7 @@ def stated(
     inferred: Mapping[str, Any],
     notes: Notes,
 ) -> dict[str, Any]:
-    """What recording.json says of every recorded release."""
+    """Return what recording.json says of every recorded release."""
     responses = tables["response"]
     return {
         "quality": RECORDED,
@@ -196,19 +197,19 @@ def stated(
 
 
 def counted(values: Iterable[str | None]) -> dict[str, int]:
-    """How often each value occurs, sorted; None is left out."""
+    """Return how often each value occurs, sorted; None is left out."""
     return dict(sorted(collections.Counter(value for value in values if value is not None).items()))
 
 
 def total(counters: Iterable[collections.Counter[str]]) -> collections.Counter[str]:
-    """The sum of counters."""
+    """Return the sum of counters."""
     return sum(counters, collections.Counter())
 
 
 def rules(
     requests: Mapping[str, int], meanings: Mapping[str, str], *, inferred: frozenset[str] | set[str]
 ) -> dict[str, Any]:
-    """Requests by rule with the rule's meaning, and the share that an inferring rule decided."""
+    """Return requests by rule with the rule's meaning, and the share that an inferring rule decided."""
     every = sum(requests.values())
     return {
         "share": round(sum(requests.get(rule, 0) for rule in inferred) / every, 4) if every else None,
@@ -218,7 +219,7 @@ def rules(
 
 
 def null_columns(tables: Mapping[str, Sequence[Row]], notes: Notes) -> dict[str, str]:
-    """Columns that no row knows, with the reason, by table.column."""
+    """Return columns that no row knows, with the reason, by table.column."""
     return {
         column: reason
         for column, reason in sorted(null_reasons(notes).items())
@@ -229,7 +230,7 @@ def null_columns(tables: Mapping[str, Sequence[Row]], notes: Notes) -> dict[str,
 def source_of(
     files: Sequence[DatedFile], stated_by_importer: Mapping[str, str], *, month: str, limits: Sequence[str]
 ) -> Source:
-    """The source of a month's files, from what the importer stated: id, device, vantage,
+    """Return the source of a month's files, from what the importer stated: id, device, vantage,
     source and licence."""
     first, last = files[0].day, files[-1].day
     return Source(
@@ -248,16 +249,16 @@ def source_of(
 
 
 def sums_of(files: Iterable[DatedFile]) -> dict[str, str]:
-    """The SHA-256 of each file, by its number and name."""
+    """Return the SHA-256 of each file, by its number and name."""
     return {f"{number}: {file.name}": file.sha256 for number, file in enumerate(files, start=1)}
 
 
 def checksum(sums: Mapping[str, str]) -> str:
-    """SHA-256 over the SHA-256 of the files, in their order."""
+    """Return the SHA-256 over the SHA-256 of the files, in their order."""
     return hashlib.sha256("".join(sums.values()).encode()).hexdigest()
 
 
 def unstated(stated_by_importer: Mapping[str, str]) -> list[str]:
-    """A limit for each circumstance that the importer did not state."""
+    """Return a limit for each circumstance that the importer did not state."""
     missing = [name for name in ("vantage", "device") if stated_by_importer[name] == "unknown"]
     return [f"The {name} was not stated." for name in missing]

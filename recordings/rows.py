@@ -50,7 +50,7 @@ class PageRows(NamedTuple):
 
 
 def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | None = None) -> PageRows:
-    """The rows of a page load, which becomes visit `number`.
+    """Return the rows of a page load, which becomes visit `number`.
 
     `started_at` is the time of its first request.
     """
@@ -79,7 +79,7 @@ def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | No
 
 
 def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
-    """Beginning of a page load on the recording's clock;
+    """Return the beginning of a page load on the recording's clock;
     DevTools tell of a navigation after its connection was opened."""
     moments = [
         moment
@@ -91,7 +91,7 @@ def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
 
 
 def site_row(number: int, host: str, *, magnitude: int | None = None) -> Row:
-    """A site, whose rank is not known: the page's number takes its place."""
+    """Return a site, whose rank is not known: the page's number takes its place."""
     return {
         "crawl_id": CRAWL_ID,
         "rank": number,
@@ -103,7 +103,7 @@ def site_row(number: int, host: str, *, magnitude: int | None = None) -> Row:
 
 
 def visit_row(load: PageLoad, number: int, started_at: datetime.datetime | None) -> Row:
-    """A page load, from its first request and its main document.
+    """Return a page load, from its first request and its main document.
 
     Without a document nobody waited for its answer.
     """
@@ -130,7 +130,7 @@ def visit_row(load: PageLoad, number: int, started_at: datetime.datetime | None)
 
 
 def connection_row(visit: int, number: int, own: Sequence[RecordedExchange], base_us: int) -> Row:
-    """A connection, from its exchanges in the order of the requests."""
+    """Return a connection, from its exchanges in the order of the requests."""
     first = own[0]
     opener = next((exchange.times for exchange in own if exchange.times.opened is not None), first.times)
     protocol = protocol_of(first)
@@ -163,7 +163,7 @@ def response_rows(
     parents: Sequence[tuple[int | None, str]],
     base_us: int,
 ) -> list[Row]:
-    """Rows of the exchanges, without delays."""
+    """Return rows of the exchanges, without delays."""
     places = {
         place: {"connection_id": connection, "position": position}
         for connection, group in enumerate(groups, start=1)
@@ -221,7 +221,8 @@ def add_delays(
 def browser_delays(
     row: Mapping[str, Any], leading: Mapping[str, Any] | None, began_us: int
 ) -> tuple[int | None, int | None]:
-    """Time from the leading response's last and first byte until the browser began a request, in µs.
+    """Return the time from the leading response's last and first byte until the browser began a request,
+    in µs.
 
     None if negative.
     """
@@ -235,14 +236,15 @@ def browser_delays(
 
 
 def freshness(exchange: RecordedExchange) -> dict[str, Any]:
-    """What the header says of reuse by a cache; null if no header was recorded."""
+    """Return what the header says of reuse by a cache; null if no header was recorded."""
     if not exchange.headers:
         return dict.fromkeys(http_caching.COLUMNS)
     return dataclasses.asdict(http_caching.read(exchange.status, exchange.headers))
 
 
 def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], collections.Counter[str]]:
-    """Places in `kept` of the exchanges of each connection, in the order of first use, and exchanges by rule.
+    """Return places in `kept` of the exchanges of each connection, in the order of first use, and
+    exchanges by rule.
 
     Connections are those that the recording names; the others are rebuilt.
     """
@@ -261,7 +263,7 @@ def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], c
 
 
 def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[Request]:
-    """The exchanges at these places as requests whose connections can be rebuilt."""
+    """Return the exchanges at these places as requests whose connections can be rebuilt."""
     base_us = round(1e6 * min(exchange.started_s for exchange in kept))
     requests = []
     for place in places:
@@ -288,12 +290,13 @@ def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) ->
 
 
 def protocol_of(exchange: RecordedExchange) -> str | None:
-    """The protocol's ALPN name; None if it is unknown. SPDY, from which HTTP/2 was made, counts as HTTP/2."""
+    """Return the protocol's ALPN name; None if it is unknown. SPDY, from which HTTP/2 was made, counts as
+    HTTP/2."""
     return alpn("h2" if exchange.protocol == "spdy" else exchange.protocol)
 
 
 def alpn(protocol: str) -> str | None:
-    """The ALPN name of a protocol; HTTP/1.0 has none, and counts as HTTP/1.1.
+    """Return the ALPN name of a protocol; HTTP/1.0 has none, and counts as HTTP/1.1.
 
     >>> alpn("h2"), alpn("http/1.0"), alpn("")
     ('h2', 'http/1.1', None)
@@ -302,10 +305,10 @@ def alpn(protocol: str) -> str | None:
 
 
 def between(start_us: int | None, end_us: int | None) -> int | None:
-    """Time from one moment to another, at least 0; None if either is unknown."""
+    """Return the time from one moment to another, at least 0; None if either is unknown."""
     return None if start_us is None or end_us is None else max(0, end_us - start_us)
 
 
 def since(base_us: int, moment_us: int | None) -> int | None:
-    """A moment in µs since the page's first request."""
+    """Return a moment in µs since the page's first request."""
     return None if moment_us is None else moment_us - base_us

@@ -107,7 +107,7 @@ class Evidence:
         return stated
 
     def _may_be(self, stated: int) -> bool:
-        """Whether a body of this size can be what the page saw."""
+        """Return whether a body of this size can be what the page saw."""
         seen = self.decoded or 0
         if stated == self.target_length and (self.is_encoded or stated != seen):
             return False
@@ -115,7 +115,7 @@ class Evidence:
 
 
 def header_text_bytes(status: int, reason: str, fields: Iterable[tuple[str, str]]) -> int:
-    """Size of a header as HTTP/1.1 writes its status line and fields;
+    """Return the size of a header as HTTP/1.1 writes its status line and fields;
     repeated ones may be joined by line feeds.
 
     >>> header_text_bytes(200, "OK", [("Set-Cookie", "a=1\\nb=2")])
@@ -126,7 +126,7 @@ def header_text_bytes(status: int, reason: str, fields: Iterable[tuple[str, str]
 
 
 def content_length(headers: Mapping[str, str]) -> int | None:
-    """The value of Content-Length; None if there is none, or not one number (RFC 9110 §8.6).
+    """Return the value of Content-Length; None if there is none, or not one number (RFC 9110 §8.6).
 
     >>> content_length({"content-length": "34, 34"}), content_length({"content-length": "34,034"})
     (34, None)
@@ -139,7 +139,7 @@ def content_length(headers: Mapping[str, str]) -> int | None:
 
 
 def sizes_of(evidence: Evidence) -> Sizes:
-    """The sizes of a response by what its recording says of it."""
+    """Return the sizes of a response by what its recording says of it."""
     if not evidence.status:
         return Sizes()
     if evidence.is_cached:
@@ -156,12 +156,13 @@ def sizes_of(evidence: Evidence) -> Sizes:
 
 
 def unknown(reason: str, *, body: int | None = None) -> Sizes:
-    """Sizes of a response whose size on the wire is unknown; that of its body may be known."""
+    """Return sizes of a response whose size on the wire is unknown; that of its body may be known."""
     return Sizes(wire_bytes_unknown=reason, body_bytes=body)
 
 
 def known(wire: int, *, body: int | None, basis: str = COUNTED, is_complete: bool | None = None) -> Sizes:
-    """Sizes of a response whose size on the wire is known; the split into header and body may be unknown."""
+    """Return sizes of a response whose size on the wire is known; the split into header and body may be
+    unknown."""
     return Sizes(
         wire_bytes=wire,
         wire_bytes_unknown=None,
@@ -173,14 +174,16 @@ def known(wire: int, *, body: int | None, basis: str = COUNTED, is_complete: boo
 
 
 def decoded_bytes(evidence: Evidence, sizes: Sizes) -> int | None:
-    """The body after decompression, which is the body itself unless it was compressed; None if unknown."""
+    """Return the body after decompression, which is the body itself unless it was compressed; None if
+    unknown."""
     if sizes.wire_bytes_unknown == CONTRADICTORY:
         return None
     return (evidence.decoded or None) if evidence.is_encoded and sizes.body_bytes != 0 else sizes.body_bytes
 
 
 def of_redirect(evidence: Evidence, total: int) -> Sizes:
-    """Sizes of a redirect, of which Chrome's DevTools count the header: the body is as Content-Length states.
+    """Return sizes of a redirect, of which Chrome's DevTools count the header: the body is as
+    Content-Length states.
 
     Where the header's own size shows that the total holds the body as well, the total is that of both.
     """
@@ -192,7 +195,7 @@ def of_redirect(evidence: Evidence, total: int) -> Sizes:
 
 
 def of_total(evidence: Evidence, total: int) -> Sizes:
-    """Sizes of a response whose header and body were counted together; the split may stay unknown."""
+    """Return sizes of a response whose header and body were counted together; the split may stay unknown."""
     if evidence.is_bodiless:
         return known(total, body=0, is_complete=evidence.is_complete)
     if evidence.is_complete is False:
@@ -221,7 +224,7 @@ def of_total(evidence: Evidence, total: int) -> Sizes:
 
 
 def body_in(evidence: Evidence, total: int) -> int | None:
-    """The body's part of a total, without a Content-Length to tell it; None if nothing else does."""
+    """Return the body's part of a total, without a Content-Length to tell it; None if nothing else does."""
     seen = evidence.decoded
     if not evidence.is_encoded and seen is not None:
         return seen if evidence.least_header <= total - seen <= header_at_most(seen) else None
@@ -236,12 +239,12 @@ def body_in(evidence: Evidence, total: int) -> int | None:
 
 
 def header_at_most(body: int) -> int:
-    """Maximum plausible size of a header with the framing of a body."""
+    """Return the maximum plausible size of a header with the framing of a body."""
     return HEADER_AT_MOST + body // FRAMING_SHARE
 
 
 def of_parts(evidence: Evidence) -> Sizes:
-    """Sizes of a response whose header and body were stated apart, or can be derived."""
+    """Return sizes of a response whose header and body were stated apart, or can be derived."""
     header = (evidence.header or evidence.header_text) if evidence.protocol in TEXTUAL else None
     try:
         body = Body(0, 0) if evidence.is_bodiless else body_of(evidence)
@@ -273,7 +276,8 @@ class Body:
 
 
 def body_of(evidence: Evidence) -> Body:
-    """The body as the producer states it, else as Content-Length does; Contradiction if they are at odds.
+    """Return the body as the producer states it, else as Content-Length does; Contradiction if they are
+    at odds.
 
     Without a Content-Length, a body that is not compressed is compared with its decoded size.
     """

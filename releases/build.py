@@ -68,7 +68,7 @@ class Built:
 
 
 def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
-    """Number of rows of a crawl in PostgreSQL, by table."""
+    """Return the number of rows of a crawl in PostgreSQL, by table."""
     counts = {}
     with engine.connect() as connection:
         for table in map(table_of, RELEASED):
@@ -79,7 +79,7 @@ def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
 
 
 def detached(engine: Engine, crawl_id: int) -> list[str]:
-    """Tables whose partition of the crawl is detached (storage/partitions.py)."""
+    """Return tables whose partition of the crawl is detached (storage/partitions.py)."""
     with engine.connect() as connection:
         partitions = attached(connection, crawl_id)
     return [name for name in DETACHABLE if name not in partitions]
@@ -132,7 +132,7 @@ def build(
 
 
 def newest_version(root: Path, name: CrawlName) -> int:
-    """The highest existing version, including damaged and withdrawn ones; 1 if there is none."""
+    """Return the highest existing version, including damaged and withdrawn ones; 1 if there is none."""
     return max((release.version for release in listed(root) if release.crawl == name), default=1)
 
 
@@ -218,7 +218,7 @@ def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
 def _manifest(
     crawl: Crawl, folder: Path, *, history: tuple[Edition, ...], rows: dict[str, int], list_checksum: str
 ) -> Manifest:
-    """The manifest, which describes the crawl and not the build,
+    """Return the manifest, which describes the crawl and not the build,
     so that a later build gives the same bytes."""
     return Manifest(
         crawl=name_of(crawl),
@@ -279,7 +279,7 @@ def _publish(built: Release, place: Path) -> Built:
 
 
 def _same(built: Release, place: Path) -> Release:
-    """The existing release at `place` if it equals the built one; ReleaseError otherwise."""
+    """Return the existing release at `place` if it equals the built one; ReleaseError otherwise."""
     existing, version = read_version(place), built.version
     if isinstance(existing, Withdrawn):
         raise ReleaseError(

@@ -95,7 +95,7 @@ class Manifest:
         return hashlib.sha256(lines.encode()).hexdigest()
 
     def to_json(self) -> str:
-        """Canonical JSON with sorted keys, so that equal manifests have equal bytes."""
+        """Return the canonical JSON with sorted keys, so that equal manifests have equal bytes."""
         return json.dumps(self.facts, indent=2, sort_keys=True) + "\n"
 
     @property
@@ -152,7 +152,7 @@ class Release:
         return self.manifest.version
 
     def file(self, table: str) -> Path:
-        """The Parquet file of one table."""
+        """Return the Parquet file of one table."""
         return self.path / f"{table}.parquet"
 
     @property
@@ -194,7 +194,8 @@ class Withdrawn:
 
 
 def release_folders(root: Path) -> list[Path]:
-    """Folders of versions below `root`, sorted by path and then by version; their content is not read."""
+    """Return folders of versions below `root`, sorted by path and then by version; their content is not
+    read."""
     folders = root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*")
     named = [(folder.parent, number, folder) for folder in folders if (number := _number(folder)) is not None]
     return [folder for *_, folder in sorted(named)]
@@ -206,13 +207,13 @@ def _number(folder: Path) -> int | None:
 
 
 def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
-    """Every version of every release below `root`, by crawl, the highest version last;
+    """Return every version of every release below `root`, by crawl, the highest version last;
     damage to one does not stop the list."""
     return map(read_version, release_folders(root))
 
 
 def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
-    """Months of a crawl's year that have a release which differs in nothing but the month;
+    """Return the months of a crawl's year that have a release which differs in nothing but the month;
     damaged and withdrawn ones do not count."""
     crawls = (release.crawl for release in listed(root) if isinstance(release, Release))
     months = {other.month for other in crawls if dataclasses.replace(other, month=crawl.month) == crawl}
@@ -246,7 +247,7 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
 
 
 def releases(root: Path) -> Iterator[Release]:
-    """Every version below `root` with a readable manifest; damaged and withdrawn ones are left out."""
+    """Return every version below `root` with a readable manifest; damaged and withdrawn ones are left out."""
     return (release for release in listed(root) if isinstance(release, Release))
 
 
@@ -261,7 +262,7 @@ def read_release(path: Path) -> Release:
 
 
 def find_release(root: Path, crawl: str) -> Release:
-    """The newest version of the release whose crawl `crawl` names, in full or by its first parts.
+    """Return the newest version of the release whose crawl `crawl` names, in full or by its first parts.
 
     `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an
     older version, which may have been superseded for a reason.
@@ -282,7 +283,7 @@ def find_release(root: Path, crawl: str) -> Release:
 
 
 def intact(release: Release | Damaged) -> Release:
-    """The release; ReleaseError if it is damaged."""
+    """Return the release; ReleaseError if it is damaged."""
     if isinstance(release, Damaged):
         raise ReleaseError(release.problem)
     return release

@@ -75,7 +75,7 @@ class Cdf:
         return Fit(iw, iw * mss, count, count / self.known if self.known else None)
 
     def quantile(self, percent: int) -> int:
-        """The smallest size that at least `percent` % of the items do not exceed;
+        """Return the smallest size that at least `percent` % of the items do not exceed;
         there must be a known size."""
         # In whole numbers: 0.1 * 30 is not 3 in floating point.
         items = -(-percent * self.known // 100)
@@ -88,7 +88,7 @@ class Cdf:
         return float(np.dot(self.sizes.astype(np.int64), counts) / self.known)
 
     def thinned(self, number: int) -> list[tuple[int, float]]:
-        """(size, cdf) of the last step within each of `number` slices of probability,
+        """Return (size, cdf) of the last step within each of `number` slices of probability,
         and of the very first step."""
         if not self.known:
             return []
@@ -101,7 +101,7 @@ class Cdf:
 
 
 def _places(sorted_array: NDArray[np.integer], value: int, *, side: Literal["left", "right"]) -> int:
-    """Place of a value in a sorted array.
+    """Return the place of a value in a sorted array.
 
     A value of another type than the array's would have the whole array converted.
     """
@@ -124,7 +124,7 @@ class Counts(Protocol):
 
 
 def incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
-    """Number of incomplete responses, and their share of all that crossed the network;
+    """Return the number of incomplete responses, and their share of all that crossed the network;
     no share if none did."""
     apart, others = measures["responses_incomplete"].known, measures["responses"]
     every = apart + others.known + others.unknown
@@ -135,7 +135,8 @@ EMPTY = Cdf(sizes=np.empty(0, np.int64), cumulative=np.empty(0, np.int64), unkno
 
 
 def read_cdfs(path: Path) -> dict[str, Cdf]:
-    """The CDF of every measure in a distribution.parquet; OSError or ArrowException if it cannot be read."""
+    """Return the CDF of every measure in a distribution.parquet; OSError or ArrowException if it cannot
+    be read."""
     parts: dict[str, list[_Part]] = {}
     # Batch by batch: the whole table in memory takes ten times as much as the arrays that are kept.
     with pq.ParquetFile(path, read_dictionary=["measure"]) as file:
@@ -166,7 +167,7 @@ def compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
 
 
 def _cdf(parts: Sequence[_Part]) -> Cdf:
-    """The CDF from one measure's steps, which a release holds in the order of size."""
+    """Return the CDF from one measure's steps, which a release holds in the order of size."""
     sizes, cumulative, unknown = zip(*parts, strict=True)
     return Cdf(sizes=np.concatenate(sizes), cumulative=np.concatenate(cumulative), unknown=sum(unknown))
 
@@ -182,7 +183,7 @@ def save_cdfs(cdfs: Mapping[str, Cdf], folder: Path) -> None:
 
 
 def load_cdfs(folder: Path) -> dict[str, Cdf]:
-    """The CDFs in a folder that `save_cdfs` wrote, whose arrays are mapped;
+    """Return the CDFs in a folder that `save_cdfs` wrote, whose arrays are mapped;
     OSError or ValueError if they cannot be read."""
     facts = json.loads((folder / "cdfs.json").read_text(encoding="utf-8"))
     sizes, cumulative = (np.load(folder / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in ARRAYS)

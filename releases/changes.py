@@ -156,7 +156,8 @@ def pooled_shares(release: Release, asked: Asked) -> Iterator[Share]:
 
 
 def site_names(release: Release, keys: Mapping[int, str]) -> dict[int, str]:
-    """The name of each site by its rank: of a release without names the `keys` that other releases share.
+    """Return the name of each site by its rank: of a release without names the `keys` that other releases
+    share.
 
     Made-up hosts are left out, which mean another site in every release.
     """
@@ -172,7 +173,7 @@ Values = dict[tuple[str, str], dict[str, float]]
 
 
 def values_by_site(release: Release, names: Mapping[int, str], asked: Asked) -> Values:
-    """Each site's values in a release."""
+    """Return each site's values in a release."""
     columns = [
         column
         for end in ENDS_OF_SIZES
@@ -226,8 +227,8 @@ Compared = tuple[float | None, float | None, Interval | None]
 
 
 def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Compared:
-    """The mean share of the same sites before and after, and the difference with its interval; Nones of
-    fewer than LEAST_SITES.
+    """Return the mean share of the same sites before and after, and the difference with its interval;
+    Nones of fewer than LEAST_SITES.
 
     >>> few = np.full(LEAST_SITES - 1, 0.5)
     >>> share_change(few, few)
@@ -246,8 +247,8 @@ def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Com
 
 
 def ratio_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Compared:
-    """The median of the same sites before and after, and the median ratio with the interval of its order
-    statistics, which resampling gives as sites grow in number; Nones of fewer than LEAST_SITES.
+    """Return the median of the same sites before and after, and the median ratio with the interval of its
+    order statistics, which resampling gives as sites grow in number; Nones of fewer than LEAST_SITES.
 
     >>> ratio_change(np.arange(1.0, 22), 2 * np.arange(1.0, 22))[2]
     Interval(estimate=2.0, lower=2.0, upper=2.0)

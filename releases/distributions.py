@@ -49,7 +49,8 @@ def share_intervals(
     replicates: int = 2000,
     seed: int = 1,
 ) -> dict[tuple[str, int], Interval]:
-    """The share of a measure's items of at most a size in bytes, with its interval, by measure and size.
+    """Return the share of a measure's items of at most a size in bytes, with its interval, by measure and
+    size.
 
     `sizes` are the sizes asked for by measure; measures without a known size are left out. The interval is a
     bootstrap over sites: the responses of one site are alike, so an interval that drew them individually
@@ -80,7 +81,7 @@ def share_intervals(
 def counts_by_site(
     database: duckdb.DuckDBPyConnection, measure: str, sizes: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Items of known size of each visit, and those of at most each size [visit, size];
+    """Return items of known size of each visit, and those of at most each size [visit, size];
     visits without an item have none."""
     fitting = ", ".join(f"count(*) FILTER (size_bytes <= {int(size)})" for size in sizes)
     query = (
@@ -108,7 +109,7 @@ def ratio_intervals(
     replicates: int,
     seed: int,
 ) -> list[Interval]:
-    """Ratios of sums over clusters [cluster, ratio], each with the percentile interval of
+    """Return ratios of sums over clusters [cluster, ratio], each with the percentile interval of
     a bootstrap over the clusters.
 
     All ratios are of the same replicates. Counts are summed exactly,

@@ -54,7 +54,7 @@ class Connection(NamedTuple):
         return (self.received_bytes - self.tls_handshake_bytes - self.tls_ticket_bytes) / self.decrypted_bytes
 
     def payload_bytes(self, inside: int | None) -> int | None:
-        """TCP payload of `inside` bytes inside TLS; None if they or the overhead are unknown."""
+        """Return the TCP payload of `inside` bytes inside TLS; None if they or the overhead are unknown."""
         return None if inside is None or self.overhead is None else round(inside * self.overhead)
 
     @property
@@ -104,7 +104,7 @@ class FirstFlight:
 
 
 def first_flight(connection: Connection, responses: Sequence[Response]) -> FirstFlight | None:
-    """The first flight of a connection; None if no response began to arrive on it.
+    """Return the first flight of a connection; None if no response began to arrive on it.
 
     Let the first byte of the connection's first response reach the client at time t, when its acknowledgement
     leaves. Requests and acknowledgements travel the same path in order. A request sent before t therefore
@@ -227,7 +227,7 @@ def iw_limited(
 
 
 def _begun(responses: Iterable[Response]) -> list[Response]:
-    """Responses of which a byte arrived, in the order of their first bytes."""
+    """Return responses of which a byte arrived, in the order of their first bytes."""
     arrived = [response for response in responses if response.first_byte_us is not None]
     return sorted(arrived, key=lambda response: (_arrival(response), response.id))
 
@@ -238,7 +238,7 @@ def _arrival(response: Response) -> int:
 
 
 def _total(parts: Iterable[int | None]) -> int | None:
-    """The sum; None if a part is unknown."""
+    """Return the sum; None if a part is unknown."""
     total = 0
     for part in parts:
         if part is None:

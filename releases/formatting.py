@@ -51,7 +51,7 @@ EQUAL = 1e-6
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number with `digits` decimal places and its thousands set apart.
+    """Return a number with `digits` decimal places and its thousands set apart.
 
     >>> number(-1.25, 1) == f"{MINUS}1.2", number(-0.01), number(None) == UNKNOWN, number(12345, 0) == f"12{NARROW}345"
     (True, '0.0', True, True)
@@ -69,7 +69,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def interval_text(interval: Interval, unit: str = "", *, near: Iterable[float] = ()) -> str:
-    """An estimate with its unit and its interval, as `estimate` writes them.
+    """Return an estimate with its unit and its interval, as `estimate` writes them.
 
     >>> from releases.interval import Interval
     >>> interval_text(Interval(2.345, 1.0, 3.5), "%") == f"2.35{NARROW}% (1.00{RANGE}3.50)"
@@ -79,7 +79,7 @@ def interval_text(interval: Interval, unit: str = "", *, near: Iterable[float] =
 
 
 def grouped(count: int | None) -> str:
-    """A whole number with its thousands set apart.
+    """Return a whole number with its thousands set apart.
 
     >>> grouped(1234567)
     '1\\u202f234\\u202f567'
@@ -88,7 +88,8 @@ def grouped(count: int | None) -> str:
 
 
 def packet_agreement(packets: Mapping[str, int]) -> str | None:
-    """The shares of a manifest's audit by packets, rounded down; None if no connection was captured whole.
+    """Return the shares of a manifest's audit by packets, rounded down; None if no connection was
+    captured whole.
 
     >>> counts = {"connections": 300, "agreeing_connections": 299, "received_bytes": 5000, "agreeing_bytes": 5000}
     >>> (packet_agreement(counts) or "").replace(NARROW, " ")
@@ -109,7 +110,7 @@ def packet_agreement(packets: Mapping[str, int]) -> str | None:
 
 
 def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
-    """A size to three significant digits, in units of 1000 bytes;
+    """Return a size to three significant digits, in units of 1000 bytes;
     a measured one `has_zeros` behind the point, a bound has none.
 
     >>> [size(n).replace(NARROW, " ") for n in (950, 14_300, 2_345_678, 999_900, 2 * 10**12)]
@@ -128,7 +129,7 @@ def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
 
 
 def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
-    """A measured number with `digits` significant digits,
+    """Return a measured number with `digits` significant digits,
     or as many as keep it to its side of the numbers `near` it.
 
     >>> [significant(value) for value in (0.012345, 2.345, 98.76, 1234.5, 0, None)] == [
@@ -142,7 +143,7 @@ def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[flo
 
 
 def quantity(value: float | None, unit: str, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
-    """A measured number with its unit; an unknown one has none.
+    """Return a measured number with its unit; an unknown one has none.
 
     >>> quantity(12.345, "ms") == f"12.3{NARROW}ms", quantity(None, "ms") == UNKNOWN, quantity(99.97, "%") == f"99.97{NARROW}%"
     (True, True, True)
@@ -162,7 +163,7 @@ def estimate(
     *,
     near: Iterable[float] = (),
 ) -> str:
-    """An estimate with its unit and, if it has one, its interval.
+    """Return an estimate with its unit and, if it has one, its interval.
 
     >>> estimate(2.345, 1, 3.5, "%") == f"2.35{NARROW}% (1.00{RANGE}3.50)", estimate(2, None, None)
     (True, '2.00')
@@ -177,7 +178,7 @@ def estimate(
 def range_text(
     lower: float | None, upper: float | None, unit: str = "", *, near: Iterable[float] = ()
 ) -> str:
-    """The range from `lower` to `upper`; an end without a bound is None, as in JSON.
+    """Return the range from `lower` to `upper`; an end without a bound is None, as in JSON.
 
     It has an en dash, or "to" where a minus sign could be taken for the dash.
 
@@ -198,7 +199,7 @@ def range_text(
 
 
 def wholes(unit: str) -> tuple[float, ...]:
-    """What a measured number in a unit is not rounded to: a percentage to all of 100 %.
+    """Return what a measured number in a unit is not rounded to: a percentage to all of 100 %.
 
     >>> wholes("%"), wholes("ms")
     ((100.0,), ())
@@ -219,7 +220,7 @@ UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def visible_text(text: str) -> str:
-    """The text with invisible characters but line feeds replaced:
+    """Return the text with invisible characters but line feeds replaced:
     controls and direction marks could disguise a name.
 
     >>> visible_text("evil\u202emoc.knab\x1b[2J") == "evil\ufffdmoc.knab\ufffd[2J"
@@ -232,7 +233,7 @@ def visible_text(text: str) -> str:
 
 
 def in_ascii(text: str) -> str:
-    """The same text in printable ASCII and line feeds: accents are dropped,
+    """Return the same text in printable ASCII and line feeds: accents are dropped,
     other characters become question marks.
 
     >>> in_ascii(f"{MINUS}1{NARROW}234{NARROW}ms, p10{RANGE}p90, Gödel\x1b\u202e\u4e2d")
@@ -244,7 +245,7 @@ def in_ascii(text: str) -> str:
 
 
 def stated(value: float | None, unit: str = "") -> str:
-    """A bound, count or setting with the digits that it was stated with, at most six, and its unit.
+    """Return a bound, count or setting with the digits that it was stated with, at most six, and its unit.
 
     >>> stated(1, "%") == f"1{NARROW}%", stated(0.76), stated(-1000) == f"{MINUS}1{NARROW}000", stated(None) == UNKNOWN
     (True, '0.76', True, True)
@@ -256,7 +257,7 @@ def stated(value: float | None, unit: str = "") -> str:
 
 
 def apart(sentence: str) -> str:
-    """A sentence of somebody else, or of an earlier version, with the thousands,
+    """Return a sentence of somebody else, or of an earlier version, with the thousands,
     signs and units of its numbers as everywhere.
 
     >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
@@ -268,7 +269,7 @@ def apart(sentence: str) -> str:
 
 
 def tied(sentence: str) -> str:
-    """The sentence with a narrow no-break space between each number and the sign of its unit.
+    """Return the sentence with a narrow no-break space between each number and the sign of its unit.
 
     >>> tied("95 % of 2 segments") == f"95{NARROW}% of 2 segments"
     True
@@ -277,7 +278,7 @@ def tied(sentence: str) -> str:
 
 
 def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] = ()) -> int:
-    """Decimal places that give the largest finite value `digits` significant digits,
+    """Return the decimal places that give the largest finite value `digits` significant digits,
     rounded unless that makes it one of `near`."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not largest:
@@ -289,7 +290,7 @@ def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] 
 
 
 def _number_near(value: float, places: int, near: Iterable[float]) -> str:
-    """The number with the least decimal places, `places` or more,
+    """Return the number with the least decimal places, `places` or more,
     that keep it to its side of each number `near` it."""
     for bound in near:
         if math.isfinite(value) and abs(value - bound) > EQUAL:

@@ -87,7 +87,7 @@ def write_imported(
 
 
 def name_in(crawl: Mapping[str, Any]) -> CrawlName:
-    """The name of the crawl in a row of the table `crawl`."""
+    """Return the name of the crawl in a row of the table `crawl`."""
     return CrawlName(**{part: crawl[part] for part in ("month", "device", "vantage", "arm", "kind")})
 
 

@@ -76,7 +76,7 @@ class WindowDistribution:
         return self.exact + self.bounded + self.at_least
 
     def at_most(self, window: int) -> tuple[float, float]:
-        """Bounds of the share of the connections whose window is so large or smaller."""
+        """Return bounds of the share of the connections whose window is so large or smaller."""
         return (
             math.fsum(
                 share.share for share in self.shares if share.most is not None and share.most <= window
@@ -86,7 +86,7 @@ class WindowDistribution:
 
 
 def window_distributions(database: duckdb.DuckDBPyConnection) -> dict[Kind, WindowDistribution]:
-    """Distributions of `tls`, `clear` and `all` connections; those without a connection are left out.
+    """Return distributions of `tls`, `clear` and `all` connections; those without a connection are left out.
 
     `database` has the views of `releases.measures.open_tables`.
     `all` is the mean of the other two by their connections.
@@ -100,7 +100,7 @@ def window_distributions(database: duckdb.DuckDBPyConnection) -> dict[Kind, Wind
 
 
 def distribution(counts: Mapping[Bounds | None, int]) -> WindowDistribution:
-    """The distribution from numbers of connections by bounds.
+    """Return the distribution from numbers of connections by bounds.
 
     None are connections of whose window nothing is known.
     """
@@ -115,7 +115,7 @@ def distribution(counts: Mapping[Bounds | None, int]) -> WindowDistribution:
 
 
 def likeliest_shares(counts: Mapping[Bounds, int]) -> list[WindowShare]:
-    """The shares of Turnbull's estimate, each of an innermost interval:
+    """Return the shares of Turnbull's estimate, each of an innermost interval:
     it begins with a lower bound and ends with the next upper one.
 
     >>> [(one.least, one.most, round(one.share, 3)) for one in likeliest_shares({(10, 10): 3, (4, 10): 1, (30, None): 1})]
@@ -146,7 +146,7 @@ def _number(bound: int | None) -> float:
 
 
 def _innermost(counts: Iterable[Bounds]) -> list[Bounds]:
-    """Intervals from a lower bound to the next upper one with no other bound between:
+    """Return intervals from a lower bound to the next upper one with no other bound between:
     the likeliest shares lie in these alone."""
     ends = [(_number(bound), is_upper) for bounds in counts for is_upper, bound in enumerate(bounds)]
     intervals: list[Bounds] = []

@@ -14,9 +14,9 @@ class Interval:
     upper: float
 
     def __neg__(self) -> Interval:
-        """The interval of the estimate with its sign changed."""
+        """Return the interval of the estimate with its sign changed."""
         return Interval(-self.estimate, -self.upper, -self.lower)
 
     def times(self, factor: float) -> Interval:
-        """The interval in another unit, by a positive factor."""
+        """Return the interval in another unit, by a positive factor."""
         return Interval(factor * self.estimate, factor * self.lower, factor * self.upper)

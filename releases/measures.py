@@ -134,7 +134,7 @@ def open_measures(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.Du
 
 
 def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
-    """The items of `_flight_items`, in batches."""
+    """Yield the items of `_flight_items`, in batches."""
     rows = _flight_items(folder, studied)
     while batch := list(itertools.islice(rows, BATCH_ROWS)):
         columns = zip(*batch, strict=True)
@@ -146,7 +146,7 @@ def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
 def _flight_items(
     folder: Path, studied: set[int]
 ) -> Iterator[tuple[str, int, int | None, int | None, int | None]]:
-    """Items that depend on the order of events on a connection.
+    """Yield items that depend on the order of events on a connection.
 
     Both files are sorted by visit: one pass over each suffices.
     """
@@ -176,7 +176,7 @@ def _flight_items(
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Rows of a file sorted by visit, grouped by visit, without their visit_id."""
+    """Yield rows of a file sorted by visit, grouped by visit, without their visit_id."""
     names = ["visit_id", *columns]
     with pq.ParquetFile(path) as file:
         rows = (

@@ -14,7 +14,7 @@ GZIP = b"\x1f\x8b"
 
 
 def mentions(path: Path, site: Withdrawal) -> bool:
-    """True if the file, or any file below the folder, names the site or cannot be read."""
+    """Return true if the file, or any file below the folder, names the site or cannot be read."""
     if path.is_dir():
         return any(mentions(file, site) for file in path.rglob("*") if file.is_file())
     try:

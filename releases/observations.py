@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def table_of(model: type[Base]) -> Table:
-    """The declared table of a model."""
+    """Return the declared table of a model."""
     return Base.metadata.tables[model.__tablename__]
 
 
 def crawl_column(table: Table) -> str:
-    """Name of the column with the id of a row's crawl."""
+    """Return the name of the column with the id of a row's crawl."""
     return "id" if table.name == "crawl" else "crawl_id"
 
 
 def statement(table: Table, *, crawl_id: int) -> str:
-    """SQL that selects a crawl's rows in bytewise order of their key,
+    """Return SQL that selects a crawl's rows in bytewise order of their key,
     independent of the server's collation."""
     quote = '"{}"'.format
     columns = ", ".join(quote(column.name) for column in table.columns)

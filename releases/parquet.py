@@ -12,7 +12,7 @@ GROUP_ROWS = 131_072
 
 
 def regrouped(pieces: Iterable[pa.Table], schema: pa.Schema, *, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
-    """The same rows in pieces of exactly `rows`, except the last;
+    """Yield the same rows in pieces of exactly `rows`, except the last;
     incoming pieces depend on network buffers."""
     waiting: list[pa.Table] = []
     count = 0

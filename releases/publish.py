@@ -100,7 +100,7 @@ def withdraw(url: str, folder: Path, *, place: Path) -> bool:
 
 
 def _without_options(url: str) -> str:
-    """The URL without options and credentials, for messages and logs.
+    """Return the URL without options and credentials, for messages and logs.
 
     >>> _without_options("s3://key:secret@bucket/a/?region=x")
     's3://bucket/a'
@@ -111,7 +111,8 @@ def _without_options(url: str) -> str:
 
 
 def _name(name: str, *, is_new: bool) -> str:
-    """Name of a file in the store; a new manifest has a partial name until everything has been read back."""
+    """Return the name of a file in the store; a new manifest has a partial name until everything has been
+    read back."""
     return f"{name}.partial" if is_new and name == MANIFEST else name
 
 
@@ -135,7 +136,7 @@ def _write(
 
 
 def _sha256(store: fs.FileSystem, path: str, progress: Callable[[int], object]) -> str | None:
-    """SHA-256 of a file in the store; None if there is no such file."""
+    """Return the SHA-256 of a file in the store; None if there is no such file."""
     if not _is_file(store, path):
         return None
     digest = hashlib.sha256()

@@ -17,12 +17,12 @@ WINDOWS = (3, 10, 16, 30)
 
 
 def segments(size_bytes: int, *, mss: int = MSS) -> int:
-    """Number of segments for `size_bytes`; the last may be partly filled."""
+    """Return the number of segments for `size_bytes`; the last may be partly filled."""
     return -(-size_bytes // mss)
 
 
 def flights(size_bytes: int, *, iw: int, mss: int = MSS, growth: float = 2.0) -> int:
-    """Flights of segments needed to send `size_bytes` from an initial window of `iw` segments.
+    """Return flights of segments needed to send `size_bytes` from an initial window of `iw` segments.
 
     `growth` is the window's factor per round trip: 2.0 when every segment is
     acknowledged, 1.5 when every second one is (RFC 5681 §3.1). Zero bytes take no flight.
@@ -42,7 +42,7 @@ def flights(size_bytes: int, *, iw: int, mss: int = MSS, growth: float = 2.0) ->
 
 
 def linux_flights(size_bytes: int, *, iw: int, mss: int = MSS_TIMESTAMPS) -> int:
-    """Flights of a Linux sender, whose window grows by the acknowledged segments under any ACK policy.
+    """Return flights of a Linux sender, whose window grows by the acknowledged segments under any ACK policy.
 
     It doubles, as in `flights` with growth 2: IW 10 sends 10, 30, 70, 150 segments in 1, 2, 3, 4 flights.
 
@@ -55,7 +55,8 @@ def linux_flights(size_bytes: int, *, iw: int, mss: int = MSS_TIMESTAMPS) -> int
 def arrivals_ms(
     size_bytes: int, *, iw: int, rtt_us: int, down_bps: int, mss: int = MSS_TIMESTAMPS
 ) -> list[float]:
-    """Arrival time of each segment of a response, in ms from when its first segment could begin to arrive.
+    """Return the arrival time of each segment of a response, in ms from when its first segment could begin to
+    arrive.
 
     Assumes an idle network without loss: segments follow each other at the bottleneck's rate, and each
     acknowledged segment releases two more (Linux in slow start), so that round trips and serialisation
@@ -75,7 +76,7 @@ def arrivals_ms(
 
 
 def delayed_ack_rounds(count: int, *, iw: int) -> int:
-    """Rounds for `count` segments by the model of RFC 6928 §5.1.
+    """Return rounds for `count` segments by the model of RFC 6928 §5.1.
 
     Every second segment is acknowledged, an odd last one waits for a timer that does not fire, and the window
     grows by one segment per ACK. A window of 1 would wait for ever.

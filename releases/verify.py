@@ -122,7 +122,7 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
 
 
 def _readable(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
-    """A check whose files may be damaged."""
+    """Return a check whose files may be damaged."""
     try:
         return Check(name, *check())
     except UNREADABLE as exc:
@@ -203,7 +203,7 @@ def _against_database(release: Release, engine: Engine) -> Check:
 
 
 def _unique_keys() -> dict[str, str]:
-    """A query for duplicates of each table's primary key."""
+    """Return a query for duplicates of each table's primary key."""
     return {
         f"keys of {name} are unique": f"FROM (SELECT 1 FROM {name} GROUP BY "  # noqa: S608
         f"{', '.join(table.key)} HAVING count(*) > 1)"

@@ -37,7 +37,7 @@ ARROW_TYPES: list[tuple[type, pa.DataType]] = [
 
 
 def arrow_field(column: Column[object]) -> pa.Field:
-    """A column as an Arrow field, with its comment as metadata."""
+    """Return a column as an Arrow field, with its comment as metadata."""
     kind = next(arrow for declared, arrow in ARROW_TYPES if isinstance(column.type, declared))
     return pa.field(
         column.name, kind, nullable=bool(column.nullable), metadata={"comment": column.comment or ""}
@@ -45,12 +45,12 @@ def arrow_field(column: Column[object]) -> pa.Field:
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """The Arrow schema of `table`, with the table's name as metadata."""
+    """Return the Arrow schema of `table`, with the table's name as metadata."""
     return pa.schema([arrow_field(column) for column in table.columns], metadata={"table": table.name})
 
 
 def declared_tables() -> Mapping[str, ReleasedTable]:
-    """Every observation table of a release by name, from its declaration."""
+    """Return every observation table of a release by name, from its declaration."""
     return {model.__tablename__: _declared(model) for model in RELEASED}
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 
 def fields(columns: dict[str, str]) -> list[pa.Field]:
-    """Arrow fields from definitions by "name type", where a question mark after the type allows null.
+    """Return Arrow fields from definitions by "name type", where a question mark after the type allows null.
 
     >>> fields({"size_bytes int64?": "size in bytes"})
     [pyarrow.Field<size_bytes: int64>]

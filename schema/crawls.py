@@ -24,12 +24,12 @@ class CrawlName:
     kind: str = "web"
 
     def __str__(self) -> str:
-        """The name as the command line and the API write it: 2026-11.desktop.local.tcp.web."""
+        """Return the name as the command line and the API write it: 2026-11.desktop.local.tcp.web."""
         return ".".join(dataclasses.astuple(self))
 
     @classmethod
     def from_text(cls, name: str) -> CrawlName:
-        """The crawl that a name means; parts that it leaves out are those of the default variant.
+        """Return the crawl that a name means; parts that it leaves out are those of the default variant.
 
         What it means depends on nothing but the name, so that a later crawl cannot change it. ValueError if a
         part is empty or there are too many.
@@ -44,7 +44,8 @@ class CrawlName:
         return cls(**dict(zip(names, parts, strict=False)))
 
     def is_named(self, name: str) -> bool:
-        """True if `name` is the whole name or its first parts: `2026-11` names every crawl of that month."""
+        """Return true if `name` is the whole name or its first parts: `2026-11` names every crawl of that
+        month."""
         return f"{self}.".startswith(f"{name}.")
 
     @property
@@ -57,11 +58,11 @@ class CrawlName:
         return dataclasses.replace(self, month=f"{int(self.month[:4]) - 1:04}{self.month[4:]}")
 
     def path(self, root: Path, *, version: int) -> Path:
-        """Folder of one version of the crawl's release below `root`."""
+        """Return the folder of one version of the crawl's release below `root`."""
         parts = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
         return root.joinpath(*parts, f"version={version}")
 
 
 def name_of(crawl: Crawl) -> CrawlName:
-    """The name of the crawl in a row of the table `crawl`."""
+    """Return the name of the crawl in a row of the table `crawl`."""
     return CrawlName(**{field.name: getattr(crawl, field.name) for field in dataclasses.fields(CrawlName)})

@@ -28,7 +28,7 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
 
 
 def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, dict[str, Any]]:
-    """Every released and every computed table by name: `description` and `columns`,
+    """Return every released and every computed table by name: `description` and `columns`,
     as releases of this kind hold them."""
     observed = {
         name: {

@@ -59,7 +59,7 @@ COLUMNS = tuple(field.name for field in dataclasses.fields(Freshness))
 
 
 def read(status: int | None, headers: Mapping[str, str]) -> Freshness:
-    """The freshness of a response by its status and header fields, whose names are in lower case."""
+    """Return the freshness of a response by its status and header fields, whose names are in lower case."""
     directives = read_directives(headers.get("cache-control", ""))
     by, lifetime = read_lifetime(status, headers, directives)
     return Freshness(
@@ -73,7 +73,7 @@ def read(status: int | None, headers: Mapping[str, str]) -> Freshness:
 
 
 def read_directives(text: str) -> dict[str, str]:
-    """Cache-Control directives by lower-case name with their arguments;
+    """Return Cache-Control directives by lower-case name with their arguments;
     the first counts if one is repeated (§4.2.1).
 
     >>> read_directives('Max-Age="60", ext="a, no-store", max-age=5')
@@ -88,7 +88,7 @@ def read_directives(text: str) -> dict[str, str]:
 def read_lifetime(
     status: int | None, headers: Mapping[str, str], directives: Mapping[str, str]
 ) -> tuple[str, int | None]:
-    """The source of the lifetime (a key of LIFETIMES) and its seconds since generation (§4.2.1).
+    """Return the source of the lifetime (a key of LIFETIMES) and its seconds since generation (§4.2.1).
 
     s-maxage is ignored: it is for shared caches. Seconds are None for `expires` without a Date.
     """
@@ -118,7 +118,7 @@ def read_seconds(text: str) -> int | None:
 
 
 def seconds_between(start: datetime.datetime, stop: datetime.datetime) -> int:
-    """Seconds from `start` to `stop`, at least 0 and at most LONGEST_S."""
+    """Return the seconds from `start` to `stop`, at least 0 and at most LONGEST_S."""
     return min(max(0, int((stop - start).total_seconds())), LONGEST_S)
 
 
@@ -139,7 +139,7 @@ def read_date(text: str | None) -> datetime.datetime | None:
 
 
 def fresh_s(row: Mapping[str, Any]) -> int | None:
-    """Seconds from its arrival for which a response may be reused without revalidation.
+    """Return the seconds from its arrival for which a response may be reused without revalidation.
 
     None if its header is unknown.
     """
@@ -153,7 +153,7 @@ def fresh_s(row: Mapping[str, Any]) -> int | None:
 
 
 def can_be_confirmed(row: Mapping[str, Any]) -> bool:
-    """True if a private cache that holds the response may revalidate it and receive a 304 (§4.3)."""
+    """Return true if a private cache that holds the response may revalidate it and receive a 304 (§4.3)."""
     return bool(
         row.get("has_validator")
         and not row["no_store"]

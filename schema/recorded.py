@@ -189,7 +189,7 @@ OTHER_YEARS = Notes(
 
 
 def null_reasons(notes: Notes) -> dict[str, str]:
-    """Why a column of a recorded release may be null throughout, by table.column."""
+    """Return why a column of a recorded release may be null throughout, by table.column."""
     rare = {
         f"{table}.{name}": reason
         for table, columns in notes.rarely_null.items()
@@ -199,12 +199,12 @@ def null_reasons(notes: Notes) -> dict[str, str]:
 
 
 def is_recorded(kind: str) -> bool:
-    """Whether a release of this kind is of recordings that somebody else made."""
+    """Return whether a release of this kind is of recordings that somebody else made."""
     return kind == RECORDED
 
 
 def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
-    """The Arrow schema of a table in a release of this kind;
+    """Return the Arrow schema of a table in a release of this kind;
     its comments say what is null in a recorded release."""
     schema = released_tables()[table].schema
     if not is_recorded(kind):
@@ -217,7 +217,7 @@ def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
 
 
 def noted(schema: pa.Schema, name: str, note: str, *, nullable: bool = False) -> pa.Schema:
-    """The schema with a note at the end of a field's comment."""
+    """Return the schema with a note at the end of a field's comment."""
     place = schema.get_field_index(name)
     field = schema.field(place)
     comment = f"{(field.metadata or {})[b'comment'].decode()}; {note}"

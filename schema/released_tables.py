@@ -48,7 +48,7 @@ class ReleasedTable:
 
 
 def columns(schema: pa.Schema) -> list[dict[str, Any]]:
-    """Name, type, nullability and definition of each column, in order."""
+    """Return the name, type, nullability and definition of each column, in order."""
     return [
         {
             "name": field.name,
@@ -62,7 +62,7 @@ def columns(schema: pa.Schema) -> list[dict[str, Any]]:
 
 @functools.cache
 def released_tables() -> Mapping[str, ReleasedTable]:
-    """Every observation table of a release, by name."""
+    """Return every observation table of a release, by name."""
     return {
         name: ReleasedTable(
             name=name,
@@ -79,7 +79,7 @@ def _field(*, name: str, type: str, nullable: bool, comment: str) -> pa.Field:  
 
 
 def to_text(tables: Mapping[str, ReleasedTable]) -> str:
-    """The file's text, with a line for each column."""
+    """Return the file's text, with a line for each column."""
     return "{\n" + ",\n".join(f'"{name}": {_object(table)}' for name, table in tables.items()) + "\n}\n"
 
 

@@ -31,7 +31,7 @@ def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
 
 
 def fastest(connections: Sequence[Row], measured: Mapping[int, int | None]) -> dict[int, int]:
-    """The shortest of the measured round trips to each address, over TCP and over QUIC apart,
+    """Return the shortest of the measured round trips to each address, over TCP and over QUIC apart,
     by connection id."""
     trips: dict[tuple[str, bool], int] = {}
     for connection in connections:

@@ -129,7 +129,7 @@ below it `visit.is_covered` is false."""
 
 
 def is_covered(*shares: float | None) -> bool | None:
-    """True if every known share is at least COVERAGE_FLOOR.
+    """Return true if every known share is at least COVERAGE_FLOOR.
 
     None if no share is known, because nothing was received.
 

@@ -27,7 +27,7 @@ Binary COPY does not convert: the types sent must be those of the columns.
 
 
 def column_names(model: type[Base]) -> tuple[str, ...]:
-    """Names of a table's columns, in order."""
+    """Return names of a table's columns, in order."""
     return tuple(column.name for column in Base.metadata.tables[model.__tablename__].columns)
 
 

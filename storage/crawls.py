@@ -12,7 +12,7 @@ class CrawlNotFound(Exception):
 
 
 def crawls(connection: Connection) -> list[Crawl]:
-    """Every crawl, sorted by name; the rows are detached from the session."""
+    """Return every crawl, sorted by name; the rows are detached from the session."""
     with Session(connection, expire_on_commit=False) as session:
         rows = list(session.scalars(select(Crawl)))
         session.expunge_all()
@@ -20,7 +20,8 @@ def crawls(connection: Connection) -> list[Crawl]:
 
 
 def find_crawl(connection: Connection, name: str) -> Crawl:
-    """The crawl that `name` names, in full or by its first parts: `2026-11` suffices if it is unique."""
+    """Return the crawl that `name` names, in full or by its first parts: `2026-11` suffices if it is
+    unique."""
     matching = [crawl for crawl in crawls(connection) if name_of(crawl).is_named(name)]
     if not matching:
         raise CrawlNotFound(f"there is no crawl {name!r}; `firstflight crawl list` shows what there is")

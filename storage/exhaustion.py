@@ -13,7 +13,7 @@ class Exhausted(Exception):
 
 
 def is_exhaustion(exc: BaseException) -> bool:
-    """True if an exception, or one that it was raised from, says that no descriptor was left.
+    """Return true if an exception, or one that it was raised from, says that no descriptor was left.
 
     >>> is_exhaustion(OSError(errno.EMFILE, "many")), is_exhaustion(OSError(errno.ENOENT, "none"))
     (True, False)

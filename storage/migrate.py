@@ -29,7 +29,7 @@ def upgrade(engine: Engine) -> None:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Whether the tables are those of the last migration, which is the last of the files by name."""
+    """Return whether the tables are those of the last migration, which is the last of the files by name."""
     if connection.scalar(text("SELECT to_regclass('alembic_version')")) is None:
         return False
     head = max(path.name for path in MIGRATIONS.glob("versions/*.py")).partition("_")[0]
@@ -86,6 +86,6 @@ def _write_outcomes(connection: Connection) -> None:
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:
-    """True for everything that Alembic compares with the declaration;
+    """Return true for everything that Alembic compares with the declaration;
     partitions are data and are left out."""
     return not (kind == "table" and name is not None and is_partition(name))

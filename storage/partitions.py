@@ -22,12 +22,13 @@ LOCK_TIMEOUT = "10s"
 
 
 def partition_name(table: str, crawl_id: int) -> str:
-    """Name of the partition of `table` for a crawl, e.g. `response_3`."""
+    """Return the name of the partition of `table` for a crawl, e.g. `response_3`."""
     return f"{table}_{crawl_id}"
 
 
 def is_partition(table: str) -> bool:
-    """True if a table's name is that of a partition, attached or detached; Alembic must ignore those."""
+    """Return true if a table's name is that of a partition, attached or detached; Alembic must ignore
+    those."""
     return PARTITION.match(table) is not None
 
 
@@ -66,7 +67,7 @@ def seal_partitions(connection: Connection, crawl_id: int) -> None:
 
 
 def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
-    """The attached partitions of a crawl, by table."""
+    """Return the attached partitions of a crawl, by table."""
     rows = connection.execute(
         text(
             "SELECT parent.relname, child.relname FROM pg_inherits JOIN pg_class AS parent ON parent.oid = "
@@ -79,7 +80,7 @@ def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
 
 
 def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
-    """The existing partitions of a crawl, attached or detached, by table; visits first."""
+    """Return the existing partitions of a crawl, attached or detached, by table; visits first."""
     names = {table.__tablename__: partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS}
     return {
         table: name

@@ -35,7 +35,7 @@ class Signature:
     """The signer if the signature is good; the reason if it is bad."""
 
     def __str__(self) -> str:
-        """The result in words."""
+        """Return the result in words."""
         return {
             "unsigned": "unsigned",
             "good": f"signed by {self.detail}",
@@ -58,7 +58,7 @@ def state(folder: Path, allowed_signers: Path) -> Signature:
 
 
 def faults(folder: Path, allowed_signers: Path) -> list[str]:
-    """Why a folder cannot be trusted: files that do not match their checksums, and a bad signature.
+    """Return why a folder cannot be trusted: files that do not match their checksums, and a bad signature.
 
     A missing signature is no fault.
     """

@@ -143,7 +143,7 @@ def _sweep(left: Path) -> None:
 
 
 def _last_write(left: Path) -> float:
-    """Time of the last write to a file, or to anything below a folder."""
+    """Return the time of the last write to a file, or to anything below a folder."""
     return max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
 
 

@@ -23,13 +23,14 @@ UNSUMMED = (SUMS, SIGNATURE)
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a file, lower-case hex."""
+    """Return the SHA-256 of a file, lower-case hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def checksum_of(folder: Path) -> str:
-    """SHA-256 of SHA256SUMS, which identifies the folder with all its files; OSError if it is missing."""
+    """Return the SHA-256 of SHA256SUMS, which identifies the folder with all its files; OSError if it is
+    missing."""
     return sha256(folder / SUMS)
 
 
@@ -47,7 +48,8 @@ def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sums_now(folder: Path) -> dict[str, str]:
-    """SHA-256 by name of the files in a folder, without the manifest, SHA256SUMS and its signature.
+    """Return the SHA-256 by name of the files in a folder, without the manifest, SHA256SUMS and its
+    signature.
 
     The name of a file in a folder within is its path from `folder`, with slashes.
     """
@@ -57,7 +59,7 @@ def sums_now(folder: Path) -> dict[str, str]:
 
 
 def _names(folder: Path) -> set[str]:
-    """Paths from `folder` of its files, and of folders within that hold nothing or are links."""
+    """Return paths from `folder` of its files, and of folders within that hold nothing or are links."""
     return {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -72,7 +74,7 @@ def write_sums(folder: Path) -> None:
 
 
 def sums_of(folder: Path) -> dict[str, str]:
-    """SHA-256 by file name from SHA256SUMS; OSError or ValueError if it cannot be read.
+    """Return the SHA-256 by file name from SHA256SUMS; OSError or ValueError if it cannot be read.
 
     Names that are not a plain path from the folder are refused: a forged name could lead outside.
     """
@@ -84,7 +86,7 @@ def sums_of(folder: Path) -> dict[str, str]:
 
 
 def _is_inside(name: str) -> bool:
-    """True if a name is a path from the folder that stays in it.
+    """Return true if a name is a path from the folder that stays in it.
 
     >>> [_is_inside(name) for name in ("a", "forms/a.csv", "/a", "../a", "a/../../b", "a//b", "./a")]
     [True, True, False, False, False, False, False]
@@ -97,7 +99,8 @@ def _written(sums: Mapping[str, str]) -> str:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The folder's manifest, not compared with its checksum; OSError or ValueError if it cannot be read."""
+    """Return the folder's manifest, not compared with its checksum; OSError or ValueError if it cannot be
+    read."""
     try:
         facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except RecursionError as exc:
@@ -109,7 +112,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def broken_sums(folder: Path) -> list[str]:
-    """Names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
+    """Return names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
 
     Reads every file completely; raises storage.exhaustion.Exhausted if no descriptor is left for one.
     If the list is empty the folder is unchanged or was replaced as a whole, which only a signature can tell
@@ -133,7 +136,7 @@ def _is(path: Path, checksum: str) -> bool:
 
 
 def misstated(folder: Path) -> list[str]:
-    """The quick part of `broken_sums`: files that are missing or not listed,
+    """Return the quick part of `broken_sums`: files that are missing or not listed,
     or whose stated checksums disagree.
 
     Only the manifest and SHA256SUMS are read.

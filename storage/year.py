@@ -30,7 +30,7 @@ class Year:
         return [month for month in months(self.year) if month not in self.sealed]
 
     def newest(self) -> str:
-        """The name of the year's newest crawl, which the report is made from.
+        """Return the name of the year's newest crawl, which the report is made from.
 
         NotReady unless it is sealed.
         """
@@ -49,7 +49,7 @@ class Year:
 
 
 def months(year: int) -> list[str]:
-    """The twelve months of a year.
+    """Return the twelve months of a year.
 
     >>> months(2026)[0], months(2026)[-1]
     ('2026-01', '2026-12')

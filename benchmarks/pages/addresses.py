@@ -27,7 +27,7 @@ class AddressError(Exception):
 def addresses(
     app: FastAPI, client: TestClient, *, examples: Mapping[str, str], others: Sequence[str] = ()
 ) -> list[str]:
-    """Paths of all pages, with their queries: of each route that may answer HTML, of `others`,
+    """Return paths of all pages, with their queries: of each route that may answer HTML, of `others`,
     and of a problem; each page once.
 
     `examples` has a value for each parameter of a path, or a whole address for a route's path. Raises
@@ -50,7 +50,7 @@ def addresses(
 
 
 def _candidates(app: FastAPI, examples: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """Paths of the routes that state HTML, and of those without parameters, which may answer it too;
+    """Yield paths of the routes that state HTML, and of those without parameters, which may answer it too;
     whether they state it."""
     for route in iter_route_contexts(app.routes):
         path, stated = str(route.path_format), route.response_class

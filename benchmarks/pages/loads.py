@@ -93,7 +93,7 @@ def load(browser: Browser, url: str) -> Load:
 
 
 def documents() -> list[str]:
-    """Paths of the pages of the longest documents."""
+    """Return paths of the pages of the longest documents."""
     longest = sorted(sources(), key=lambda name: -len(text(name)))
     return [f"/documents/{name}" for name in longest[:LONGEST]]
 
@@ -129,7 +129,7 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 def ten_days(crawl: str) -> Progress:
-    """The progress of a crawl of ten days, as its page shows it."""
+    """Return the progress of a crawl of ten days, as its page shows it."""
     began = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
     hour = datetime.timedelta(hours=1)
     outcomes = {"ok": 3000, "http_error": 200, "dns": 300}
@@ -148,7 +148,7 @@ def ten_days(crawl: str) -> Progress:
 
 
 def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
-    """The median load of every page, over a service with its data in `folder`."""
+    """Return the median load of every page, over a service with its data in `folder`."""
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     paths = pages_of(folder, environment)
     port = free_port()
@@ -173,7 +173,7 @@ def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Section from pages.json."""
+    """Return the section from pages.json."""
     rows = [
         [
             f"`{page['path']}`",
@@ -189,7 +189,7 @@ def section(facts: dict[str, Any]) -> str:
 
 
 def missed(pages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The missed bounds."""
+    """Return the missed bounds."""
     heavy = [
         f"{page['path']} is heavier than {MOST_BYTES / 1000:.0f} kB"
         for page in pages

@@ -29,7 +29,7 @@ STORE = "s3://bucket/releases"
 
 
 def coverage(releases: Sequence[Release]) -> dict[str, Any]:
-    """Seconds of the ways to the shares that fit; BenchError if their counts differ."""
+    """Return the seconds of the ways to the shares that fit; BenchError if their counts differ."""
     ways: dict[str, Callable[[Sequence[Release]], list[tuple[int, ...]]]] = {
         "bare": _bare,
         "bare_known": _bare_known,
@@ -61,7 +61,7 @@ def coverage(releases: Sequence[Release]) -> dict[str, Any]:
 
 
 def _ratio(taken: Sequence[float], beside: Sequence[float]) -> float:
-    """Median over the runs of one way's time as a multiple of another's in the same run."""
+    """Return the median over the runs of one way's time as a multiple of another's in the same run."""
     return round(statistics.median(own / other for own, other in zip(taken, beside, strict=True)), 2)
 
 
@@ -70,7 +70,7 @@ def _counts(column: str) -> str:
 
 
 def _bare(releases: Sequence[Release], condition: str = "is_complete IS NOT FALSE") -> list[tuple[int, ...]]:
-    """Counts of each release by DuckDB alone over the column as it lies in the file,
+    """Return counts of each release by DuckDB alone over the column as it lies in the file,
     without what did not arrive whole."""
     with duckdb.connect(":memory:") as database:
         return [
@@ -85,12 +85,13 @@ def _bare(releases: Sequence[Release], condition: str = "is_complete IS NOT FALS
 
 
 def _bare_known(releases: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same, with sizes that are not known left out before they are compared, as our query does."""
+    """Return the same, with sizes that are not known left out before they are compared, as our query does."""
     return _bare(releases, "is_complete IS NOT FALSE AND wire_bytes IS NOT NULL")
 
 
 def raw_counts(releases: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same counts by our views of a release: of its final visits, without what did not arrive whole."""
+    """Return the same counts by our views of a release: of its final visits, without what did not arrive
+    whole."""
     query = (
         f"SELECT count(*), {_counts('wire_bytes')} FROM ({ARRIVED}) WHERE is_whole "  # noqa: S608
         "AND wire_bytes IS NOT NULL"
@@ -105,7 +106,7 @@ those beyond the largest window are one."""
 
 
 def _bare_by_segment(releases: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same counts by DuckDB alone over the file, each response counted once,
+    """Return the same counts by DuckDB alone over the file, each response counted once,
     by the segment in which it ends."""
     with duckdb.connect(":memory:") as database:
         return [
@@ -122,13 +123,15 @@ def _bare_by_segment(releases: Sequence[Release]) -> list[tuple[int, ...]]:
 
 
 def _summed(ends: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """The count of all responses and of those that fit each window, from those that end in each segment."""
+    """Return the count of all responses and of those that fit each window, from those that end in each
+    segment."""
     counts = dict(ends)
     return sum(counts.values()), *(sum(n for segment, n in counts.items() if segment <= iw) for iw in WINDOWS)
 
 
 def counts_of_recipe(releases: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same counts by the recipe of docs/recipes.md for raw rows, in one statement over all releases."""
+    """Return the same counts by the recipe of docs/recipes.md for raw rows, in one statement over all
+    releases."""
     recipe = RECIPE.search(PAGE.read_text(encoding="utf-8"))
     if recipe is None:
         raise BenchError(f"{PAGE} has no recipe for raw rows")
@@ -147,6 +150,6 @@ def _rows(database: duckdb.DuckDBPyConnection, release: Release, query: str) -> 
 
 
 def _distribution(releases: Sequence[Release]) -> list[tuple[int, ...]]:
-    """The same counts from the released distributions."""
+    """Return the same counts from the released distributions."""
     cdfs = [read_cdfs(release.file("distribution"))["responses"] for release in releases]
     return [(cdf.known, *(cdf.fit(iw, mss=MSS_FIG1).count for iw in WINDOWS)) for cdf in cdfs]

@@ -74,7 +74,7 @@ class Load:
 
 
 def items(seed: int) -> Iterator[pa.Table]:
-    """The items of a month of 10,000 sites, whose sizes are drawn from a log-normal distribution."""
+    """Yield the items of a month of 10,000 sites, whose sizes are drawn from a log-normal distribution."""
     random = np.random.default_rng(seed)
     for measure in sorted(MEASURES):
         sizes = random.lognormal(8.5, 2, SITES * A_PAGE[measure]).astype(np.int64) + 100
@@ -103,7 +103,7 @@ def make_releases(root: Path) -> None:
 
 
 def etag(address: str) -> str:
-    """The ETag of a resource, which a client sends with its next request."""
+    """Return the ETag of a resource, which a client sends with its next request."""
     with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
         return answer.headers["ETag"] or ""
 
@@ -157,7 +157,7 @@ def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
-    """The missed bounds."""
+    """Return the missed bounds."""
     service = facts["service"]
     wrong = {
         f"fewer than {LEAST_CACHED} cached answers a second": facts["cached_answers_per_second"]
@@ -176,7 +176,7 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def later_sections(facts: dict[str, Any]) -> str:
-    """The parts of the document about streams and the year, from service.json."""
+    """Return the parts of the document about streams and the year, from service.json."""
     return "\n".join([streams_of_rows.section(facts), over_a_year.section(facts)])
 
 

@@ -71,7 +71,7 @@ from its start, checksums included, with {prepared_peak_mb:,.0f} MB of memory at
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
-    """The missed bounds."""
+    """Return the missed bounds."""
     wrong = {
         f"coverage above {MOST_SCAN_RATIO:g} times a bare scan": facts["coverage_scan_ratio"]
         > MOST_SCAN_RATIO,
@@ -84,7 +84,7 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def answers(root: Path, folder: Path, releases: Sequence[Release]) -> dict[str, Any]:
-    """Milliseconds of the service's answers over the releases in the data folder `root`.
+    """Return the milliseconds of the service's answers over the releases in the data folder `root`.
 
     `folder` is for its log and its cache.
     """
@@ -132,7 +132,7 @@ def _bytes_of(folder: Path) -> int:
 
 
 def _ms_from_disk(folder: Path, address: str) -> float:
-    """Milliseconds of an answer after the kernel dropped its copies of the files in a folder."""
+    """Return the milliseconds of an answer after the kernel dropped its copies of the files in a folder."""
     for path in folder.rglob("*"):
         if path.is_file():
             with path.open("rb") as file:
@@ -165,7 +165,8 @@ def _spread(values: Iterable[float]) -> dict[str, float]:
 
 
 def facts(*, responses: int) -> dict[str, Any]:
-    """All figures of the year, which is made of the bundled recorded pages unless it is in build/ already."""
+    """Return all figures of the year, which is made of the bundled recorded pages unless it is in build/
+    already."""
     settings = from_environment()
 
     def source() -> Release:
@@ -178,7 +179,7 @@ def facts(*, responses: int) -> dict[str, Any]:
 
 
 def measure(root: Path, folder: Path, releases: Sequence[Release], *, asked: int) -> dict[str, Any]:
-    """All figures of the year, whose releases are in the data folder `root`."""
+    """Return all figures of the year, whose releases are in the data folder `root`."""
     paths = [path for release in releases for path in release.path.iterdir()]
     return (
         {
@@ -194,7 +195,7 @@ def measure(root: Path, folder: Path, releases: Sequence[Release], *, asked: int
 
 
 def section(facts: dict[str, Any]) -> str:
-    """The part of the document about the year, from service.json."""
+    """Return the part of the document about the year, from service.json."""
     ways = [
         [label, f"{facts[name]:.2f}", *(f"{facts[name] / facts[bare]:.2f}" for bare in BARE)]
         for label, name in WAYS

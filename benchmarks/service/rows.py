@@ -46,7 +46,7 @@ is {stream_ratio_datasette:.1f} times Datasette's. The service took {stream_peak
 
 
 def responses(rows: int, *, seed: int = 1) -> pa.Table:
-    """Made-up responses with sizes drawn from a log-normal distribution;
+    """Return made-up responses with sizes drawn from a log-normal distribution;
     columns that no question asks for are null."""
     random = np.random.default_rng(seed)
     visit, number = np.divmod(np.arange(rows), A_PAGE)
@@ -92,7 +92,7 @@ def make_release(root: Path, table: pa.Table) -> int:
 
 
 def taken(address: str) -> tuple[float, int]:
-    """Seconds until a stream was taken whole, and its bytes."""
+    """Return the seconds until a stream was taken whole, and its bytes."""
     began, size = time.monotonic(), 0
     with urllib.request.urlopen(address, timeout=600) as answer:  # noqa: S310  # http
         while piece := answer.read(READ_AT_ONCE):
@@ -101,7 +101,7 @@ def taken(address: str) -> tuple[float, int]:
 
 
 def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[str, Any]:
-    """Rows a second as CSV and as Arrow, and those of Datasette's CSV, in turn over the same columns.
+    """Return rows a second as CSV and as Arrow, and those of Datasette's CSV, in turn over the same columns.
 
     Datasette sends the first `peer_rows` rows alone, because it is slower.
     """
@@ -165,5 +165,5 @@ def _write_database(path: Path, table: pa.Table) -> None:
 
 
 def section(facts: dict[str, Any]) -> str:
-    """The part of the document about streams, from service.json."""
+    """Return the part of the document about streams, from service.json."""
     return STREAMS.format(**facts | facts["stream_rows_per_second"])

@@ -83,13 +83,13 @@ def until_prepared(folder: Path, pid: int, releases: int) -> None:
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """Return a port that was free a moment ago."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 
 
 def served_at(log: Path) -> str:
-    """The URL that `firstflight serve` prints; waits for it."""
+    """Return the URL that `firstflight serve` prints; waits for it."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
         if match := re.search(r"http://\S+/", log.read_text(encoding="utf-8")):

@@ -58,7 +58,7 @@ class Blocks:
     """Rows of each page."""
 
     def drawn(self, pages: NDArray[np.int64]) -> tuple[pa.Table, NDArray[np.int64]]:
-        """The rows of each of `pages`, and for each row its place in `pages`."""
+        """Return the rows of each of `pages`, and for each row its place in `pages`."""
         counts = self.counts[pages]
         owners = np.repeat(np.arange(len(pages)), counts)
         within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -66,12 +66,13 @@ class Blocks:
 
 
 def host_of(rank: int) -> str:
-    """Host of the made-up site of a rank."""
+    """Return the host of the made-up site of a rank."""
     return f"site-{rank}.example"
 
 
 def year(folder: Path, source: Callable[[], Release], *, responses: int) -> list[Release]:
-    """The twelve releases of about `responses` responses in all below a folder; made unless they are there.
+    """Return the twelve releases of about `responses` responses in all below a folder; made unless they
+    are there.
 
     `source` gives the release whose page loads are drawn.
     """
@@ -139,7 +140,7 @@ def _piece(
     random: np.random.Generator,
     schema: pa.Schema,
 ) -> pa.Table:
-    """The rows of some visits: a site's rank is also the number of its visit."""
+    """Return the rows of some visits: a site's rank is also the number of its visit."""
     table, owners = blocks.drawn(pages[begin : begin + VISITS_AT_ONCE])
     ranks = owners + begin + 1
     values: dict[str, pa.Array] = {"crawl_id": pa.array(np.ones(len(ranks), np.int16))}

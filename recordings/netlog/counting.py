@@ -60,7 +60,7 @@ class Counts:
             self._headers[id(self._newest[event.source])] = join_headers(event, HEADERS)
 
     def sizes(self, exchanges: Iterable[Exchange]) -> dict[int, Sizes]:
-        """Sizes of all responses over TCP, by the exchange's id();
+        """Return sizes of all responses over TCP, by the exchange's id();
         also sets the times of those over HTTP/2."""
         sizes = {}
         for exchange in exchanges:

@@ -112,7 +112,7 @@ class NetLog:
             return None
 
     def error_name(self, number: int) -> str:
-        """Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
+        """Return Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
         return next(
             (f"net::{name}" for name, value in self.constants.net_error.items() if value == number),
             f"net::ERR_{-number}",
@@ -150,12 +150,12 @@ class StreamData(TypedDict):
 
 @functools.cache
 def decoder(params: type) -> msgspec.json.Decoder[Any]:
-    """A decoder of parameters as declared."""
+    """Return a decoder of parameters as declared."""
     return msgspec.json.Decoder(params)
 
 
 def has_bytes(raw: msgspec.Raw) -> bool:
-    """Whether an event has the bytes that a socket received."""
+    """Return whether an event has the bytes that a socket received."""
     return b'"byte_count"' in bytes(raw) and b'"bytes"' in bytes(raw)
 
 
@@ -196,7 +196,7 @@ def whole_events(text: str, at: int) -> Iterator[msgspec.Raw]:
 
 
 def refused(content: bytes, name: str) -> RecordingError:
-    """The error of a file that is no NetLog, which names the command that reads it."""
+    """Return the error of a file that is no NetLog, which names the command that reads it."""
     try:
         form = form_of(parsed(content, name))
     except RecordingError as exc:

@@ -91,7 +91,7 @@ class Captured:
         return parse_packet(frame.data[at:], time_ns=time_ns, size=frame.size - at, gso_size=segment_bytes)
 
     def take(self, transport: Transport) -> CapturedConnection | None:
-        """The packets of a connection; None if its beginning is not among them."""
+        """Return the packets of a connection; None if its beginning is not among them."""
         try:
             client = pack_end(transport.local_address, transport.local_port)
             server = pack_end(transport.remote_address, transport.remote_port)
@@ -104,7 +104,7 @@ class Captured:
 
 
 def read_captures(paths: tuple[Path, ...], *, epoch_ms: int) -> Captured:
-    """The connections in these files, gzipped or not; RecordingError if one is no capture."""
+    """Return the connections in these files, gzipped or not; RecordingError if one is no capture."""
     captured = Captured(epoch_ms=epoch_ms)
     for path in paths:
         try:
@@ -165,7 +165,8 @@ def pcapng_frames(content: bytes) -> Iterator[Frame]:
 
 
 def units(options: bytes, order: str) -> int:
-    """Units of time in a second by an interface's options; microseconds unless they say otherwise."""
+    """Return the units of time in a second by an interface's options; microseconds unless they say
+    otherwise."""
     at = 0
     while at + 4 <= len(options):
         kind, length = struct.unpack_from(f"{order}HH", options, at)

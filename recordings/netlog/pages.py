@@ -69,7 +69,7 @@ class NetLogTraffic:
 
 
 def read_traffic(log: NetLog) -> NetLogTraffic:
-    """The pages of a log, and what was left out."""
+    """Return the pages of a log, and what was left out."""
     assembler = Assembler()
     counts = None if log.has_bytes else Counts(assembler, names_data=DATA in log.constants.log_event_types)
     askers: dict[int, Asker] = {}
@@ -93,14 +93,14 @@ def read_traffic(log: NetLog) -> NetLogTraffic:
 
 
 def asker(source: int, params: dict[str, Any]) -> Asker:
-    """Who asked, by the parameters of a request's beginning."""
+    """Return who asked, by the parameters of a request's beginning."""
     key = params.get("network_isolation_key", params.get("network_anonymization_key"))
     top = None if key is None else str(key).partition(" ")[0].strip('"')
     return Asker(source, "" if top in NO_ORIGIN else top, str(params.get("initiator", "")))
 
 
 def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counter[str]) -> list[NetLogPage]:
-    """The pages of a log: a navigation of a tab begins one,
+    """Return the pages of a log: a navigation of a tab begins one,
     and what the same site's tab asks for from then on is its own.
 
     Of two tabs with one site's pages the later one has all of it. `left_out` counts requests of no page.
@@ -138,5 +138,5 @@ def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counte
 
 
 def leads_on(exchange: Exchange, group: list[Exchange]) -> bool:
-    """Whether a response is a redirect of which the page knows the target."""
+    """Return whether a response is a redirect of which the page knows the target."""
     return any(other.redirected_from is exchange for other in group)

@@ -90,7 +90,8 @@ class NetLogFile:
         return "" if started is None else f"{started:%Y-%m-%d}"
 
     def at(self, time_ms: int) -> datetime.datetime | None:
-        """The moment of a time on the log's clock; None if the log does not state it, or it cannot be."""
+        """Return the moment of a time on the log's clock; None if the log does not state it, or it cannot
+        be."""
         if self.log.epoch_ms is None:
             return None
         try:
@@ -126,7 +127,7 @@ def read_file(path: Path, captures: tuple[Path, ...] = (), *, strict: bool = Fal
 
 
 def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str], *, month: str) -> Content:
-    """The content of a release of these logs, a visit for each of their pages."""
+    """Return the content of a release of these logs, a visit for each of their pages."""
     pages: list[PageRows] = []
     for file in files:
         for page in file.traffic.pages:
@@ -155,7 +156,7 @@ def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str
 
 
 def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
-    """The rows of a page, which becomes visit `number`."""
+    """Return the rows of a page, which becomes visit `number`."""
     crawled = crawled_rows(
         Traffic(page.transports, page.exchanges, 0),
         [],
@@ -193,7 +194,7 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
 
 
 def visit_row(file: NetLogFile, page: NetLogPage, number: int) -> Row:
-    """A page load."""
+    """Return a page load."""
     document = page.document
     first, final = urlsplit(page.exchanges[0].url), urlsplit(document.url)
     return {
@@ -216,7 +217,7 @@ def visit_row(file: NetLogFile, page: NetLogPage, number: int) -> Row:
 
 
 def response_changes(file: NetLogFile, exchange: Exchange) -> Row:
-    """What a response's row has otherwise than a crawl's: no path,
+    """Return what a response's row has otherwise than a crawl's: no path,
     and sizes that the log counts without bytes."""
     changes: Row = {"path": None, "query_hash": None}
     sizes = file.traffic.sizes.get(id(exchange))
@@ -233,7 +234,7 @@ def response_changes(file: NetLogFile, exchange: Exchange) -> Row:
 
 
 def connection_changes(file: NetLogFile, page: NetLogPage, transport: Transport) -> Row:
-    """What a connection's row has otherwise than a crawl's: null for what is of other pages,
+    """Return what a connection's row has otherwise than a crawl's: null for what is of other pages,
     or needs bytes that are not there."""
     changes: Row = {"response_count": sum(each.transport is transport for each in page.exchanges)}
     own = {id(each) for each in page.exchanges}
@@ -248,7 +249,7 @@ def connection_changes(file: NetLogFile, page: NetLogPage, transport: Transport)
 
 
 def initiator_rule(row: Row) -> str:
-    """The rule by which a response has its initiator."""
+    """Return the rule by which a response has its initiator."""
     if row["redirected_from_id"] is not None:
         return "redirect"
     return "none" if row["initiator_id"] is None else "referer"

@@ -57,7 +57,7 @@ class Initiator:
 
 
 def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times]) -> list[Initiator]:
-    """The initiator of each request of a page, in their order."""
+    """Return the initiator of each request of a page, in their order."""
     main = next(request.entry for request in requests if request.is_main_document)
     owners: dict[int, int] = {}
     for request in requests:
@@ -71,7 +71,7 @@ def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times])
 def document_of(
     request: PageRequest, requests: Sequence[PageRequest], owners: Mapping[int, int], main: int
 ) -> int:
-    """The document that a request belongs to, by its Referer; without one the main document.
+    """Return the document that a request belongs to, by its Referer; without one the main document.
 
     A Referer that is a style sheet's belongs to the document of that sheet.
     """
@@ -98,7 +98,7 @@ class Arrivals:
             arrived.sort()
 
     def latest(self, document: int, kinds: Sequence[str], *, before: PageRequest) -> tuple[int, int] | None:
-        """Time and entry of the latest arrival of these types before a request began.
+        """Return the time and entry of the latest arrival of these types before a request began.
 
         None if there is none.
         """
@@ -118,7 +118,7 @@ def initiator(
     main: int,
     arrivals: Arrivals,
 ) -> Initiator:
-    """The initiator of a request, by the strongest evidence."""
+    """Return the initiator of a request, by the strongest evidence."""
     if request.redirected_from is not None and request.redirected_from < request.entry:
         return Initiator(request.redirected_from, REDIRECT)
     if request.entry <= main or document >= request.entry:

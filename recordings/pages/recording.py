@@ -84,12 +84,12 @@ def read_recording(folder: Path = BUNDLED) -> Recording:
 
 
 def checksum_of(files: dict[str, str]) -> str:
-    """SHA-256 over the sums of the files, in the order of their names."""
+    """Return the SHA-256 over the sums of the files, in the order of their names."""
     return hashlib.sha256("".join(files[name] for name in sorted(files)).encode()).hexdigest()
 
 
 def read_source(folder: Path, files: dict[str, str]) -> Source:
-    """The source of a folder's pages: its source.json, or for a copy of the bundled tables theirs."""
+    """Return the source of a folder's pages: its source.json, or for a copy of the bundled tables theirs."""
     place = folder / SOURCE
     if not place.exists() and files == bundled_files():
         place = BUNDLED / SOURCE
@@ -107,7 +107,7 @@ def read_source(folder: Path, files: dict[str, str]) -> Source:
 
 
 def bundled_files() -> dict[str, str]:
-    """SHA-256 of the bundled tables, by file name."""
+    """Return the SHA-256 of the bundled tables, by file name."""
     return {name: hashlib.sha256((BUNDLED / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
 
 
@@ -131,7 +131,7 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
 
 
 def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
-    """The requests of a page if they are consistent: numbered from 0, at most one main document,
+    """Return the requests of a page if they are consistent: numbered from 0, at most one main document,
     references to earlier ones."""
     if [request.entry for request in requests] != list(range(len(requests))):
         raise ValueError(f"page {page}: its requests are not numbered from 0")
@@ -147,7 +147,7 @@ def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
 def rows(
     path: Path, columns: dict[str, type], *, required: Sequence[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Rows of a table with these columns, null where a column is not required and missing.
+    """Return rows of a table with these columns, null where a column is not required and missing.
 
     ValueError if a required one (by default any) is missing, or a value is of another type.
     """

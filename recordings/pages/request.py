@@ -151,7 +151,7 @@ NEVER_NULL = tuple(name for name, hint in HINTS.items() if hint is COLUMNS[name]
 
 
 def request_of(row: Mapping[str, Any]) -> PageRequest:
-    """A request from its row; ValueError if a value is null that must be known."""
+    """Return a request from its row; ValueError if a value is null that must be known."""
     if lacking := [name for name in NEVER_NULL if row[name] is None]:
         raise ValueError(f"a request without {', '.join(lacking)}")
     return PageRequest(**{name: row[name] for name in HINTS})
@@ -162,7 +162,7 @@ H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 
 
 def sizes_of(request: PageRequest) -> Sizes:
-    """Sizes as the browser counted them, with the headers of frames that it does not count.
+    """Return sizes as the browser counted them, with the headers of frames that it does not count.
 
     A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
     redirect Playwright, which writes har_body_size, counts the body alone, so the response's size is unknown.
@@ -192,7 +192,7 @@ def sizes_of(request: PageRequest) -> Sizes:
 
 
 def sizes_by_body(request: PageRequest, body: int) -> Sizes:
-    """Sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
+    """Return sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
     which compresses it."""
     header = (request.response_header_chars or 0) // (2 if request.is_multiplexed else 1)
     return Sizes(
@@ -205,7 +205,7 @@ def sizes_by_body(request: PageRequest, body: int) -> Sizes:
 
 
 def framing(request: PageRequest, body_bytes: int) -> int:
-    """Bytes of frame headers that a response has at least: one frame of headers,
+    """Return bytes of frame headers that a response has at least: one frame of headers,
     and as few of data as may be.
 
     A body of unknown size counts as all that was transferred.
@@ -218,7 +218,7 @@ def framing(request: PageRequest, body_bytes: int) -> int:
 
 
 def h3_frame_header(length: int) -> int:
-    """Size of an HTTP/3 frame's header: its type in a byte, its length as RFC 9000 §16 encodes it.
+    """Return the size of an HTTP/3 frame's header: its type in a byte, its length as RFC 9000 §16 encodes it.
 
     >>> h3_frame_header(63), h3_frame_header(64), h3_frame_header(16_384)
     (2, 3, 5)
@@ -227,7 +227,7 @@ def h3_frame_header(length: int) -> int:
 
 
 def microseconds(milliseconds: float) -> int:
-    """Milliseconds as whole microseconds.
+    """Return the milliseconds as whole microseconds.
 
     >>> microseconds(164.1)
     164100

@@ -57,7 +57,7 @@ one for every other version (RFC 8446 §2, RFC 9001 §4.1)."""
 
 
 def content_of(recording: Recording) -> Content:
-    """The content of a release of all pages."""
+    """Return the content of a release of all pages."""
     pages = [page_rows(recording, page) for page in recording.pages]
     tables = tables_of(pages, recording.source, browser=browser_of(recording), method=METHOD)
     initiators = total(page.initiators for page in pages)
@@ -79,7 +79,7 @@ def content_of(recording: Recording) -> Content:
 
 
 def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
-    """The rows of a page."""
+    """Return the rows of a page."""
     traffic = traffic_of(page.requests)
     initiators = initiators_of(page.requests, traffic)
     connections, responses = traffic_rows(page, traffic, initiators)
@@ -97,7 +97,7 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
 
 
 def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
-    """The connections of a page: as recorded, else rebuilt; none where no times were recorded."""
+    """Return the connections of a page: as recorded, else rebuilt; none where no times were recorded."""
     crossed = [request for request in requests if request.crossed_network]
     if all(request.connection is None for request in crossed):
         timed = any(request.wait_ms is not None for request in crossed)
@@ -123,12 +123,12 @@ def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
 
 
 def sent_us(request: PageRequest) -> int:
-    """Time at which a request was sent, in µs since the page's first."""
+    """Return the time at which a request was sent, in µs since the page's first."""
     return request.began_us if request.sent_ms is None else microseconds(request.sent_ms)
 
 
 def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Initiator]:
-    """The initiator of each request: as recorded, else inferred; none where no times were recorded."""
+    """Return the initiator of each request: as recorded, else inferred; none where no times were recorded."""
     if all(request.initiator_entry is None and request.connection is None for request in requests):
         return find_initiators(requests, traffic.times) if traffic.times else [UNKNOWN] * len(requests)
     return [
@@ -144,7 +144,7 @@ def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Ini
 def traffic_rows(
     page: RecordedPage, traffic: Traffic, initiators: Sequence[Initiator]
 ) -> tuple[list[Row], list[Row]]:
-    """The rows of a page's connections and responses."""
+    """Return the rows of a page's connections and responses."""
     places = {
         request.entry: (number, position)
         for number, connection in enumerate(traffic.connections, start=1)
@@ -163,22 +163,22 @@ def traffic_rows(
 
 
 def browser_of(recording: Recording) -> str:
-    """Product and builds of the browsers that made the recording."""
+    """Return the product and builds of the browsers that made the recording."""
     return ", ".join(f"Chromium/{build}" for build in sorted({page.browser for page in recording.pages}))
 
 
 def page_host(page: int) -> str:
-    """Made-up host of a page's site."""
+    """Return the made-up host of a page's site."""
     return f"page-{page}.invalid"
 
 
 def origin_host(page: int, origin: object) -> str:
-    """Made-up host of an origin of a page; `.invalid` is reserved (RFC 2606)."""
+    """Return the made-up host of an origin of a page; `.invalid` is reserved (RFC 2606)."""
     return f"page-{page}-origin-{origin}.invalid"
 
 
 def visit_row(page: RecordedPage) -> Row:
-    """A page load."""
+    """Return a page load."""
     main = next((request for request in page.requests if request.is_main_document), None)
     status = main.status if main else None
     return {
@@ -202,7 +202,7 @@ def visit_row(page: RecordedPage) -> Row:
 
 
 def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:
-    """Rows of a page's connections, in the order of opening."""
+    """Return rows of a page's connections, in the order of opening."""
     rows = []
     for number, connection in enumerate(traffic.connections, start=1):
         ends = [traffic.times[each.entry].last_us for each in connection.requests]
@@ -233,7 +233,7 @@ def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:
 
 
 def tls_version(recorded: str | None, protocol: str | None) -> str:
-    """The TLS version; QUIC has no other than TLS 1.3 (RFC 9001 §4.2)."""
+    """Return the TLS version; QUIC has no other than TLS 1.3 (RFC 9001 §4.2)."""
     return "TLS 1.3" if protocol == "h3" else recorded or "unknown"
 
 
@@ -244,7 +244,7 @@ def response_row(
     place: tuple[int | None, int | None],
     initiator: Initiator,
 ) -> Row:
-    """Row of a response, without its delays."""
+    """Return the row of a response, without its delays."""
     times = traffic.times.get(request.entry)
     leading = None if initiator.entry is None else initiator.entry + 1
     redirected = initiator.rule == "redirect"
@@ -278,7 +278,8 @@ def response_row(
 
 
 def priority_of(request: PageRequest) -> tuple[int | None, bool | None]:
-    """Urgency and whether incremental; None over HTTP/1.1, and where the type alone does not decide."""
+    """Return the urgency and whether incremental; None over HTTP/1.1, and where the type alone does not
+    decide."""
     priority = PRIORITIES.get(request.kind) if request.is_multiplexed and request.crossed_network else None
     return priority or (None, None)
 
@@ -300,7 +301,7 @@ def handshake_round_trip(connection: Connection) -> int | None:
 
 
 def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
-    """The path's round trip in µs by connection id: the shortest handshake with its address,
+    """Return the path's round trip in µs by connection id: the shortest handshake with its address,
     and no longer than a wait.
 
     No response can come sooner than a round trip after its request,
@@ -324,7 +325,8 @@ def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
 
 
 def freshness(request: PageRequest) -> Row:
-    """What the header says of reuse by a cache; Expires, Last-Modified, Date and Vary were not kept."""
+    """Return what the header says of reuse by a cache; Expires, Last-Modified, Date and Vary were not
+    kept."""
     if request.has_validator is None or not request.crossed_network:
         return dict.fromkeys(http_caching.COLUMNS)
     headers = {"cache-control": request.cache_control or "", "age": request.age or ""}

@@ -14,12 +14,12 @@ SITE_KEYS = YEARS / "site_keys.csv"
 
 @functools.cache
 def site_keys(name: str) -> dict[int, str]:
-    """The site of each page of a set that is in another set as well, by the page's number: the same name
-    in every set."""
+    """Return the site of each page of a set that is in another set as well, by the page's number: the
+    same name in every set."""
     with SITE_KEYS.open(encoding="utf-8", newline="") as file:
         return {int(row["page"]): f"site-{row['site']}" for row in csv.DictReader(file) if row["set"] == name}
 
 
 def values_of(release: Release, asked: Asked) -> Values:
-    """Each site's values in a release, by names that other releases share."""
+    """Return each site's values in a release, by names that other releases share."""
     return values_by_site(release, site_names(release, site_keys(release.manifest.list_id)), asked)

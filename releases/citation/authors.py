@@ -34,7 +34,7 @@ ORCID = re.compile(r"https://orcid\.org/[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X
 
 
 def authors_in(path: Path) -> tuple[Author, ...]:
-    """The authors of a CITATION.cff; ReleaseError if it is none, or if an author has a field that the
+    """Return the authors of a CITATION.cff; ReleaseError if it is none, or if an author has a field that the
     format does not know."""
     from ruamel.yaml import YAML  # of use where a release is built, and nowhere else
     from ruamel.yaml.error import YAMLError
@@ -47,7 +47,7 @@ def authors_in(path: Path) -> tuple[Author, ...]:
 
 
 def _checked(facts: object) -> list[dict[str, Any]]:
-    """The authors in a file's facts; ValueError if the file is no CITATION.cff."""
+    """Return the authors in a file's facts; ValueError if the file is no CITATION.cff."""
     match facts:
         case {"cff-version": str(version), "authors": [_, *_] as authors, **others} if version == CFF:
             lacking = [name for name in NEEDED if not isinstance(others.get(name), str) or not others[name]]
@@ -72,7 +72,7 @@ def _checked_author(facts: object) -> dict[str, Any]:
 
 
 def _author(facts: dict[str, Any]) -> Author:
-    """An author by the names of the Citation File Format."""
+    """Return an author by the names of the Citation File Format."""
     known = {name: str(facts.get(name, "")) for name in ("orcid", "affiliation", "alias")}
     family, given = facts.get("family-names", ""), facts.get("given-names", "")
     if "name" in facts:

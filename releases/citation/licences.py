@@ -8,5 +8,5 @@ LICENCES = {
 
 
 def licence_page(licence: str) -> str:
-    """Page of a licence given by its SPDX identifier."""
+    """Return the page of a licence given by its SPDX identifier."""
     return LICENCES.get(licence, f"https://spdx.org/licenses/{licence}.html")

@@ -37,7 +37,7 @@ CONTEXT: dict[str, Any] = {
 
 
 def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
-    """The JSON-LD document."""
+    """Return the JSON-LD document."""
     creators = [_creator(author) for author in work.authors]
     return {
         "@context": CONTEXT,
@@ -69,7 +69,7 @@ def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
 
 
 def _creator(author: Author) -> dict[str, Any]:
-    """An author by the names of schema.org."""
+    """Return an author by the names of schema.org."""
     if not author.given:
         return {"@type": "sc:Organization", "name": author.name}
     facts = {"name": f"{author.given} {author.family} {author.suffix}".strip(), "identifier": author.orcid}
@@ -100,7 +100,7 @@ def _field(table: Table, field: pa.Field) -> dict[str, Any]:
 
 
 def type_of(kind: pa.DataType) -> str:
-    """The name of a type in Croissant.
+    """Return the name of a type in Croissant.
 
     >>> type_of(pa.int16()), type_of(pa.float64()), type_of(pa.string())
     ('sc:Integer', 'sc:Float', 'sc:Text')

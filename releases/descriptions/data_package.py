@@ -14,7 +14,7 @@ PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 
 
 def data_package(work: Work, name: str, tables: Sequence[Table], sample: Table) -> dict[str, Any]:
-    """The descriptor; `sample` is a CSV file with the columns of a table."""
+    """Return the descriptor; `sample` is a CSV file with the columns of a table."""
     return {
         "$schema": PROFILE,
         "name": name,
@@ -56,7 +56,7 @@ def _resource(table: Table, form: str, media_type: str) -> dict[str, Any]:
 
 
 def type_of(kind: pa.DataType) -> str:
-    """The name of a type in Frictionless.
+    """Return the name of a type in Frictionless.
 
     >>> type_of(pa.int16()), type_of(pa.float64()), type_of(pa.list_(pa.int32()))
     ('integer', 'number', 'array')

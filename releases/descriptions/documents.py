@@ -12,12 +12,12 @@ SNAPSHOTS = {"methods.md": "method.md", "data-changelog.md": "data-changelog.md"
 
 
 def snapshot(document: str) -> str:
-    """The text of a document of the project."""
+    """Return the text of a document of the project."""
     return importlib.resources.files("docs").joinpath(document).read_text(encoding="utf-8")
 
 
 def changelog(manifest: Manifest) -> str:
-    """Why each version was made, the newest first: what a later version corrects is
+    """Return why each version was made, the newest first: what a later version corrects is
     the erratum of the one before."""
     lines = [
         f"# Versions and errata of {manifest.crawl}",
@@ -36,7 +36,7 @@ def changelog(manifest: Manifest) -> str:
 
 
 def dictionary_page(dictionary: dict[str, Any]) -> str:
-    """dictionary.json as a page: each table with its columns, then each vocabulary with its words."""
+    """Return dictionary.json as a page: each table with its columns, then each vocabulary with its words."""
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
         'content="width=device-width">',

@@ -11,7 +11,7 @@ from schema.crawls import CrawlName
 
 
 def version_history(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> tuple[Edition, ...]:
-    """The history up to `version`, which is to be built below `root` for a reason.
+    """Return the history up to `version`, which is to be built below `root` for a reason.
 
     That of a version which exists is its own, so that it can be built again and compared; another `reason`
     makes it differ. The day of a new first version is None: `add_date` finds it. ReleaseError if a later
@@ -38,12 +38,12 @@ def version_history(root: Path, crawl: CrawlName, *, version: int, reason: str |
 
 
 def extend_history(manifest: Manifest, *, version: int, reason: str) -> tuple[Edition, ...]:
-    """The history of a version that is made of the release with this manifest."""
+    """Return the history of a version that is made of the release with this manifest."""
     return (*manifest.history, Edition(version=version, date=_today(), reason=reason))
 
 
 def add_date(history: tuple[Edition, ...], folder: Path) -> tuple[Edition, ...]:
-    """The history of the release in `folder`, with the day of a first version:
+    """Return the history of the release in `folder`, with the day of a first version:
     that on which its crawl was sealed."""
     if history[-1].date is not None:
         return history

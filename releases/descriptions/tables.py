@@ -25,7 +25,7 @@ class Table:
 
 
 def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
-    """The Parquet files among `files`, SHA-256 by name, of the release in `folder`, by name."""
+    """Return the Parquet files among `files`, SHA-256 by name, of the release in `folder`, by name."""
     tables = []
     for file, checksum in sorted(files.items()):
         if file.endswith(".parquet"):
@@ -44,6 +44,6 @@ def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
 
 
 def meaning(field: pa.Field) -> str:
-    """The definition of a column, from its metadata."""
+    """Return the definition of a column, from its metadata."""
     metadata: dict[bytes, bytes] = field.metadata or {}
     return metadata.get(b"comment", b"").decode()

@@ -98,7 +98,7 @@ def write_sample(visits: Path, place: Path) -> pa.Schema:
 
 
 def described(release: Release) -> tuple[bool, str]:
-    """True if every table stands with its checksum, size and columns in both descriptors
+    """Return true if every table stands with its checksum, size and columns in both descriptors
     and the sample is of the release.
 
     OSError, or an error of DuckDB or Arrow, if a file cannot be read.
@@ -126,7 +126,7 @@ def described(release: Release) -> tuple[bool, str]:
 
 
 def _sampled(release: Release) -> tuple[int, int]:
-    """Number of rows of the sample, and of those that are final visits of the release."""
+    """Return the number of rows of the sample, and of those that are final visits of the release."""
     paths = {"sample": str(release.path / SAMPLE), "visits": str(release.file("visit"))}
     with duckdb.connect(":memory:") as database:
         row = database.execute(MADE_UP, paths).fetchone()

@@ -22,7 +22,7 @@ class Line:
 
 
 def lines(points: Sequence[Point], series: str) -> list[Line]:
-    """The lines of a series, by client and scope."""
+    """Return the lines of a series, by client and scope."""
     groups: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         if point.series == series:
@@ -31,7 +31,7 @@ def lines(points: Sequence[Point], series: str) -> list[Line]:
 
 
 def line(series: str, client: str, scope: str, own: Sequence[Point]) -> Line:
-    """One line of points in the order of their dates."""
+    """Return one line of points in the order of their dates."""
     is_yearly = KINDS[series].is_yearly
     first, last = own[0].date, own[-1].date
     breaks = tuple(

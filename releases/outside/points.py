@@ -62,7 +62,7 @@ class Point:
 
 
 def to_text(points: Iterable[Point]) -> str:
-    """Points as CSV, in the order of their keys; an unknown statistic is empty."""
+    """Return points as CSV, in the order of their keys; an unknown statistic is empty."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*KEY, *STATISTICS])
@@ -73,7 +73,7 @@ def to_text(points: Iterable[Point]) -> str:
 
 
 def from_text(text: str) -> list[Point]:
-    """Points from the output of `to_text`; raises OutsideError."""
+    """Return points from the output of `to_text`; raises OutsideError."""
     try:
         return [
             Point(
@@ -87,7 +87,8 @@ def from_text(text: str) -> list[Point]:
 
 
 def load(folder: Path | None = None) -> list[Point]:
-    """The bundled points and those imported into `folder`; of a point that both have, the imported one.
+    """Return the bundled points and those imported into `folder`; of a point that both have, the imported
+    one.
 
     Raises OutsideError.
     """
@@ -101,5 +102,5 @@ def load(folder: Path | None = None) -> list[Point]:
 
 
 def merged(old: Sequence[Point], new: Sequence[Point]) -> list[Point]:
-    """The points of both, of a point that both have the new one."""
+    """Return the points of both, of a point that both have the new one."""
     return list(({point.key: point for point in old} | {point.key: point for point in new}).values())

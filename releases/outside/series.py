@@ -189,7 +189,7 @@ BREAKS = (
 
 
 def is_lost(series: str, client: str, date: str) -> bool:
-    """Whether the publisher lost the values of this date."""
+    """Return whether the publisher lost the values of this date."""
     return any(
         break_.date <= date <= break_.lost_until and client in break_.clients and series in break_.series
         for break_ in BREAKS

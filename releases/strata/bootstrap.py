@@ -29,7 +29,7 @@ LEAST_SITES = 20
 
 
 def groups_of(ranks: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """The group of each item's site: sites are ordered at random, by their ranks alone,
+    """Return the group of each item's site: sites are ordered at random, by their ranks alone,
     and dealt out in turn."""
     sites = np.flatnonzero(np.bincount(ranks))
     group_of = np.zeros(int(ranks.max(initial=0)) + 1, np.uint8)
@@ -39,7 +39,7 @@ def groups_of(ranks: NDArray[np.int32]) -> NDArray[np.uint8]:
 
 @functools.cache
 def _weights(groups: int) -> NDArray[np.float64]:
-    """How often each replicate draws each group: REPLICATES rows."""
+    """Return how often each replicate draws each group: REPLICATES rows."""
     random = np.random.Generator(np.random.PCG64(SEED))
     return random.multinomial(groups, np.full(groups, 1 / groups), size=REPLICATES).astype(np.float64)
 
@@ -52,7 +52,7 @@ def draw() -> None:
 def intervals(
     parts: NDArray[np.float64], wholes: NDArray[np.float64], *, groups: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends of the percentile intervals of ratios:
+    """Return the ends of the percentile intervals of ratios:
     the sums of `parts` (groups by ratios) over the sum of `wholes`."""
     weights = _weights(groups)
     drawn = weights @ wholes[:groups]
@@ -64,8 +64,8 @@ def intervals(
 
 
 def beyond(sites: int) -> float:
-    """Upper end of the interval of a share that no item of `sites` sites has: Clopper and Pearson's,
-    of sites.
+    """Return the upper end of the interval of a share that no item of `sites` sites has: Clopper and
+    Pearson's, of sites.
 
     Where no item or every item fits, replicates cannot differ, and their interval would be a point.
 

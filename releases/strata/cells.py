@@ -70,7 +70,7 @@ class Items:
         return self.sizes.nbytes + self.groups.nbytes + self.sites.nbytes
 
     def sample(self, stratum: Stratum) -> Sample:
-        """The items of a stratum: those of its cells, merged by size."""
+        """Return the items of a stratum: those of its cells, merged by size."""
         wanted = [getattr(stratum, name) for name in DIMENSIONS]
         chosen = [
             number
@@ -102,7 +102,7 @@ class Items:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """The items in a folder that `save` wrote, whose arrays are mapped;
+        """Return the items in a folder that `save` wrote, whose arrays are mapped;
         OSError or ValueError if they cannot be read."""
         others = json.loads((folder / "items.json").read_text(encoding="utf-8"))
         arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
@@ -112,7 +112,7 @@ class Items:
 def _merged(
     sizes: NDArray[np.integer], groups: NDArray[np.uint8], places: list[slice]
 ) -> tuple[NDArray[np.integer], NDArray[np.uint8]]:
-    """The sizes at `places`, ascending, and their groups."""
+    """Return the sizes at `places`, ascending, and their groups."""
     if len(places) == 1:
         return sizes[places[0]], groups[places[0]]
     # Nearly all sizes fit into half of the bits, with their groups, and are sorted in half of the time.
@@ -137,7 +137,7 @@ def _packed(
     places: list[slice],
     kind: type[np.unsignedinteger],
 ) -> NDArray[np.unsignedinteger]:
-    """A number for each size at `places` and its group,
+    """Return a number for each size at `places` and its group,
     which is sorted several times as fast as places are."""
     packed = np.empty(sum(place.stop - place.start for place in places), kind)
     end = 0
@@ -150,7 +150,7 @@ def _packed(
 
 
 def read_items(path: Path, measure: str) -> Items:
-    """The items of a measure in an item.parquet; OSError or ArrowException if it cannot be read."""
+    """Return the items of a measure in an item.parquet; OSError or ArrowException if it cannot be read."""
     values: dict[str, dict[Value, int]] = {name: {} for name in TEXT}
     pieces = list(_pieces(path, measure, values))
     whole = (
@@ -166,7 +166,7 @@ def read_items(path: Path, measure: str) -> Items:
 def _pieces(
     path: Path, measure: str, values: dict[str, dict[Value, int]]
 ) -> Iterator[dict[str, NDArray[Any]]]:
-    """The columns of a measure's items, one row group at a time;
+    """Yield the columns of a measure's items, one row group at a time;
     `values` takes the code of each value of a text.
 
     Items of unknown size, which come last, have no size: the column is shorter by their number.
@@ -190,7 +190,7 @@ def _by_cell(
     cell_of: NDArray[np.uint16],
     cells: list[list[Value]],
 ) -> Items:
-    """The items from their columns, smallest first, those of unknown size last."""
+    """Return the items from their columns, smallest first, those of unknown size last."""
     # The file is in the order of sizes, which a stable sorting by cell keeps within each.
     order = np.argsort(cell_of[: len(sizes)], kind="stable")
     ends = np.cumsum(np.bincount(cell_of[: len(sizes)], minlength=len(cells))).tolist()
@@ -207,7 +207,7 @@ def _by_cell(
 
 
 def _sites(ranks: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) -> NDArray[np.uint8]:
-    """The bits of the sites of each cell."""
+    """Return the bits of the sites of each cell."""
     known = np.bincount(ranks).astype(bool)
     number_of = np.cumsum(known) - 1
     sites = int(known.sum())
@@ -220,7 +220,7 @@ def _sites(ranks: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) 
 
 
 def _crossed(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]]]:
-    """The cell of each item, and the values of each cell that occurs."""
+    """Return the cell of each item, and the values of each cell that occurs."""
     shape = [len(values) for _, values in columns]
     crossed = np.zeros(len(columns[0][0]), np.uint32)
     for codes, values in columns:
@@ -235,7 +235,7 @@ def _crossed(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]
 
 
 def _row_groups(metadata: pq.FileMetaData, measure: str) -> list[int]:
-    """Row groups that may hold the measure."""
+    """Return the row groups that may hold the measure."""
     column = metadata.schema.names.index("measure")
     bounds = [
         metadata.row_group(number).column(column).statistics for number in range(metadata.num_row_groups)
@@ -248,7 +248,7 @@ def _row_groups(metadata: pq.FileMetaData, measure: str) -> list[int]:
 
 
 def _codes(column: pa.DictionaryArray, known: dict[Value, int]) -> NDArray[np.uint8]:
-    """Codes of a column of text; a value that is not `known` takes the next code."""
+    """Return codes of a column of text; a value that is not `known` takes the next code."""
     values = [*column.dictionary.to_pylist(), None]
     codes = np.array([known.setdefault(value, len(known)) for value in values], np.uint8)
     item_codes: NDArray[np.uint8] = codes[column.indices.fill_null(len(values) - 1).to_numpy()]
@@ -256,7 +256,7 @@ def _codes(column: pa.DictionaryArray, known: dict[Value, int]) -> NDArray[np.ui
 
 
 def _coded_by_site(column: NDArray[np.int32], ranks: NDArray[np.int32]) -> Coded:
-    """Codes of a column that is the same in all items of a site, with None for 0."""
+    """Return codes of a column that is the same in all items of a site, with None for 0."""
     by_rank = np.zeros(int(ranks.max(initial=0)) + 1, np.int32)
     by_rank[ranks] = column
     values, codes = np.unique(by_rank, return_inverse=True)

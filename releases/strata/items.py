@@ -53,7 +53,7 @@ def write_items(folder: Path, *, is_ranked: bool) -> int:
 
 
 def differing(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -> int | None:
-    """The first row of item.parquet that is not what is computed anew; None if all are.
+    """Return the first row of item.parquet that is not what is computed anew; None if all are.
 
     Columns `without` are not compared.
     """

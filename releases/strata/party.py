@@ -9,7 +9,7 @@ from publicsuffixlist import PublicSuffixList
 
 
 def list_version() -> str:
-    """Version of the Public Suffix List in use: that of the package that holds it,
+    """Return the version of the Public Suffix List in use: that of the package that holds it,
     which ends in the day of the list."""
     return f"publicsuffixlist {importlib.metadata.version('publicsuffixlist')}"
 
@@ -20,7 +20,8 @@ def _suffixes() -> PublicSuffixList:
 
 
 def registrable_domain(host: str) -> str:
-    """The public suffix of a host and one label more; the host itself if it is an address or a public suffix.
+    """Return the public suffix of a host and one label more; the host itself if it is an address or a
+    public suffix.
 
     >>> registrable_domain("static.example.co.uk"), registrable_domain("a.github.io"), registrable_domain("192.0.2.1")
     ('example.co.uk', 'a.github.io', '192.0.2.1')

@@ -32,7 +32,7 @@ DIMENSIONS_OF = {
 
 
 def dimensions_of(measure: str) -> tuple[str, ...]:
-    """The dimensions that items of a measure have.
+    """Return the dimensions that items of a measure have.
 
     >>> dimensions_of("tls_flights")
     ('page_kind', 'rank_stratum', 'protocol', 'party')
@@ -96,7 +96,8 @@ class Sample:
         return Cdf(sizes=self.sizes[ends], cumulative=ends + 1, unknown=self.unknown)
 
     def share_intervals(self, counts: list[int]) -> list[tuple[float, float]]:
-        """The intervals of the shares that the `counts` smallest items are; there must be enough sites."""
+        """Return the intervals of the shares that the `counts` smallest items are; there must be enough
+        sites."""
         parts = np.column_stack([self._in_groups(count) for count in counts])
         lower, upper = intervals(parts, self._in_groups(len(self.sizes)), groups=self.group_count)
         alone = beyond(self.sites)
@@ -106,7 +107,7 @@ class Sample:
         ]
 
     def quantile_intervals(self, percents: list[int]) -> list[tuple[int, int]]:
-        """The intervals of quantiles: those of the share at the quantile,
+        """Return the intervals of quantiles: those of the share at the quantile,
         looked up in the CDF (Woodruff 1952)."""
         known = len(self.sizes)
         counts = [self.cdf.fit(self.cdf.quantile(percent), mss=1).count for percent in percents]
@@ -119,7 +120,7 @@ class Sample:
         return ends
 
     def mean_interval(self) -> tuple[float, float]:
-        """The interval of the mean size."""
+        """Return the interval of the mean size."""
         sums = np.bincount(self.groups, self.sizes, minlength=GROUPS).astype(np.float64)
         lower, upper = intervals(
             sums[:, np.newaxis], self._in_groups(len(self.sizes)), groups=self.group_count
@@ -127,7 +128,7 @@ class Sample:
         return float(lower[0]), float(upper[0])
 
     def _in_groups(self, count: int) -> NDArray[np.float64]:
-        """Number of the `count` smallest items in each group."""
+        """Return the number of the `count` smallest items in each group."""
         block = count // BLOCK
         rest = np.bincount(self.groups[block * BLOCK : count], minlength=GROUPS)
         counts: NDArray[np.float64] = (self._blocks[block] + rest).astype(np.float64)

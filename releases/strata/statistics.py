@@ -58,7 +58,7 @@ class Statistic:
         return float(cdf.quantile(self.percent)) if self.name == "quantile" else cdf.mean
 
     def interval(self, sample: Sample) -> tuple[float, float]:
-        """The ends of its confidence interval in a sample of enough sites."""
+        """Return the ends of its confidence interval in a sample of enough sites."""
         if self.name == "share":
             count = sample.cdf.fit(self.iw, mss=self.mss).count
             return sample.share_intervals([count])[0]
@@ -68,7 +68,7 @@ class Statistic:
 
 
 def estimate(statistic: Statistic, sample: Sample) -> Estimate:
-    """The statistic of a sample with its interval."""
+    """Return the statistic of a sample with its interval."""
     cdf = sample.cdf
     why = None if cdf.is_stated else MOSTLY_UNKNOWN if cdf.known else NO_KNOWN_SIZE
     estimated = Estimate(

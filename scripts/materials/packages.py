@@ -16,7 +16,7 @@ KERNEL_SOURCE = "usr/src/linux-source-6.12.version"
 
 
 def packages(root: IO[bytes]) -> Iterator[Component]:
-    """Each package of a file system, which comes as a tar stream (`docker export`)."""
+    """Yield each package of a file system, which comes as a tar stream (`docker export`)."""
     with tarfile.open(fileobj=root, mode="r|") as archive:
         for member in archive:
             reader = _reader(member.name)
@@ -65,7 +65,7 @@ def alpine(text: str) -> Iterator[Component]:
 
 
 def python(text: str) -> Iterator[Component]:
-    """A Python distribution, by its metadata.
+    """Yield a Python distribution, by its metadata.
 
     >>> list(python("Name: Jinja2\\nVersion: 3.1.6\\nLicense-Expression: BSD-3-Clause\\n"))[0].purl.to_string()
     'pkg:pypi/jinja2@3.1.6'
@@ -76,7 +76,7 @@ def python(text: str) -> Iterator[Component]:
 
 
 def kernel(text: str) -> Iterator[Component]:
-    """The guest's kernel (User-Mode Linux), by the source package that it is compiled from.
+    """Yield the guest's kernel (User-Mode Linux), by the source package that it is compiled from.
 
     >>> list(kernel("6.12.90-1"))[0].version
     '6.12.90-1'

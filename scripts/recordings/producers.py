@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def read_entries() -> list[Row]:
-    """The entries of the tests."""
+    """Return the entries of the tests."""
     with ENTRIES.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -107,7 +107,7 @@ def real_entries(data: Path) -> Iterator[Row]:
 def row_of(
     creator: Mapping[str, str], raw: Mapping[str, Any], exchange: RecordedExchange, origin: str
 ) -> Row:
-    """The numbers of an entry that decide its sizes, and the sizes."""
+    """Return the numbers of an entry that decide its sizes, and the sizes."""
     response = raw["response"]
     marks = {
         name: value
@@ -139,7 +139,7 @@ def row_of(
 
 
 def table(rows: Iterable[Row]) -> str:
-    """The producers as a Markdown table, with what the sizes of the tests' entries rest on."""
+    """Return the producers as a Markdown table, with what the sizes of the tests' entries rest on."""
     outcomes: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for row in rows:
         producer = producer_of(f"{row['producer']} {row['version']}".strip())
@@ -153,7 +153,7 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def line(producer: Producer, outcomes: collections.Counter[str]) -> str:
-    """A producer's row."""
+    """Return a producer's row."""
     tried = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())) or producer.tried
     return f"| {producer.title} | {producer.counts} | {producer.taken} | {producer.unknown} | {tried} |"
 
