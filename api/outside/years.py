@@ -127,7 +127,7 @@ def in_unit(value: float, unit: str) -> str:
 def flags(shown: Sequence[Line], x: Callable[[str], float]) -> tuple[Flag, ...]:
     """The breaks of the lines, numbered by date."""
     held: dict[str, Break] = {one.date: one for line in shown for one in line.breaks}
-    return tuple(Flag(at=x(date), date=date, said=held[date].said) for date in sorted(held))
+    return tuple(Flag(at=x(date), date=date, said=held[date].text) for date in sorted(held))
 
 
 def year(date: str) -> float:
