@@ -116,7 +116,7 @@ def test_a_container_is_told_by_its_content(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "sentence"),
     [
         (gzip.compress(text(DOCUMENT))[:-12], "damaged, cut short or encrypted"),
         (zipped(text(DOCUMENT))[:-12], "damaged, cut short or encrypted"),
@@ -157,7 +157,7 @@ def test_a_log_of_events_has_any_of_three_forms(content: bytes, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("content", "kind", "said"),
+    ("content", "kind", "sentence"),
     [
         (b'{"constants": {"logEventTypes": {}}, "events": []}', CDP, "a NetLog of Chrome: import it by `firstflight import netlog`"),  # noqa: E501
         (b'{"constants": {"logEventTypes": {}},\n"events": [\n', HAR, "a NetLog of Chrome"),

@@ -60,7 +60,7 @@ def test_numbers_go_on_and_a_later_erratum_may_replace_one(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "facts", "error", "said"),
+    ("names", "facts", "error", "message"),
     [
         (["2031-01"], {}, ReleaseError, "no release of crawl '2031-01'"),
         (["2026-10/v7"], {}, ReleaseError, "'2026-10/v7' names no release"),
