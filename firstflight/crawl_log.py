@@ -85,7 +85,8 @@ class Lines:
 
 @contextlib.contextmanager
 def crawl_log(form: str, crawl: Crawl, *, done: int) -> Iterator[CrawlLog]:
-    """A log in the form TEXT or JSON; `done` is the count of sites that already have their final visit."""
+    """Return a log in the form TEXT or JSON; `done` is the count of sites that already have their final
+    visit."""
     if form == JSON:
         yield Lines(crawl)
         return

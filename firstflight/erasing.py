@@ -82,18 +82,21 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
     """
     settings = where.settings
     with where.engine.connect() as connection:
-        found = [(crawl, erasing.find(connection, crawl, site)) for crawl in crawls(connection)]
-    most = max((one.sites for _, one in found), default=0)
+        traces_by_crawl = [(crawl, erasing.find(connection, crawl, site)) for crawl in crawls(connection)]
+    most = max((traces.sites for _, traces in traces_by_crawl), default=0)
     if most > MOST_SITES:
         raise ErasureError(
             f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: "
             "name them one by one, if that is meant"
         )
-    having = [release for release in _sound(settings.releases) if withdrawing.has_site(release, site)]
+    having = [release for release in _read_sound(settings.releases) if withdrawing.has_site(release, site)]
     return Survey(
-        crawls=[(crawl, one) for crawl, one in found if one.anything],
+        crawls=[(crawl, traces) for crawl, traces in traces_by_crawl if traces.anything],
         releases=having,
-        derived=[*_derived(settings, site, having), *(one.folder for one in _reports_of(settings, site))],
+        derived=[
+            *_find_derived(settings, site, having),
+            *(report.folder for report in _reports_of(settings, site)),
+        ],
         lists=list(forgetting.find_lists(settings.lists, site.host)),
     )
 
@@ -103,28 +106,28 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
     site, settings = journal.site, where.settings
     if journal.is_resumed:
         withdrawing.finish_tombstones(settings.releases)
-    found = survey(where, site)
+    places = survey(where, site)
     new = optout.add(settings.opt_out, site.host, hashed=True)
     yield f"{site.host} is {'now' if new else 'already'} left out of later plans, by its hash"
-    if not found.anything and not journal.is_resumed:
+    if not places.anything and not journal.is_resumed:
         yield "nothing of it is here"
         return
     journal.save()
-    yield from _erase_from_database(where, journal, found)
-    yield from _withdraw_releases(where, site, found.releases)
+    yield from _erase_from_database(where, journal, places)
+    yield from _withdraw_releases(where, site, places.releases)
     if where.store is not None:
         yield from _withdraw_from_store(settings.releases, where.store)
     # Once more: what was derived from versions that are withdrawn by now.
-    for path in _derived(settings, site, []):
+    for path in _find_derived(settings, site, []):
         shutil.rmtree(path)
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
     for version in _reports_of(settings, site):
-        report_versions.erase(version, reason=SAID, date=_today(), signer=where.signer)
+        report_versions.erase(version, reason=SAID, date=_format_today(), signer=where.signer)
         yield (
             f"version {version.number} of the report for {version.year} was made with it and is erased: "
             "make the next"
         )
-    for path in found.lists:
+    for path in places.lists:
         forgetting.forget_host(settings.lists, path, site.host)
         yield (
             f"the list {path.name} no longer has it"
@@ -137,13 +140,13 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
     journal.end()
 
 
-def _erase_from_database(where: Surroundings, journal: Journal, found: Survey) -> Iterator[str]:
-    for crawl, one in found.crawls:
+def _erase_from_database(where: Surroundings, journal: Journal, places: Survey) -> Iterator[str]:
+    for crawl, traces in places.crawls:
         journal.note(crawl.id)
         erasing.erase(where.engine, crawl, journal.site)
         yield (
-            f"{name_of(crawl)}: erased from the database with {one.visits} visits; "
-            f"{one.named} rows of other sites name it no more"
+            f"{name_of(crawl)}: erased from the database with {traces.visits} visits; "
+            f"{traces.named} rows of other sites name it no more"
         )
         if crawl.sealed_at is None:
             yield (
@@ -159,7 +162,7 @@ def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Relea
     for name in dict.fromkeys(release.crawl for release in having):
         newest = find_release(root, str(name))
         if newest in having:
-            version = 1 + max(one.version for one in listed(root) if one.crawl == name)
+            version = 1 + max(version.version for version in listed(root) if version.crawl == name)
             place = name.path(root, version=version)
             withdrawing.without_site(
                 newest, site, place, version=version, signer=where.signer, progress=where.progress
@@ -172,9 +175,9 @@ def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Relea
 
 def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
     """Publish new versions before withdrawing old ones."""
-    gone = [one for one in listed(root) if isinstance(one, Withdrawn)]
-    for name in dict.fromkeys(one.crawl for one in gone):
-        versions = [one.version for one in gone if one.crawl == name]
+    gone = [version for version in listed(root) if isinstance(version, Withdrawn)]
+    for name in dict.fromkeys(version.crawl for version in gone):
+        versions = [version.version for version in gone if version.crawl == name]
         yield from _withdraw_crawl(root, store, name, versions)
 
 
@@ -188,22 +191,26 @@ def _withdraw_crawl(root: Path, store: str, name: CrawlName, versions: list[int]
             yield f"{name}: version {version} is withdrawn from the store"
 
 
-def _sound(root: Path) -> Iterator[Release]:
-    for one in listed(root):
-        if isinstance(one, Damaged):
-            raise ReleaseError(one.problem)
-        if isinstance(one, Release):
-            if broken := broken_sums(one.path):
+def _read_sound(root: Path) -> Iterator[Release]:
+    for version in listed(root):
+        if isinstance(version, Damaged):
+            raise ReleaseError(version.problem)
+        if isinstance(version, Release):
+            if broken := broken_sums(version.path):
                 raise ReleaseError(
-                    f"{one.path} is damaged ({', '.join(broken)}): restore it from a copy first"
+                    f"{version.path} is damaged ({', '.join(broken)}): restore it from a copy first"
                 )
-            yield one
+            yield version
 
 
-def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
-    """Folders of replays, decisions and unfinished builds that must be removed."""
-    gone = {(str(one.crawl), one.version) for one in having}
-    gone |= {(str(one.crawl), one.version) for one in listed(settings.releases) if isinstance(one, Withdrawn)}
+def _find_derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
+    """Yield folders of replays, decisions and unfinished builds that must be removed."""
+    gone = {(str(release.crawl), release.version) for release in having}
+    gone |= {
+        (str(version.crawl), version.version)
+        for version in listed(settings.releases)
+        if isinstance(version, Withdrawn)
+    }
     for folder in [*_folders(settings.replays), *_folders(settings.decisions)]:
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
         if any(_source_of(part) in gone for part in parts) or mentions(folder, site):
@@ -218,7 +225,7 @@ def _derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Ite
 
 
 def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
-    """Versions of reports that name the site in their files or in their notice,
+    """Return versions of reports that name the site in their files or in their notice,
     or whose erasure was interrupted."""
     return [
         report_version
@@ -232,7 +239,7 @@ def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
     ]
 
 
-def _today() -> str:
+def _format_today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
@@ -289,11 +296,11 @@ class Journal:
 
 @contextlib.contextmanager
 def journal(folder: Path, host: str) -> Iterator[Journal]:
-    """The unfinished erasure of `host`, or a new one that is not yet written to disk.
+    """Return the unfinished erasure of `host`, or a new one that is not yet written to disk.
 
     Holds a lock meanwhile.
     """
-    with _locked(folder):
+    with _lock(folder):
         path = folder / NAME
         if not path.exists():
             site = Withdrawal(host=host, key=secrets.token_hex(32))
@@ -310,7 +317,7 @@ def journal(folder: Path, host: str) -> Iterator[Journal]:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -30,11 +30,11 @@ class LazyGroup(click.Group):
         self.places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """The commands in the order of their places."""
+        """Return the commands in the order of their places."""
         return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        """The command at the place of a name."""
+        """Return the command at the place of a name."""
         if cmd_name not in self.places:
             return None
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -45,7 +45,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named; a misspelt one has a suggestion, though none is imported."""
+        """Return the command that is named; a misspelt one has a suggestion, though none is imported."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as exc:

@@ -25,7 +25,8 @@ class ListenError(Exception):
 
 
 def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.socket:
-    """A listening socket; its connections close when the client acknowledges nothing for `stalled_ms`."""
+    """Return a listening socket; its connections close when the client acknowledges nothing for
+    `stalled_ms`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)

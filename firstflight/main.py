@@ -48,10 +48,10 @@ class Commands(LazyGroup):
             )
             raise click.ClickException(message) from exc
         except OSError as exc:
-            said = unwritable(exc)
-            if said is None:
+            reason = unwritable(exc)
+            if reason is None:
                 raise
-            raise click.ClickException(said) from exc
+            raise click.ClickException(reason) from exc
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         """Write the list of commands without importing them."""

@@ -24,42 +24,53 @@ from storage.engine import DatabaseError
 from storage.progress import Progress, read_progress
 
 SITES: dict[str, Callable[[Status], int]] = {
-    "done": lambda one: one.final,
-    "claimed": lambda one: one.claimed,
-    "expired": lambda one: one.expired,
-    "postponed": lambda one: one.postponed,
-    "waiting": lambda one: one.planned - one.final - one.claimed - one.expired - one.postponed,
+    "done": lambda counted: counted.final,
+    "claimed": lambda counted: counted.claimed,
+    "expired": lambda counted: counted.expired,
+    "postponed": lambda counted: counted.postponed,
+    "waiting": lambda counted: (
+        counted.planned - counted.final - counted.claimed - counted.expired - counted.postponed
+    ),
 }
 """Counts of sites by state; their sum is the number of planned sites."""
 
 COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
-    "visits": ("Visits written, attempts included.", lambda one: one.visits),
+    "visits": ("Visits written, attempts included.", lambda counted: counted.visits),
     "visits_per_hour": (
         "Over the 15 minutes before the last visit ended.",
-        lambda one: one.visits_per_hour,
+        lambda counted: counted.visits_per_hour,
     ),
-    "responses": ("Responses written; about, where they are many.", lambda one: one.responses),
-    "received_bytes": ("Bytes that the visits received.", lambda one: one.received_bytes),
-    "coverage_min": ("Least share of a visit's bytes that is accounted for.", lambda one: one.coverage_min),
+    "responses": ("Responses written; about, where they are many.", lambda counted: counted.responses),
+    "received_bytes": ("Bytes that the visits received.", lambda counted: counted.received_bytes),
+    "coverage_min": (
+        "Least share of a visit's bytes that is accounted for.",
+        lambda counted: counted.coverage_min,
+    ),
     "coverage_median": (
         "Median share of a visit's bytes that is accounted for.",
-        lambda one: one.coverage_median,
+        lambda counted: counted.coverage_median,
     ),
-    "uncovered_visits": ("Visits of whose bytes too few are accounted for.", lambda one: one.uncovered),
+    "uncovered_visits": (
+        "Visits of whose bytes too few are accounted for.",
+        lambda counted: counted.uncovered,
+    ),
     "packet_connection_share": (
         "Share of captured connections whose packets carried the bytes that the log counts.",
-        lambda one: one.packets.connection_share,
+        lambda counted: counted.packets.connection_share,
     ),
     "packet_byte_share": (
         "Share of the bytes that were received on such connections.",
-        lambda one: one.packets.byte_share,
+        lambda counted: counted.packets.byte_share,
     ),
-    "log_lines_lost": ("Lines of the browsers' logs that could not be read.", lambda one: one.log_lines_lost),
+    "log_lines_lost": (
+        "Lines of the browsers' logs that could not be read.",
+        lambda counted: counted.log_lines_lost,
+    ),
     "network_down_visits": (
         "Visits given back, since our own network was down.",
-        lambda one: one.network_down,
+        lambda counted: counted.network_down,
     ),
-    "unfiltered_visits": ("Visits made without the address guard.", lambda one: one.unfiltered),
+    "unfiltered_visits": ("Visits made without the address guard.", lambda counted: counted.unfiltered),
 }
 
 
@@ -78,31 +89,31 @@ class Crawls(Collector):
             with self._engine.connect() as connection:
                 every = crawls(connection)
                 size.add_metric([], database_bytes(connection))
-                found = [
+                shown = [
                     (crawl, count_status(connection, crawl)) for crawl in every if crawl.sealed_at is None
                 ]
                 if last := last_sealed(every):
                     if self._sealed is None or self._sealed[0].id != last.id:
                         self._sealed = last, count_status(connection, last)  # it changes no more
-                    found.append(self._sealed)
+                    shown.append(self._sealed)
         except (DatabaseError, SQLAlchemyError):
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
         yield from (up, size, newest("crawl", max((crawl.planned_at for crawl in every), default=None)))
-        yield from times(found)
-        yield from crawl_metrics({str(name_of(crawl)): counted for crawl, counted in found})
+        yield from times(shown)
+        yield from crawl_metrics({str(name_of(crawl)): counted for crawl, counted in shown})
 
 
 def last_sealed(every: Sequence[Crawl]) -> Crawl | None:
-    """The crawl that was sealed last; None if none was."""
+    """Return the crawl that was sealed last; None if none was."""
     sealed = [(crawl.sealed_at, crawl.id, crawl) for crawl in every if crawl.sealed_at is not None]
     return max(sealed)[-1] if sealed else None
 
 
 def newest(what: str, at: datetime.datetime | float | None) -> Metric:
-    """The time of the newest thing of a kind; 0 if there is none."""
+    """Return the time of the newest thing of a kind; 0 if there is none."""
     family = GaugeMetricFamily(
         f"firstflight_newest_{what}_timestamp_seconds", f"Time of the newest {what}; 0 if there is none."
     )
@@ -110,15 +121,15 @@ def newest(what: str, at: datetime.datetime | float | None) -> Metric:
     return family
 
 
-def times(found: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
-    """When crawls were planned, and when sealed."""
+def times(statuses: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
+    """State when crawls were planned, and when sealed."""
     planned = GaugeMetricFamily(
         "firstflight_crawl_planned_timestamp_seconds", "Time of the plan.", labels=["crawl"]
     )
     sealed = GaugeMetricFamily(
         "firstflight_crawl_sealed_timestamp_seconds", "Time of the seal.", labels=["crawl"]
     )
-    for crawl, _ in found:
+    for crawl, _ in statuses:
         planned.add_metric([str(name_of(crawl))], crawl.planned_at.timestamp())
         if crawl.sealed_at is not None:
             sealed.add_metric([str(name_of(crawl))], crawl.sealed_at.timestamp())
@@ -126,23 +137,23 @@ def times(found: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
     yield sealed
 
 
-def crawl_metrics(found: dict[str, Status]) -> Iterator[Metric]:
-    """Metrics labelled with the crawl's name; an unknown value has no sample."""
+def crawl_metrics(statuses: dict[str, Status]) -> Iterator[Metric]:
+    """Yield metrics labelled with the crawl's name; an unknown value has no sample."""
     sites = GaugeMetricFamily("firstflight_crawl_sites", "Sites by state.", labels=["crawl", "state"])
     outcomes = GaugeMetricFamily(
         "firstflight_crawl_outcomes", "Final visits by outcome.", labels=["crawl", "outcome"]
     )
-    for name, one in found.items():
+    for name, counted in statuses.items():
         for state, count in SITES.items():
-            sites.add_metric([name, state], count(one))
-        for outcome, number in one.outcomes.items():
+            sites.add_metric([name, state], count(counted))
+        for outcome, number in counted.outcomes.items():
             outcomes.add_metric([name, outcome], number)
     yield sites
     yield outcomes
     for metric, (text, count_of) in COUNTS.items():
         family = GaugeMetricFamily(f"firstflight_crawl_{metric}", text, labels=["crawl"])
-        for name, one in found.items():
-            value = count_of(one)
+        for name, counted in statuses.items():
+            value = count_of(counted)
             if value is not None:
                 family.add_metric([name], value)
         yield family
@@ -155,7 +166,7 @@ class Gate(Collector):
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Of every crawl that is not sealed, and of the one that was sealed last."""
+        """Yield the bounds of every open crawl, and of the crawl that was sealed last."""
         shares = GaugeMetricFamily(
             "firstflight_crawl_gate_share", "Present value of a bound.", labels=["crawl", "bound"]
         )
@@ -172,9 +183,13 @@ class Gate(Collector):
         yield failures
 
     def _shown(self) -> Iterator[Progress]:
-        found = read_progress(self._folder)
-        yield from (progress for progress in found if progress.sealed_at is None)
-        sealed = [(one.sealed_at, one.crawl, one) for one in found if one.sealed_at is not None]
+        stored = read_progress(self._folder)
+        yield from (progress for progress in stored if progress.sealed_at is None)
+        sealed = [
+            (progress.sealed_at, progress.crawl, progress)
+            for progress in stored
+            if progress.sealed_at is not None
+        ]
         if sealed:
             yield max(sealed)[-1]
 
@@ -186,7 +201,7 @@ class Data(Collector):
         self._settings = settings
 
     def collect(self) -> Iterable[Metric]:
-        """Free and whole size of the disk, and the newest release, report and backup."""
+        """Yield free and whole size of the disk, and the newest release, report and backup."""
         if self._settings.data_dir.is_dir():
             disk = shutil.disk_usage(self._settings.data_dir)
             for name, value in (("free", disk.free), ("size", disk.total)):
@@ -212,7 +227,7 @@ class Replays(Collector):
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Cells by state, cells per guest second, and the ratio of virtual to real time."""
+        """Yield cells by state, cells per guest second, and the ratio of virtual to real time."""
         cells = GaugeMetricFamily("firstflight_replay_cells", "Cells by state.", labels=["crawl", "state"])
         speed = GaugeMetricFamily(
             "firstflight_replay_cells_per_guest_second",

@@ -33,18 +33,18 @@ AT_MOST = 0.05
 
 
 @contextlib.asynccontextmanager
-async def told(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None]:
+async def keep_progress(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None]:
     """Write progress at the start, at intervals and at the end. A failed write does not stop the crawl."""
-    telling = asyncio.create_task(again_and_again(functools.partial(_tell, engine, crawl, folder)))
+    telling = asyncio.create_task(repeat(functools.partial(_write_now, engine, crawl, folder)))
     try:
         yield
     finally:
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
-        await asyncio.to_thread(_tell, engine, crawl, folder)
+        await asyncio.to_thread(_write_now, engine, crawl, folder)
 
 
-async def again_and_again(
+async def repeat(
     tell: Callable[[], None],
     *,
     clock: Callable[[], float] = time.monotonic,
@@ -57,7 +57,7 @@ async def again_and_again(
         await sleep(max(EVERY_S, (clock() - began) / AT_MOST))
 
 
-def _tell(engine: Engine, crawl: Crawl, folder: Path) -> None:
+def _write_now(engine: Engine, crawl: Crawl, folder: Path) -> None:
     with contextlib.suppress(DatabaseError, OSError), engine.connect() as connection:
         write_progress(folder, measure_progress(connection, crawl, folder))
 
@@ -113,5 +113,5 @@ def write_sealed(connection: Connection, crawl: Crawl, folder: Path) -> None:
 
 
 def database_bytes(connection: Connection) -> int:
-    """Size of the whole database."""
+    """Return the size of the whole database."""
     return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)

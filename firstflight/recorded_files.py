@@ -53,10 +53,10 @@ def import_files(
     set. `month` is that of files that have no date.
     """
     contents = []
-    for found, group in by_month(files).items():
-        if not found and month is None:
+    for recorded_in, group in by_month(files).items():
+        if not recorded_in and month is None:
             raise RecordingError(f"{group[0].name} has no date: give the month of its recording by --month")
-        contents.append(content_of(group, stated, month=found or month or ""))
+        contents.append(content_of(group, stated, month=recorded_in or month or ""))
     for content in contents:
         refuse_other_data(settings.releases, content)
     return [
@@ -80,9 +80,9 @@ def refuse_other_data(root: Path, content: Content) -> None:
     which no version of this one may supersede."""
     (crawl,) = content.tables["crawl"]
     name = name_in(crawl)
-    there = next((release for release in releases(root) if release.crawl == name), None)
-    if there is not None and there.manifest.list_id != crawl["list_id"]:
+    existing = next((release for release in releases(root) if release.crawl == name), None)
+    if existing is not None and existing.manifest.list_id != crawl["list_id"]:
         raise ReleaseError(
-            f"{name} is a release of the data set {there.manifest.list_id}: "
+            f"{name} is a release of the data set {existing.manifest.list_id}: "
             "give another --vantage or --device"
         )

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from firstflight.settings import Settings
-from recordings.pages.recording import BUNDLED, bundled_files, checksum_of, read_recording, read_source
+from recordings.pages.recording import BUNDLED, checksum_of, files_of, read_recording, read_source
 from recordings.pages.rows import METHOD, content_of
 from releases.build import Built
-from releases.catalogue import Release, find_release, releases
+from releases.catalogue import find_release, releases
 from releases.imported import write_imported
 from schema.authors import Author
 from schema.recorded import is_recorded
@@ -21,12 +21,12 @@ def import_pages(
 ) -> Built:
     """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
     recording = read_recording(folder)
-    found, recorder = content_of(recording), recording.source.recorder
+    content, recorder = content_of(recording), recording.source.recorder
     return write_imported(
-        found.tables,
-        found.recording,
+        content.tables,
+        content.recording,
         settings.releases,
-        checksum=found.checksum,
+        checksum=content.checksum,
         version=version,
         reason=reason,
         authors=settings.authors,
@@ -35,24 +35,25 @@ def import_pages(
     )
 
 
-def bundled_release(settings: Settings) -> Release:
-    """The release of the bundled pages, which is imported if there is none of this content and method.
+def import_once(settings: Settings, folder: Path = BUNDLED) -> Built:
+    """Make the release of a folder's pages unless there is one of this content and method.
 
     A release by an older method stays, and a new version is made beside it.
     Raises RecordingError or ReleaseError.
     """
-    checksum, source = checksum_of(bundled_files()), read_source(BUNDLED, bundled_files())
-    there = [
+    files = files_of(folder)
+    source = read_source(folder, files)
+    imported = [
         release
         for release in releases(settings.releases)
         if is_recorded(release.crawl.kind) and release.manifest.list_id == source.id
     ]
-    if not there:
-        return import_pages(settings).release
-    newest = find_release(settings.releases, str(there[-1].crawl))
-    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum, METHOD):
-        return newest
+    if not imported:
+        return import_pages(settings, folder)
+    newest = find_release(settings.releases, str(imported[-1].crawl))
+    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum_of(files), METHOD):
+        return Built(newest, is_new=False)
     reason = (
         f"the recording or the method of its import changed: {newest.manifest.method_version}, now {METHOD}"
     )
-    return import_pages(settings, version=newest.version + 1, reason=reason).release
+    return import_pages(settings, folder, version=newest.version + 1, reason=reason)

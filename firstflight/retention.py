@@ -26,9 +26,9 @@ class Held:
     """Size of the partitions on the server's disk, with their indexes, in bytes."""
 
 
-def held(connection: Connection) -> list[Held]:
-    """Every sealed crawl whose large partitions are attached, by name."""
-    found = []
+def list_held(connection: Connection) -> list[Held]:
+    """Return every sealed crawl whose large partitions are attached, by name."""
+    kept = []
     for crawl in crawls(connection):
         partitions = [name for table, name in attached(connection, crawl.id).items() if table in DETACHABLE]
         if crawl.sealed_at is not None and partitions:
@@ -39,8 +39,8 @@ def held(connection: Connection) -> list[Held]:
                 ),
                 {"names": partitions},
             )
-            found.append(Held(crawl=str(name_of(crawl)), bytes=int(size or 0)))
-    return found
+            kept.append(Held(crawl=str(name_of(crawl)), bytes=int(size or 0)))
+    return kept
 
 
 def is_older(crawl: str, *, months: int, month: str) -> bool:
@@ -63,8 +63,8 @@ def detach(engine: Engine, releases: Path, name: str) -> list[str]:
     """
     with engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        there = attached(connection, crawl.id)
-    if not any(table in there for table in DETACHABLE):
+        partitions = attached(connection, crawl.id)
+    if not any(table in partitions for table in DETACHABLE):
         return []
     _check(engine, releases, crawl)
     with engine.begin() as connection:
@@ -81,5 +81,5 @@ def _check(engine: Engine, releases: Path, crawl: Crawl) -> None:
         raise RetentionError(f"nothing is detached: {exc}") from exc
     failed = [check for check in verify(release, engine) if not check.holds]
     if failed:
-        said = "; ".join(f"{check.name}: {check.evidence}" for check in failed)
-        raise RetentionError(f"the release of {name} does not verify, nothing is detached: {said}")
+        reasons = "; ".join(f"{check.name}: {check.evidence}" for check in failed)
+        raise RetentionError(f"the release of {name} does not verify, nothing is detached: {reasons}")

@@ -134,7 +134,7 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each,
+    """Return settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each,
     or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
@@ -169,7 +169,7 @@ def from_environment() -> Settings:
 
 
 def _key(path: Path | None) -> Path | None:
-    """The path of the signing key.
+    """Return the path of the signing key.
 
     None for an empty file, which a stack without a key mounts in its place.
     """

@@ -53,7 +53,7 @@ class Item:
     """State of the signature (storage.signatures.Signature); None where signatures do not apply."""
 
     def __str__(self) -> str:
-        """The line that a command prints."""
+        """Return the line that a command prints."""
         verdict = "ok" if self.state == "ok" else self.state.upper()
         signed = f" [{self.signature}]" if self.signature else ""
         return f"{verdict:9} {self.kind} {self.name}: {self.said}{signed}"
@@ -77,9 +77,11 @@ class Check:
 
 
 def _unreadable(kind: Kind, name: str, exc: BaseException) -> Item:
-    told = str(exc).split("\n", 1)[0]
-    said = told if isinstance(exc, DatabaseError) else f"cannot be read ({type(exc).__name__}: {told})"
-    return Item(kind=kind, name=name, state="damaged", said=said)
+    message = str(exc).split("\n", 1)[0]
+    evidence = (
+        message if isinstance(exc, DatabaseError) else f"cannot be read ({type(exc).__name__}: {message})"
+    )
+    return Item(kind=kind, name=name, state="damaged", said=evidence)
 
 
 def _printable(text: str) -> str:
@@ -92,7 +94,7 @@ def _printable(text: str) -> str:
 
 
 def checks(settings: Settings, engine: Engine | None) -> list[Check]:
-    """A check of each stored thing; those of the database only with an engine."""
+    """Return a check of each stored thing; those of the database only with an engine."""
     versions = list(listed(settings.releases))
     listings: tuple[tuple[Kind, Path | str, Iterable[Check]], ...] = (
         ("database", "PostgreSQL", _of_crawls(engine)),
@@ -103,11 +105,11 @@ def checks(settings: Settings, engine: Engine | None) -> list[Check]:
         ("erratum", settings.releases / ERRATA, of_folders(settings, _errata(settings), versions)),
         ("population", settings.populations, _of_populations(settings.populations)),
     )
-    return [check for listing in listings for check in _listed(*listing)]
+    return [check for listing in listings for check in _list_checks(*listing)]
 
 
-def _listed(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Iterator[Check]:
-    """The checks of a listing; a place that cannot be listed is itself a check that fails."""
+def _list_checks(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Iterator[Check]:
+    """Yield the checks of a listing; a place that cannot be listed is itself a check that fails."""
     try:
         if isinstance(place, Path) and os.path.lexists(place) and not place.is_dir():
             raise NotADirectoryError(f"{place} is no folder")
@@ -119,8 +121,8 @@ def _listed(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Iterator
 def _of_crawls(engine: Engine | None) -> Iterator[Check]:
     if engine is not None:
         with engine.connect() as connection:
-            there = list(crawls(connection))
-        for crawl in there:
+            known = list(crawls(connection))
+        for crawl in known:
             yield Check("database", str(name_of(crawl)), partial(of_crawl, engine, crawl))
 
 
@@ -140,12 +142,12 @@ def of_folders(
     folders: Iterable[tuple[FolderKind, str, Path]],
     versions: Iterable[Release | Damaged | Withdrawn],
 ) -> Iterator[Check]:
-    """A check of each folder with checksums; `versions` are those that it may have been made from.
+    """Yield a check of each folder with checksums; `versions` are those that it may have been made from.
 
     A version whose SHA256SUMS is damaged says nothing about what was made from it.
     """
     sound = (version for version in versions if isinstance(version, Release) and not misstated(version.path))
-    sums = {(str(one.crawl), one.version): one.checksum for one in sound}
+    sums = {(str(release.crawl), release.version): release.checksum for release in sound}
     for kind, name, folder in folders:
         yield Check(kind, name, partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
 
@@ -157,8 +159,8 @@ def _of_populations(folder: Path) -> Iterator[Check]:
 
 
 def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Replays, their parts, stages, versions of reports, notices of withdrawal and errata of releases: kind,
-    name and folder, in the order of their names."""
+    """Return replays, their parts, stages, versions of reports, notices of withdrawal and errata of releases:
+    kind, name and folder, in the order of their names."""
     return itertools.chain(_replays(settings), _stages(settings), _reports(settings), _errata(settings))
 
 
@@ -204,22 +206,22 @@ def of_crawl(engine: Engine, crawl: Crawl) -> Item:
         for finding in findings
         if finding.offenders
     ]
-    said = "; ".join(wrong) or f"{len(findings)} checks hold"
-    return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=said)
+    evidence = "; ".join(wrong) or f"{len(findings)} checks hold"
+    return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=evidence)
 
 
 def of_version(
-    name: str, one: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path
+    name: str, version: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path
 ) -> Item:
     """Check one version of a release."""
-    if isinstance(one, Withdrawn):
+    if isinstance(version, Withdrawn):
         return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
-    if isinstance(one, Damaged):
-        return Item(kind="release", name=name, state="damaged", said=one.problem)
-    found = list(verify(one, engine))
-    wrong = [f"{check.name}: {check.evidence}" for check in found if not check.holds]
-    said = f"{len(found)} checks hold"
-    return _judged("release", name, wrong, said, state(one.path, allowed_signers))
+    if isinstance(version, Damaged):
+        return Item(kind="release", name=name, state="damaged", said=version.problem)
+    every = list(verify(version, engine))
+    wrong = [f"{check.name}: {check.evidence}" for check in every if not check.holds]
+    evidence = f"{len(every)} checks hold"
+    return _judge("release", name, wrong, evidence, state(version.path, allowed_signers))
 
 
 def of_folder(
@@ -235,13 +237,13 @@ def of_folder(
     """
     if broken := broken_sums(folder):
         wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
-        return _judged(kind, name, wrong, "", state(folder, allowed_signers))
+        return _judge(kind, name, wrong, "", state(folder, allowed_signers))
     try:
-        wrong = list(misplaced(kind, name, folder, releases))
+        wrong = list(find_misplacement(kind, name, folder, releases))
     except DAMAGE as exc:
         wrong = [f"its manifest cannot be read ({type(exc).__name__}: {exc})"]
-    said = f"{len(sums_of(folder))} files are as in SHA256SUMS"
-    return _judged(kind, name, wrong, said, state(folder, allowed_signers))
+    evidence = f"{len(sums_of(folder))} files are as in SHA256SUMS"
+    return _judge(kind, name, wrong, evidence, state(folder, allowed_signers))
 
 
 def of_population(folder: Path, name: str) -> Item:
@@ -250,16 +252,17 @@ def of_population(folder: Path, name: str) -> Item:
         networks = len(check_population(folder, name).profiles)
     except PopulationError as exc:
         return Item(kind="population", name=name, state="damaged", said=str(exc))
-    said = f"{networks} networks and their facts are as in their checksums"
-    return Item(kind="population", name=name, state="ok", said=said)
+    evidence = f"{networks} networks and their facts are as in their checksums"
+    return Item(kind="population", name=name, state="ok", said=evidence)
 
 
-def misplaced(
+def find_misplacement(
     kind: FolderKind, name: str, folder: Path, releases: Mapping[tuple[str, int], str]
 ) -> Iterator[str]:
-    """The reason why a sound folder is in the wrong place, such as beside another release than its own."""
+    """Yield the reason why a sound folder is in the wrong place, such as beside another release than its
+    own."""
     manifest = manifest_of(folder)
-    if kind in ("report", "withdrawal") and (stated := _stated(manifest)) != name:
+    if kind in ("report", "withdrawal") and (stated := _read_stated(manifest)) != name:
         yield f"it is the {kind} of {stated}"
     if kind == "erratum":
         yield from _other_releases(folder, releases)
@@ -272,30 +275,30 @@ def misplaced(
 
 
 def _other_releases(folder: Path, releases: Mapping[tuple[str, int], str]) -> Iterator[str]:
-    """The reasons why an erratum is not one of the releases that are there."""
+    """Yield the reasons why an erratum is not one of the releases that are there."""
     try:
         concerned = read_erratum(folder).releases
     except ErratumError as exc:
         yield str(exc)
         return
-    for one in concerned:
-        if releases.get((one.crawl, one.version), one.checksum) != one.checksum:
-            yield f"about another {one.crawl} version {one.version} than the one that is there"
+    for report in concerned:
+        if releases.get((report.crawl, report.version), report.checksum) != report.checksum:
+            yield f"about another {report.crawl} version {report.version} than the one that is there"
 
 
-def _stated(manifest: Mapping[str, Any]) -> str:
-    """Year and version that the manifest of a report or of its withdrawal states."""
+def _read_stated(manifest: Mapping[str, Any]) -> str:
+    """Return the year and version that the manifest of a report or of its withdrawal states."""
     match manifest:
         case {"year": year, "version": version} | {"year": year, "publication": {"version": version}}:
             return f"{year} v{version}"
     return "no version"
 
 
-def _judged(
+def _judge(
     kind: Literal["release"] | FolderKind,
     name: str,
     wrong: list[str],
-    said: str,
+    evidence: str,
     signature: Signature,
 ) -> Item:
     is_ok = not wrong and signature.kind != "bad"
@@ -303,6 +306,6 @@ def _judged(
         kind=kind,
         name=name,
         state="ok" if is_ok else "damaged",
-        said="; ".join(wrong) or said,
+        said="; ".join(wrong) or evidence,
         signature=str(signature),
     )

@@ -13,6 +13,7 @@ import numpy as np
 from releases.catalogue import Release
 from releases.interval import Interval
 from releases.measures import MEMORY, open_measures
+from releases.strata.bootstrap import LEAST_SITES
 from schema.computed_tables import DISTRIBUTION, MEASURES
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def share_intervals(
     """Return the share of a measure's items of at most a size in bytes, with its interval, by measure and
     size.
 
-    `sizes` are the sizes asked for by measure; measures without a known size are left out. The interval is a
-    bootstrap over sites: the responses of one site are alike, so an interval that drew them individually
-    would be several times too narrow.
+    `sizes` are the sizes asked for by measure. A measure with known sizes of fewer than LEAST_SITES sites is
+    left out, since its intervals would be too narrow. The interval is a bootstrap over sites: the responses
+    of one site are alike, so an interval that drew them individually would be several times too narrow.
     """
     if unknown := sizes.keys() - MEASURES.keys():
         raise ValueError(f"no measure {min(unknown)!r}; there are {', '.join(MEASURES)}")
@@ -62,7 +63,7 @@ def share_intervals(
     with open_measures(release.path) as database:
         for measure, asked in sizes.items():
             known, fitting = counts_by_site(database, measure, asked)
-            if known.any():
+            if np.count_nonzero(known) >= LEAST_SITES:
                 names += [(measure, size) for size in asked]
                 parts.append(fitting)
                 wholes.append(np.broadcast_to(known[:, np.newaxis], fitting.shape))

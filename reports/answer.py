@@ -1,12 +1,13 @@
 """The first screen of a report: what the verdict says, its numbers, and what closes an open question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from releases.formatting import grouped
-
-Kind = Literal["raise", "stays", "open", "no answer"]
+from reports.sections.sizes.counts import Measure
+from verdict.judgement import Kind
+from verdict.stored import VerdictFacts, rival_of
 
 Level = Literal["none", "low", "medium", "high"]
 
@@ -63,14 +64,15 @@ class Answer:
 
 
 def answer_of(
-    verdict: Mapping[str, Any] | None,
+    verdict: VerdictFacts | None,
     *,
     illustrative_because: Sequence[str],
     limits: str | None,
     fits: KeyNumber,
     command: str,
 ) -> Answer:
-    """The answer by a verdict, as verdict.json has it; None without a replay. `command` would load more."""
+    """Return the answer by a verdict, as verdict.json has it; None without a replay. `command` would load
+    more."""
     first_line = illustrative_sentence(illustrative_because) if illustrative_because else None
     if verdict is None:
         return Answer(
@@ -103,36 +105,32 @@ def answer_of(
             else " ".join(reasons).rstrip(".") or "all is settled",
         ),
         numbers=(fits, *_numbers(verdict)),
-        reasons=tuple(_told(candidate) for candidate in verdict["candidates"]),
-        deciding=Deciding(what=" ".join(one["sentence"] for one in closing), command=command)
+        reasons=tuple(
+            f"IW {candidate['window']} is {candidate['verdict']}." for candidate in verdict["candidates"]
+        ),
+        deciding=Deciding(what=" ".join(need["sentence"] for need in closing), command=command)
         if closing
         else None,
     )
 
 
 def _without(headline: str, sentence: str) -> str:
-    """A sentence without the headline that it begins with."""
+    """Return a sentence without the headline that it begins with."""
     rest = sentence.removeprefix(f"{headline}: ")
     return rest[:1].upper() + rest[1:]
 
 
 def illustrative_sentence(because: Sequence[str]) -> str:
-    """What stands before illustrative numbers."""
+    """State what stands before illustrative numbers."""
     return f"These numbers are illustrative, and no evidence about the live web: {'; '.join(because)}."
 
 
-def _told(one: Mapping[str, Any]) -> str:
-    return f"IW {one['window']} is {one['verdict']}."
-
-
-def _numbers(verdict: Mapping[str, Any]) -> tuple[KeyNumber, ...]:
-    rival = next(
-        (candidate for candidate in verdict["candidates"] if candidate["window"] == verdict["rival"]), None
-    )
+def _numbers(verdict: VerdictFacts) -> tuple[KeyNumber, ...]:
+    rival = rival_of(verdict)
     if rival is None:
         return ()
     against = f"IW {rival['window']} against IW {verdict['rule']['incumbent']}"
-    told = (
+    effects = (
         ("gain", "of page time saved by", "%", rival["gain_percent"], verdict["rule"]["worthwhile_percent"]),
         ("milliseconds", "of page time saved by", "ms", rival["milliseconds"], None),
         ("resent", "of payload sent again more by", "pp", rival["resent_pp"], None),
@@ -142,13 +140,13 @@ def _numbers(verdict: Mapping[str, Any]) -> tuple[KeyNumber, ...]:
             id=name,
             label=f"{label} {against}",
             unit=unit,
-            value=found["estimate"],
-            lower=found["lower"],
-            upper=found["upper"],
+            value=effect["estimate"],
+            lower=effect["lower"],
+            upper=effect["upper"],
             limit=limit,
             note="over " + grouped(rival["pairs"]) + " pairs of loads",
         )
-        for name, label, unit, found, limit in told
+        for name, label, unit, effect, limit in effects
     )
 
 
@@ -156,15 +154,15 @@ FITTING = {"first_flights": "first flights", "responses": "responses"}
 """Measures whose share that fits is one of the numbers, by name: the second where the first is unknown."""
 
 
-def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
-    """Share of first flights that fit into a window, or of responses, and labelled so,
+def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
+    """Return the share of first flights that fit into a window, or of responses, and labelled so,
     where most first flights are of unknown size.
 
     `measures` are those of report.json's `sizes`. Unknown, with the counts, where most sizes of both are.
     """
-    found = {measure["id"]: measure for measure in measures}
-    stated = next((name for name in FITTING if found[name]["is_stated"]), None)
-    lacking = found["first_flights"]
+    by_id = {measure["id"]: measure for measure in measures}
+    stated = next((name for name in FITTING if by_id[name]["is_stated"]), None)
+    lacking = by_id["first_flights"]
     why = (
         f"the size is known of {grouped(lacking['known'])} of "
         f"{grouped(lacking['known'] + lacking['unknown'])} first flights"
@@ -172,7 +170,7 @@ def fits_number(measures: Sequence[Mapping[str, Any]], *, iw: int) -> KeyNumber:
     if stated is None:
         label = f"of first flights fit into IW {iw}"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
-    counted = found[stated]
+    counted = by_id[stated]
     (share,) = (share for share in counted["shares"] if share["iw"] == iw)
     notes = [f"of {grouped(counted['known'])} of known size"]
     if counted["unknown"]:

@@ -66,6 +66,17 @@ def stop(data: Path) -> None:
             _run(data, "pg_ctl", "-D", str(data), "-m", "fast", "-w", "stop")
 
 
+def stop_if_idle(data: Path) -> None:
+    """Stop the server in `data` unless a client is connected to it."""
+    with contextlib.suppress(psycopg.Error), psycopg.connect(url(data.absolute())) as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' "
+            "AND pid <> pg_backend_pid()"
+        ).fetchone()
+        if row == (0,):
+            stop(data)
+
+
 def postmaster(data: Path) -> int | None:
     """Return the pid of the server in `data`; None if it does not run.
 

@@ -9,6 +9,9 @@ from verdict.effects import Effects, Name
 from verdict.judgement import Judged
 from verdict.rule import Rule
 
+MOST_TIMES = 100
+"""Factor beyond which an experiment is not feasible, and no figure is stated."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closing:
@@ -24,13 +27,22 @@ class Closing:
     def sentence(self) -> str:
         """What it needs, in a sentence."""
         if self.loads is not None:
-            return f"About {math.ceil(self.loads)} times the loads would tell of IW {self.window}."
+            return f"{_times(self.loads)} the loads would tell of IW {self.window}."
         no_loads = f"More loads of the same pages would not tell of IW {self.window}"
-        return (
-            f"{no_loads}."
-            if self.pages is None
-            else f"{no_loads}; about {math.ceil(self.pages)} times the pages would."
-        )
+        if self.pages is None:
+            return f"{no_loads}."
+        if self.pages > MOST_TIMES:
+            return f"{no_loads}, and no feasible number of such pages would."
+        return f"{no_loads}; {_times(self.pages).lower()} the pages would."
+
+
+def _times(factor: float) -> str:
+    """State a factor in words, without a figure beyond what is feasible.
+
+    >>> _times(2.1), _times(136_890.2)
+    ('About 3 times', 'More than 100 times')
+    """
+    return f"About {math.ceil(factor)} times" if factor <= MOST_TIMES else f"More than {MOST_TIMES} times"
 
 
 def find_closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:

@@ -26,7 +26,7 @@ from verdict.ledger import Arm, judge_groups, make_ledger, measure_levels
 from verdict.question import HALF_LOADED, Question, conditions_of, network_of
 from verdict.rule import RULE, Rule
 from verdict.sampling import Plan
-from verdict.stored import verdict_of
+from verdict.stored import VerdictFacts, verdict_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +45,7 @@ class Replayed:
 
     def verdict(
         self, back_cast: Standing, *, broken: Iterable[str] = (), reasons: Iterable[Reason] = ()
-    ) -> dict[str, Any]:
+    ) -> VerdictFacts:
         """Return the verdict as data: the same for the same loads and back-cast, wherever it is asked for.
 
         Raises CannotDecide.

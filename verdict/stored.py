@@ -5,7 +5,9 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from typing_extensions import TypedDict
 
 from releases.interval import Interval
 from replay.runs.initial_window import in_json
@@ -13,8 +15,9 @@ from storage.staging import put_file_in_place
 from verdict.closing import Closing
 from verdict.effects import BY_ID, Effects
 from verdict.headline import headline, sentences
-from verdict.judgement import Answer
-from verdict.ledger import Entry, Level, clauses
+from verdict.judgement import Answer, Kind, Level
+from verdict.ledger import Entry, clauses
+from verdict.ledger import Level as LedgerLevel
 from verdict.rule import Rule
 
 FORMAT_VERSION = 1
@@ -25,6 +28,160 @@ DIGITS = 6
 """Significant digits of a stored number: fewer than sums in another order differ by."""
 
 
+Window = int | str
+"""A window as data: its segments, or "16 paced"."""
+
+
+class IntervalFacts(TypedDict):
+    """An estimate with the ends of its interval; null if unknown or infinite."""
+
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+
+
+class EffectFacts(IntervalFacts):
+    """The effect of a window on a quantity, with its unit."""
+
+    unit: str
+
+
+class RuleGuardFacts(TypedDict):
+    """A guard of the rule."""
+
+    id: str
+    what: str
+    quantity: str
+    limit_percent: float
+    everyone: bool
+
+
+class RuleFacts(TypedDict):
+    """The rule that decides."""
+
+    version: int
+    incumbent: Window
+    candidates: list[Window]
+    time: str
+    worthwhile_percent: float
+    price_pp: float
+    zone_pp: float
+    guards: list[RuleGuardFacts]
+    looks: list[float]
+    confidence: float
+    most_again: float
+
+
+class ReasonFacts(TypedDict):
+    """A reason for less confidence."""
+
+    level: str
+    sentence: str
+
+
+class CandidateFacts(TypedDict):
+    """A candidate window beside the incumbent, with its verdict."""
+
+    window: Window
+    verdict: str
+    gain_percent: IntervalFacts
+    milliseconds: IntervalFacts
+    resent_pp: IntervalFacts
+    net_benefit_pp: IntervalFacts
+    pairs: int
+    surpassed_by: list[Window]
+    beside: dict[str, EffectFacts]
+
+
+class GuardFacts(TypedDict):
+    """A guard that was asked of a window."""
+
+    id: str
+    what: str
+    window: Window
+    limit_percent: float
+    longer_percent: IntervalFacts | None
+    holds: bool | None
+
+
+class AgainFacts(TypedDict):
+    """The incumbent held against itself."""
+
+    gain_percent: IntervalFacts
+    resent_pp: IntervalFacts
+    is_sound: bool | None
+
+
+class EntryFacts(TypedDict):
+    """The answer by another rule or input, or for a group of lines."""
+
+    id: str
+    title: str
+    window: Window | None
+    gain_percent: IntervalFacts | None
+    resent_pp: IntervalFacts | None
+    price_pp: float | None
+    answer: str
+    kind: str
+    turns: bool
+    pairs: int
+    share: float | None
+
+
+class LevelFacts(TypedDict):
+    """What the incumbent sends again over lines of a class of rates."""
+
+    id: str
+    title: str
+    share: float
+    resent_percent: IntervalFacts
+    responses_percent: IntervalFacts
+
+
+class ClosingFacts(TypedDict):
+    """What an open window needs."""
+
+    window: Window
+    loads: float | None
+    pages: float | None
+    sentence: str
+
+
+class SharedFacts(TypedDict):
+    """What a window saves on a half-loaded line."""
+
+    window: Window
+    page_percent: IntervalFacts
+    short_flows_percent: IntervalFacts
+    pairs: int
+
+
+class VerdictFacts(TypedDict):
+    """Everything that verdict.json holds."""
+
+    format_version: int
+    rule: RuleFacts
+    kind: Kind
+    window: Window
+    headline: str
+    sentences: list[str]
+    is_settled: bool
+    confidence: Level | None
+    reasons: list[ReasonFacts]
+    broken: list[str]
+    open: list[Window]
+    at_the_price: list[Window]
+    rival: Window | None
+    candidates: list[CandidateFacts]
+    guards: list[GuardFacts]
+    again: AgainFacts
+    ledger: list[EntryFacts]
+    groups: list[EntryFacts]
+    levels: list[LevelFacts]
+    closing: list[ClosingFacts]
+    half_loaded: dict[str, list[SharedFacts]]
+
+
 def verdict_of(
     answer: Answer,
     rule: Rule,
@@ -32,12 +189,15 @@ def verdict_of(
     effects: Effects | None = None,
     ledger: tuple[Entry, ...] = (),
     groups: tuple[Entry, ...] = (),
-    levels: tuple[Level, ...] = (),
+    levels: tuple[LedgerLevel, ...] = (),
     closing: tuple[Closing, ...] = (),
     shared: Mapping[str, Effects] | None = None,
-) -> dict[str, Any]:
-    """Return everything that verdict.json holds; `effects` are shown beside the verdict, each by itself at 95
-    %, and so are the effects on a half-loaded line, by arm."""
+) -> VerdictFacts:
+    """State a verdict as verdict.json holds it.
+
+    `effects` are shown beside the verdict, each by itself at 95 %, and so are the effects on a half-loaded
+    line, by arm.
+    """
     rival = answer.rival
     return {
         "format_version": FORMAT_VERSION,
@@ -48,24 +208,24 @@ def verdict_of(
         "sentences": sentences(answer, rule, groups=clauses(groups, answer)),
         "is_settled": answer.is_settled,
         "confidence": answer.confidence,
-        "reasons": [dataclasses.asdict(reason) for reason in answer.reasons],
+        "reasons": [{"level": reason.level, "sentence": reason.sentence} for reason in answer.reasons],
         "broken": list(answer.broken),
         "open": [in_json(window) for window in answer.having("open")],
         "at_the_price": [in_json(window) for window in answer.having("at the price")],
         "rival": None if rival is None else in_json(rival.window),
         "candidates": [
             {
-                "window": in_json(candidate.window),
-                "verdict": candidate.verdict,
-                "gain_percent": interval_facts(candidate.gain),
-                "milliseconds": interval_facts(candidate.milliseconds),
-                "resent_pp": interval_facts(candidate.resent),
-                "net_benefit_pp": interval_facts(candidate.net_benefit),
-                "pairs": candidate.pairs,
-                "surpassed_by": [in_json(other) for other in candidate.surpassed_by],
-                "beside": beside(effects, candidate.window, rule) if effects else {},
+                "window": in_json(judged.window),
+                "verdict": judged.verdict,
+                "gain_percent": interval_facts(judged.gain),
+                "milliseconds": interval_facts(judged.milliseconds),
+                "resent_pp": interval_facts(judged.resent),
+                "net_benefit_pp": interval_facts(judged.net_benefit),
+                "pairs": judged.pairs,
+                "surpassed_by": [in_json(other) for other in judged.surpassed_by],
+                "beside": beside(effects, judged.window, rule) if effects else {},
             }
-            for candidate in answer.judged
+            for judged in answer.judged
         ],
         "guards": [
             {
@@ -96,17 +256,20 @@ def verdict_of(
             for level in levels
         ],
         "closing": [
-            {**dataclasses.asdict(need), "window": in_json(need.window), "sentence": need.sentence}
+            {
+                "window": in_json(need.window),
+                "loads": need.loads,
+                "pages": need.pages,
+                "sentence": need.sentence,
+            }
             for need in closing
         ],
-        "half_loaded": {
-            name: shared_facts(effects_of_arm, rule) for name, effects_of_arm in (shared or {}).items()
-        },
+        "half_loaded": {name: shared_facts(measured, rule) for name, measured in (shared or {}).items()},
     }
 
 
-def shared_facts(effects: Effects, rule: Rule) -> list[dict[str, Any]]:
-    """Return what each window saves of page time and of others' short flows on a half-loaded line."""
+def shared_facts(effects: Effects, rule: Rule) -> list[SharedFacts]:
+    """State what each window saves of page time and of others' short flows on a half-loaded line."""
     tail = (1 - rule.confidence) / 2
     return [
         {
@@ -119,18 +282,18 @@ def shared_facts(effects: Effects, rule: Rule) -> list[dict[str, Any]]:
     ]
 
 
-def rule_facts(rule: Rule) -> dict[str, Any]:
-    """Return the rule as data."""
+def rule_facts(rule: Rule) -> RuleFacts:
+    """State a rule that has a price."""
     facts = dataclasses.asdict(rule)
-    return facts | {
+    windows = {
         "incumbent": in_json(rule.incumbent),
         "candidates": [in_json(candidate) for candidate in rule.candidates],
-        "looks": list(rule.looks),
     }
+    return cast("RuleFacts", facts | windows | {"looks": list(rule.looks)})
 
 
-def entry_facts(entry: Entry) -> dict[str, Any]:
-    """Return a row of the ledger as data."""
+def entry_facts(entry: Entry) -> EntryFacts:
+    """State a row of the ledger."""
     return {
         "id": entry.id,
         "title": entry.title,
@@ -146,29 +309,36 @@ def entry_facts(entry: Entry) -> dict[str, Any]:
     }
 
 
-def beside(effects: Effects, window: int, rule: Rule) -> dict[str, Any]:
-    """Return every quantity at a window, in its unit, by itself at 95 %."""
+def beside(effects: Effects, window: int, rule: Rule) -> dict[str, EffectFacts]:
+    """State every quantity at a window, in its unit, by itself at 95 %."""
     tail = (1 - rule.confidence) / 2
     return {
         name: {"unit": BY_ID[name].unit, **interval_facts(effects.saved(name, window, tail))}
-        for name, measured_window in effects.names
-        if measured_window == window
+        for name, measured_at in effects.names
+        if measured_at == window
     }
 
 
-def interval_facts(interval: Interval) -> dict[str, float | None]:
-    """Return an interval as data; what is unknown or infinite is null."""
-    return {
-        name: value if math.isfinite(value) else None for name, value in dataclasses.asdict(interval).items()
-    }
+def interval_facts(interval: Interval) -> IntervalFacts:
+    """State an interval; what is unknown or infinite is null."""
+    estimate, lower, upper = (
+        end if math.isfinite(end) else None for end in (interval.estimate, interval.lower, interval.upper)
+    )
+    return {"estimate": estimate, "lower": lower, "upper": upper}
 
 
-def encode_verdict(verdict: dict[str, Any]) -> bytes:
-    """Return the verdict as the file holds it: sorted names, rounded numbers."""
+def rival_of(verdict: VerdictFacts | None) -> CandidateFacts | None:
+    """Find the candidate that the answer speaks of; None if there is none."""
+    candidates = verdict["candidates"] if verdict else ()
+    return next((each for each in candidates if verdict and each["window"] == verdict["rival"]), None)
+
+
+def encode_verdict(verdict: VerdictFacts) -> bytes:
+    """The verdict as the file holds it: sorted names, rounded numbers."""
     return (json.dumps(round_numbers(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
-def write_verdict(folder: Path, verdict: dict[str, Any]) -> Path:
+def write_verdict(folder: Path, verdict: VerdictFacts) -> Path:
     """Write verdict.json, whole or not at all."""
     path = folder / FILE
     with put_file_in_place(path) as half:

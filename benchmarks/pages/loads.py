@@ -25,7 +25,7 @@ from benchmarks.markdown import measured, table
 from benchmarks.pages.addresses import addresses
 from benchmarks.pages.browser import launched
 from benchmarks.service.servers import free_port, process, until_it_answers
-from firstflight.recorded_pages import bundled_release, import_pages
+from firstflight.recorded_pages import import_once, import_pages
 from firstflight.settings import from_environment
 from recordings.pages.recording import SETS
 from recordings.pages.rows import page_host
@@ -104,7 +104,7 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
     settings = dataclasses.replace(from_environment(), data_dir=folder)
     for recorded_set in SETS.values():
         import_pages(settings, recorded_set)
-    release = bundled_release(settings)
+    release = import_once(settings).release
     crawl = str(release.crawl)
     build = ("report", "build", "--year", YEAR, "--crawl", crawl, "--without-replay")
     subprocess.run([*FIRSTFLIGHT, *build], env={**os.environ, **environment}, check=True)

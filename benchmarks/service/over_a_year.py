@@ -26,7 +26,7 @@ from benchmarks.service.servers import (
     until_prepared,
 )
 from benchmarks.service.year import host_of, year
-from firstflight.recorded_pages import bundled_release
+from firstflight.recorded_pages import import_once
 from firstflight.settings import from_environment
 from releases.catalogue import Release
 
@@ -170,7 +170,7 @@ def facts(*, responses: int) -> dict[str, Any]:
     settings = from_environment()
 
     def source() -> Release:
-        return bundled_release(dataclasses.replace(settings, data_dir=YEARS / "recorded"))
+        return import_once(dataclasses.replace(settings, data_dir=YEARS / "recorded")).release
 
     root = YEARS / str(responses)
     releases = year(root, source, responses=responses)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from firstflight.connect import database, database_url, embedded_folder
+from firstflight.connect import database, database_to_read, database_url, embedded_folder
 from firstflight.errors import one_line
-from firstflight.retention import RetentionError, detach, held, is_older
+from firstflight.retention import RetentionError, detach, is_older, list_held
 from firstflight.settings import Settings
 from schema.crawls import name_of
 from storage import backup, embedded, integrity
@@ -56,30 +56,39 @@ def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
     Example:
       firstflight database check
     """
-    with one_line(DatabaseError, CrawlNotFound), database(settings) as engine, engine.connect() as connection:
+    with (
+        one_line(DatabaseError, CrawlNotFound),
+        database_to_read(settings) as engine,
+        engine.connect() as connection,
+    ):
         asked = crawls(connection) if name is None else [find_crawl(connection, name)]
-        found = {str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in asked}
+        findings_by_crawl = {str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in asked}
     wrong = [
-        (crawl, finding) for crawl, findings in found.items() for finding in findings if finding.offenders
+        (crawl, finding)
+        for crawl, findings in findings_by_crawl.items()
+        for finding in findings
+        if finding.offenders
     ]
     if as_json:
         click.echo(
             json.dumps(
                 {
                     crawl: {finding.name: finding.offenders for finding in findings}
-                    for crawl, findings in found.items()
+                    for crawl, findings in findings_by_crawl.items()
                 },
                 indent=2,
             )
         )
-    for crawl, one in wrong:
-        click.echo(f"{crawl}: not so: {one.name} ({one.offenders:,} against it)", err=True)
+    for crawl, finding in wrong:
+        click.echo(f"{crawl}: not so: {finding.name} ({finding.offenders:,} against it)", err=True)
     if wrong:
         raise click.ClickException(
             f"{len(wrong)} of the checks failed: restore a copy, or find out what wrote that"
         )
     if not as_json:
-        click.echo(f"{sum(map(len, found.values()))} checks of {len(found)} crawls hold")
+        click.echo(
+            f"{sum(map(len, findings_by_crawl.values()))} checks of {len(findings_by_crawl)} crawls hold"
+        )
 
 
 @command.command("detach")
@@ -107,16 +116,16 @@ def detach_(settings: Settings, *, name: str | None, months: int | None) -> None
         raise click.UsageError("name one crawl, or say how old they must be")
     with one_line(DatabaseError, CrawlNotFound, RetentionError), database(settings) as engine:
         with engine.connect() as connection:
-            there = held(connection)
+            detachable = list_held(connection)
         if name is None and months is None:
-            for one in there:
-                click.echo(f"{one.crawl}: {one.bytes / 1e6:,.1f} MB of responses and connections")
+            for held in detachable:
+                click.echo(f"{held.crawl}: {held.bytes / 1e6:,.1f} MB of responses and connections")
             return
         today = f"{datetime.datetime.now(datetime.UTC):%Y-%m}"
         old = [
-            one.crawl
-            for one in there
-            if months is not None and is_older(one.crawl, months=months, month=today)
+            held.crawl
+            for held in detachable
+            if months is not None and is_older(held.crawl, months=months, month=today)
         ]
         for crawl in old if name is None else [name]:
             partitions = detach(engine, settings.releases, crawl)

@@ -19,7 +19,7 @@ import click
 from firstflight.errors import Stopped, one_line
 from firstflight.listening import PORT
 from firstflight.settings import Settings
-from recordings.pages.recording import BUNDLED, bundled_files, read_source
+from recordings.pages.recording import BUNDLED, files_of, read_source
 from schema.crawls import CrawlName
 from storage import embedded
 from storage.engine import DatabaseError
@@ -72,7 +72,7 @@ class Line:
         }
 
     def command(self, *arguments: str) -> list[str]:
-        """The command line of one step."""
+        """Return the command line of one step."""
         return [sys.executable, "-m", "firstflight", *arguments]
 
     @contextlib.contextmanager
@@ -153,12 +153,12 @@ class Line:
 
 
 def program() -> str:
-    """The name by which a shell finds `firstflight`: its path where it is not on PATH."""
+    """Return the name by which a shell finds `firstflight`: its path where it is not on PATH."""
     started = Path(sys.argv[0])
     if started.name != "firstflight" or not started.is_file():
         return f"{shlex.quote(sys.executable)} -m firstflight"
-    found = shutil.which("firstflight")
-    is_on_path = found is not None and Path(found).samefile(started)
+    on_path = shutil.which("firstflight")
+    is_on_path = on_path is not None and Path(on_path).samefile(started)
     return "firstflight" if is_on_path else shlex.quote(str(started.absolute()))
 
 
@@ -270,7 +270,8 @@ def command(
 
 
 def result(line: Line, report: Path, *, seconds: float) -> list[str]:
-    """What the demo made, in five lines; the last are the command that shows it and the address to open."""
+    """State what the demo made, in five lines; the last are the command that shows it and the address to
+    open."""
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     answer = facts["answer"]
     first, *_ = answer["numbers"]
@@ -319,9 +320,9 @@ def run(
                 "crawl", "run", "--crawl", str(crawl), "--browsers", str(browsers), "--local-web", str(state)
             )
     with line.part("release", "a release of each, and a check of the last"):
-        for one in crawls:
-            line.step("crawl", "seal", "--crawl", str(one))
-            line.step("release", "build", "--crawl", str(one))
+        for crawl in crawls:
+            line.step("crawl", "seal", "--crawl", str(crawl))
+            line.step("release", "build", "--crawl", str(crawl))
         line.step("release", "verify", "--crawl", str(last))
         line.step("database", "stop")
     with line.part("replay", "pages over the Linux TCP stack, window against window"):
@@ -330,13 +331,13 @@ def run(
 
 
 def months_until(day: datetime.date, count: int) -> list[str]:
-    """The month of a day and those before it, the earliest first.
+    """Return the month of a day and those before it, the earliest first.
 
     >>> months_until(datetime.date(2026, 2, 3), 3)
     ['2025-12', '2026-01', '2026-02']
     """
     number = 12 * day.year + day.month - 1
-    return [f"{one // 12}-{one % 12 + 1:02}" for one in range(number - count + 1, number + 1)]
+    return [f"{month // 12}-{month % 12 + 1:02}" for month in range(number - count + 1, number + 1)]
 
 
 def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
@@ -344,7 +345,7 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
 
     The sets of other years are imported for the page that shows them beside each other.
     """
-    month = read_source(BUNDLED, bundled_files()).month
+    month = read_source(BUNDLED, files_of(BUNDLED)).month
     with line.part("release", f"recorded pages of {month} and of other years as releases, and a check"):
         line.step("import", "pages", "--all")
         line.step("release", "verify", "--crawl", month, "--offline")

@@ -94,18 +94,18 @@ def list_(settings: Settings, *, as_json: bool) -> None:
       firstflight erratum list --json
     """
     with one_line(*EXPECTED):
-        found = list(errata(settings.releases))
+        recorded = list(errata(settings.releases))
     if as_json:
-        click.echo(json.dumps({"errata": [dataclasses.asdict(one) for one in found]}, indent=2))
+        click.echo(json.dumps({"errata": [dataclasses.asdict(erratum) for erratum in recorded]}, indent=2))
         return
-    for one in found:
-        click.echo(line_of(one))
-    if not found:
+    for erratum in recorded:
+        click.echo(line_of(erratum))
+    if not recorded:
         click.echo(f"no errata of the releases in {settings.releases}")
 
 
 def line_of(erratum: Erratum) -> str:
-    """An erratum as one line of text."""
+    """Return an erratum as one line of text."""
     about = ", ".join(f"{release.crawl} version {release.version}" for release in erratum.releases)
     columns = f", {', '.join(erratum.columns)}" if erratum.columns else ""
     since = f", since {erratum.since}" if erratum.since else ""

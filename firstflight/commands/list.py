@@ -87,7 +87,7 @@ def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:
 
 
 def facts_of(sites: Sites) -> dict[str, str | int]:
-    """The facts of a list."""
+    """Return the facts of a list."""
     return {
         "id": sites.id,
         "source": sites.source,
@@ -100,7 +100,7 @@ def facts_of(sites: Sites) -> dict[str, str | int]:
 
 
 def line(facts: dict[str, str | int]) -> str:
-    """The facts of a list as one line of text."""
+    """Return the facts of a list as one line of text."""
     skipped = f", {facts['skipped']:,} lines that are no hosts left out" if facts["skipped"] else ""
     return (
         f"{facts['id']}: {facts['entries']:,} sites, {facts['first']} to {facts['last']}, "

@@ -50,16 +50,16 @@ def list_pages(mode: str, as_json: bool) -> None:
     with one_line(recipes.RecipeError):
         played = [play(page, Mode(mode)) for page in recipes.bundled()]
     if as_json:
-        click.echo(json.dumps([facts(one) for one in played], indent=2))
+        click.echo(json.dumps([facts(page) for page in played], indent=2))
         return
     click.echo(f"{'site':<32} {'objects':>7} {'hosts':>5} {'kB':>7} {'inexact':>7}  recorded")
-    for one in played:
-        page = one.page
+    for entry in played:
+        page = entry.page
         row = (
             f"{page.site + SUFFIX:<32} {len(page.objects):>7} {len(page.hosts):>5} "
             f"{page.body_bytes / 1000:>7.0f}"
         )
-        click.echo(f"{row} {len(one.inexact):>7}  {page.source.date} {page.source.tool}")
+        click.echo(f"{row} {len(entry.inexact):>7}  {page.source.date} {page.source.tool}")
 
 
 def facts(played: Played) -> dict[str, object]:
@@ -74,13 +74,13 @@ def facts(played: Played) -> dict[str, object]:
         "moved": played.moved,
         "inexact": [
             {
-                "index": one.index,
-                "kind": one.kind,
-                "recorded_bytes": one.recorded_bytes,
-                "played_bytes": one.played_bytes,
-                "reason": one.reason,
+                "index": item.index,
+                "kind": item.kind,
+                "recorded_bytes": item.recorded_bytes,
+                "played_bytes": item.played_bytes,
+                "reason": item.reason,
             }
-            for one in played.inexact
+            for item in played.inexact
         ],
         "repairs": dict(page.repairs),
         "source": {name: getattr(page.source, name) for name in page.source.__slots__},
@@ -134,15 +134,15 @@ def serve(
         if pages is not None:
             chosen = recipes.choose(chosen, pages)
         web = LocalWeb(chosen, mode=Mode(mode), ports=Ports(http_port, https_port))
-        asyncio.run(play_until_told(web, state=state, log=log))
+        asyncio.run(play_until_signalled(web, state=state, log=log))
 
 
-async def play_until_told(web: LocalWeb, *, state: Path, log: Path | None) -> None:
+async def play_until_signalled(web: LocalWeb, *, state: Path, log: Path | None) -> None:
     """Serve until SIGINT or SIGTERM; write the log even after an error."""
-    told = asyncio.Event()
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stop.set)
     async with web, canary() as url:
         facts = {
             "mode": web.mode.value,
@@ -152,7 +152,7 @@ async def play_until_told(web: LocalWeb, *, state: Path, log: Path | None) -> No
         }
         try:
             write_whole(state, (json.dumps(facts, indent=2) + "\n").encode())
-            await told.wait()
+            await stop.wait()
         finally:
             if log is not None:
                 write_whole(log, "".join(f"{line}\n" for line in web.log.lines()).encode())

@@ -79,12 +79,12 @@ def add(settings: Settings, *, host: str, erased: bool, dry_run: bool, store: st
             new = optout.add(settings.opt_out, host, hashed=False)
             click.echo(f"{host} is {'now' if new else 'already'} left out of later plans")
             return
-        with journal(settings.data_dir, host) as found:
-            for line in _erasing(settings, found, store or settings.publish_url, dry_run=dry_run):
+        with journal(settings.data_dir, host) as unfinished:
+            for line in _erase(settings, unfinished, store or settings.publish_url, dry_run=dry_run):
                 click.echo(line)
 
 
-def _erasing(settings: Settings, found: Journal, store: str | None, *, dry_run: bool) -> Iterator[str]:
+def _erase(settings: Settings, unfinished: Journal, store: str | None, *, dry_run: bool) -> Iterator[str]:
     with database(settings) as engine, tqdm(unit=" rows", unit_scale=True, disable=None) as bar:
 
         def progress(rows: int) -> None:
@@ -98,21 +98,23 @@ def _erasing(settings: Settings, found: Journal, store: str | None, *, dry_run: 
             signer=settings.signer,
             progress=progress,
         )
-        yield from _told(settings, survey(where, found.site)) if dry_run else erase(where, found)
+        yield from (
+            _describe(settings, survey(where, unfinished.site)) if dry_run else erase(where, unfinished)
+        )
 
 
-def _told(settings: Settings, found: Survey) -> Iterator[str]:
-    """Lines that say what an erasure would do."""
-    for crawl, one in found.crawls:
+def _describe(settings: Settings, places: Survey) -> Iterator[str]:
+    """Yield lines that say what an erasure would do."""
+    for crawl, traces in places.crawls:
         yield (
-            f"{name_of(crawl)}: {one.visits} visits, and {one.named} rows of other sites that name it, "
+            f"{name_of(crawl)}: {traces.visits} visits, and {traces.named} rows of other sites that name it, "
             "in the database"
         )
-    for release in found.releases:
+    for release in places.releases:
         yield f"{release.crawl}: version {release.version} of its release"
-    for path in [*found.derived, *found.lists]:
+    for path in [*places.derived, *places.lists]:
         yield str(path.relative_to(settings.data_dir))
-    if not found.anything:
+    if not places.anything:
         yield "nothing of it is here"
 
 
@@ -127,9 +129,9 @@ def list_(settings: Settings, *, as_json: bool) -> None:
       firstflight optout list --json
     """
     with one_line(ListError):
-        there = optout.read_optout(settings.opt_out) if settings.opt_out.exists() else None
-    hosts = sorted(there.hosts) if there else []
-    erased = len(there.hashed) if there else 0
+        opted_out = optout.read_optout(settings.opt_out) if settings.opt_out.exists() else None
+    hosts = sorted(opted_out.hosts) if opted_out else []
+    erased = len(opted_out.hashed) if opted_out else 0
     if as_json:
         click.echo(json.dumps({"hosts": hosts, "erased": erased}, indent=2))
         return

@@ -105,12 +105,12 @@ def fetch(
     if (countries or per_country) and users:
         raise click.UsageError("--users weights the world: leave --country and --per-country out")
     with one_line(PopulationError, OSError):
-        found, left_out = read_countries(find_month(month, source=place, manifest=manifest))
-        codes = tuple(one.code for one in select_usable(found)) if per_country else countries
-        made = [
+        measured, left_out = read_countries(find_month(month, source=place, manifest=manifest))
+        codes = tuple(country.code for country in select_usable(measured)) if per_country else countries
+        populations = [
             store(settings.populations, new)
             for new in populations_of(
-                found,
+                measured,
                 month,
                 rho=rho,
                 codes=codes,
@@ -120,12 +120,13 @@ def fetch(
             )
         ]
     if left_out:
+        every = len(measured) + len(left_out)
         click.echo(
-            f"left out: {', '.join(left_out)} ({len(left_out)} of {len(found) + len(left_out)} countries), "
+            f"left out: {', '.join(left_out)} ({len(left_out)} of {every} countries), "
             "with a value of no network, such as a test of 0 Mbps",
             err=True,
         )
-    tell(made, as_json=as_json)
+    tell(populations, as_json=as_json)
 
 
 @command.command("list")
@@ -139,8 +140,8 @@ def list_populations(settings: Settings, *, as_json: bool) -> None:
       firstflight population list
     """
     with one_line(PopulationError, OSError):
-        there = list_stored(settings.populations)
-    tell(there, as_json=as_json)
+        populations = list_stored(settings.populations)
+    tell(populations, as_json=as_json)
 
 
 @command.command()
@@ -178,30 +179,33 @@ def tell(populations: list[StoredPopulation], *, as_json: bool) -> None:
         click.echo(line(population))
 
 
-def line(one: StoredPopulation) -> str:
-    """A population as one line of text, with its medians and how well it follows its source."""
-    medians = [one.percentiles[name]["source"][one.percentiles["percents"].index(50)] for name in NAMES]
+def line(population: StoredPopulation) -> str:
+    """Return a population as one line of text, with its medians and how well it follows its source."""
+    medians = [
+        population.percentiles[name]["source"][population.percentiles["percents"].index(50)] for name in NAMES
+    ]
     return (
-        f"{one.id}: {one.networks} networks, measured {one.measured}, median {medians[0]:g} Mbps and "
-        f"{medians[1]:g} ms, percentiles 5 to 95 within {worst(one):.1%}, SHA-256 {one.sha256[:12]}"
+        f"{population.id}: {population.networks} networks, measured {population.measured}, "
+        f"median {medians[0]:g} Mbps and {medians[1]:g} ms, percentiles 5 to 95 within "
+        f"{worst(population):.1%}, SHA-256 {population.sha256[:12]}"
     )
 
 
 NAMES = ("bandwidth_mbps", "rtt_ms")
 
 
-def worst(one: StoredPopulation) -> float:
-    """Largest relative difference between the sample's percentiles and its source's,
+def worst(population: StoredPopulation) -> float:
+    """Return the largest relative difference between the sample's percentiles and its source's,
     from the 5th to the 95th."""
-    found: float = max(
-        abs(found / wanted - 1)
+    difference: float = max(
+        abs(sampled / wanted - 1)
         for name in NAMES
-        for found, wanted, percent in zip(
-            one.percentiles[name]["sample"],
-            one.percentiles[name]["source"],
-            one.percentiles["percents"],
+        for sampled, wanted, percent in zip(
+            population.percentiles[name]["sample"],
+            population.percentiles[name]["source"],
+            population.percentiles["percents"],
             strict=True,
         )
         if 5 <= percent <= 95
     )
-    return found
+    return difference

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from tqdm import tqdm
 
 from firstflight.commands.report_versions import plain
-from firstflight.connect import database
+from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from recordings.pages.same_sites import values_of
@@ -40,12 +40,12 @@ REASON = click.option(
 
 
 def show(facts: dict[str, Any], *, as_json: bool, lines: list[str]) -> None:
-    """Facts as JSON, or the lines that say the same."""
+    """Return facts as JSON, or the lines that say the same."""
     click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
 
 
 def facts_of(release: Release) -> dict[str, Any]:
-    """The main facts of a release."""
+    """Return the main facts of a release."""
     manifest = release.manifest
     return {
         "crawl": str(manifest.crawl),
@@ -60,7 +60,7 @@ def facts_of(release: Release) -> dict[str, Any]:
 
 
 def line_of(facts: dict[str, Any]) -> str:
-    """The facts of a release as one line of text."""
+    """Return the facts of a release as one line of text."""
     return (
         f"{facts['crawl']} version {facts['version']}: {facts['rows'].get('response', 0):,} responses of "
         f"{facts['rows'].get('visit', 0):,} visits, {facts['bytes'] / 1e6:,.1f} MB, "
@@ -68,24 +68,24 @@ def line_of(facts: dict[str, Any]) -> str:
     )
 
 
-def entry(one: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str, Any]:
-    """The list's entry of one version: its facts if no file is missing, else the fault."""
-    named = {"crawl": str(one.crawl), "version": one.version, "path": str(one.path)}
-    if isinstance(one, Withdrawn):
+def entry(version: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str, Any]:
+    """Return the list's entry of one version: its facts if no file is missing, else the fault."""
+    named = {"crawl": str(version.crawl), "version": version.version, "path": str(version.path)}
+    if isinstance(version, Withdrawn):
         return {**named, "state": "withdrawn"}
-    if isinstance(one, Damaged):
-        return {**named, "state": "damaged", "said": one.problem}
-    if broken := misstated(one.path):
+    if isinstance(version, Damaged):
+        return {**named, "state": "damaged", "said": version.problem}
+    if broken := misstated(version.path):
         return {**named, "state": "damaged", "said": f"not as in SHA256SUMS: {', '.join(broken)}"}
-    return {**facts_of(one), "state": "whole", "signature": str(state(one.path, allowed_signers))}
+    return {**facts_of(version), "state": "whole", "signature": str(state(version.path, allowed_signers))}
 
 
 def line_of_entry(facts: dict[str, Any]) -> str:
-    """The list's entry as one line of text."""
+    """Return the list's entry as one line of text."""
     if facts["state"] == "whole":
         return f"{line_of(facts)}, {facts['signature']}"
-    said = f": {facts['said']}" if "said" in facts else ""
-    return f"{facts['crawl']} version {facts['version']}: {facts['state'].upper()}{said}"
+    fault = f": {facts['said']}" if "said" in facts else ""
+    return f"{facts['crawl']} version {facts['version']}: {facts['state'].upper()}{fault}"
 
 
 @click.group()
@@ -171,17 +171,19 @@ def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool,
     if (name is None) != every:
         raise click.UsageError("name a release by --crawl, or take --all")
     with one_line(*EXPECTED):
-        found = newest(settings.releases) if name is None else [find_release(settings.releases, name)]
-        with contextlib.nullcontext() if offline else database(settings) as engine:
-            verdicts = [verdict(one, engine, as_json=as_json) for one in found]
+        asked = newest(settings.releases) if name is None else [find_release(settings.releases, name)]
+        with contextlib.nullcontext() if offline else database_to_read(settings) as engine:
+            verdicts = [verdict(release, engine, as_json=as_json) for release in asked]
     if as_json:
         click.echo(json.dumps({"releases": verdicts} if every else verdicts[0], indent=2))
-    ctx.exit(0 if all(one["holds"] for one in verdicts) else 1)
+    ctx.exit(0 if all(judged["holds"] for judged in verdicts) else 1)
 
 
 def newest(folder: Path) -> list[Release | Damaged]:
-    """Every release, in its newest version that is not withdrawn."""
-    return list({one.crawl: one for one in listed(folder) if not isinstance(one, Withdrawn)}.values())
+    """Return every release, in its newest version that is not withdrawn."""
+    return list(
+        {version.crawl: version for version in listed(folder) if not isinstance(version, Withdrawn)}.values()
+    )
 
 
 def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Check]:
@@ -194,7 +196,7 @@ def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Che
 
 
 def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool) -> dict[str, Any]:
-    """The checks of one release; print each as it is made unless JSON is asked for."""
+    """Return the checks of one release; print each as it is made unless JSON is asked for."""
     checks = []
     for check in checks_of(release, engine):
         checks.append(check)
@@ -202,8 +204,8 @@ def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool)
             click.echo(line_of_check(check))
     failed = sum(not check.holds for check in checks)
     if not as_json:
-        said = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
-        click.echo(f"{release.crawl} version {release.version}: {said}")
+        outcome = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
+        click.echo(f"{release.crawl} version {release.version}: {outcome}")
     is_whole = isinstance(release, Release) and all(c.holds for c in checks if c.name == "checksums")
     return {
         "crawl": str(release.crawl),
@@ -215,7 +217,7 @@ def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool)
 
 
 def line_of_check(check: Check) -> str:
-    """A check as one line of text: verdict, name, evidence."""
+    """Return a check as one line of text: verdict, name, evidence."""
     return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.evidence}"
 
 
@@ -275,24 +277,28 @@ def changes_(
     asked = Asked(measures=(measure,) if measure else tuple(MEASURES))
     with one_line(*EXPECTED):
         first, last = (values_of(find_release(settings.releases, name), asked) for name in (before, after))
-    found = list(changes(first, last, asked))
-    lines = [line_of_change(one) for one in found if one.change is not None]
+    observed = list(changes(first, last, asked))
+    lines = [line_of_change(change) for change in observed if change.change is not None]
     none = [f"{before} and {after} have fewer than {LEAST_SITES} sites in common"]
-    show({"changes": [dataclasses.asdict(one) for one in found]}, as_json=as_json, lines=lines or none)
+    show(
+        {"changes": [dataclasses.asdict(change) for change in observed]}, as_json=as_json, lines=lines or none
+    )
 
 
-def line_of_change(one: Change) -> str:
-    """A change as one line of text."""
-    what = f"{RESPONSES[one.responses]}, {one.measure.replace('_', ' ')}{f' IW {one.iw}' if one.iw else ''}"
-    held = "" if one.end == "whole" else f" ({one.end})"
-    assert one.change is not None
-    estimate, lower, upper = dataclasses.astuple(one.change)
-    if one.measure == "share":
-        said = f"{one.before:.1%} to {one.after:.1%}, {100 * estimate:+.1f} points"
-        said += f" ({100 * lower:+.1f} to {100 * upper:+.1f})"
+def line_of_change(change: Change) -> str:
+    """Return a change as one line of text."""
+    window = f" IW {change.iw}" if change.iw else ""
+    what = f"{RESPONSES[change.responses]}, {change.measure.replace('_', ' ')}{window}"
+    held = "" if change.end == "whole" else f" ({change.end})"
+    assert change.change is not None
+    estimate, lower, upper = dataclasses.astuple(change.change)
+    if change.measure == "share":
+        values = f"{change.before:.1%} to {change.after:.1%}, {100 * estimate:+.1f} points"
+        values += f" ({100 * lower:+.1f} to {100 * upper:+.1f})"
     else:
-        said = f"{one.before:,.0f} to {one.after:,.0f} B, times {estimate:.2f} ({lower:.2f} to {upper:.2f})"
-    return f"{what}{held}: {said}, {one.sites} sites"
+        values = f"{change.before:,.0f} to {change.after:,.0f} B, times {estimate:.2f}"
+        values += f" ({lower:.2f} to {upper:.2f})"
+    return f"{what}{held}: {values}, {change.sites} sites"
 
 
 @command.command("list")
@@ -308,6 +314,6 @@ def list_(settings: Settings, *, as_json: bool) -> None:
       firstflight release list --json
     """
     with one_line(*EXPECTED):
-        found = [entry(one, settings.allowed_signers) for one in listed(settings.releases)]
-    lines = [line_of_entry(facts) for facts in found] or [f"no releases yet in {settings.releases}"]
-    show({"releases": found}, as_json=as_json, lines=lines)
+        entries = [entry(version, settings.allowed_signers) for version in listed(settings.releases)]
+    lines = [line_of_entry(facts) for facts in entries] or [f"no releases yet in {settings.releases}"]
+    show({"releases": entries}, as_json=as_json, lines=lines)

@@ -11,7 +11,7 @@ from firstflight.commands.report_extracts import draft, edition
 from firstflight.commands.report_recompute import places_of, recompute
 from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
 from firstflight.commit import code_commit
-from firstflight.connect import database
+from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
@@ -84,18 +84,20 @@ def ready(settings: Settings, *, year: int, series: str, population_id: str, as_
     Example:
       firstflight report ready --year 2026
     """
-    with one_line(DatabaseError, NotReady, PopulationError), database(settings) as engine:
+    with one_line(DatabaseError, NotReady, PopulationError), database_to_read(settings) as engine:
         with engine.connect() as connection:
-            found = year_of(connection, year, series=series)
-        newest = found.newest()
-        check_population(settings, population_id, max(found.sealed))
+            months = year_of(connection, year, series=series)
+        newest = months.newest()
+        check_population(settings, population_id, max(months.sealed))
     if as_json:
-        click.echo(json.dumps({"crawl": newest, "sealed": found.sealed, "missing": found.missing}, indent=2))
+        click.echo(
+            json.dumps({"crawl": newest, "sealed": months.sealed, "missing": months.missing}, indent=2)
+        )
         return
-    click.echo(f"{year}: {sum(found.sealed.values())} of 12 months sealed")
+    click.echo(f"{year}: {sum(months.sealed.values())} of 12 months sealed")
     for state, names in (
-        ("no crawl", found.missing),
-        ("not sealed", [month for month, sealed in found.sealed.items() if not sealed]),
+        ("no crawl", months.missing),
+        ("not sealed", [month for month, sealed in months.sealed.items() if not sealed]),
     ):
         if names:
             click.echo(f"{state}: {', '.join(names)}")
@@ -116,7 +118,7 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
 
 
 def version_or_next(_: click.Context, __: click.Parameter, value: str | None) -> int | Literal["next"] | None:
-    """The number of a version, or the word for the number after the newest."""
+    """Return the number of a version, or the word for the number after the newest."""
     if value is None or value == NEXT:
         return value
     if not (value.isascii() and value.isdecimal() and 1 <= int(value) <= MOST_VERSIONS):
@@ -217,11 +219,11 @@ def tell(published: Published, *, as_json: bool) -> None:
             f"{published.digest}): nothing new is published",
             err=True,
         )
-    found = (
+    output = (
         (version.folder / CONTENT).read_text(encoding="utf-8") if as_json else f"{version.folder / PAGE}\n"
     )
-    click.echo(found, nl=False)
+    click.echo(output, nl=False)
 
 
-for one in (versions, withdraw_, verify_, recompute, draft, edition):
-    command.add_command(one)
+for subcommand in (versions, withdraw_, verify_, recompute, draft, edition):
+    command.add_command(subcommand)

@@ -29,19 +29,19 @@ VERSION = click.option(
 
 
 def sound_version(settings: Settings, year: int, number: int | None) -> ReportVersion:
-    """A version of a year's report, by default the newest.
+    """Return a version of a year's report, by default the newest.
 
     ReportVersionError if it is withdrawn or damaged.
     """
     newest = newest_version(report_versions(settings.reports / str(year)))
-    found = find_version(settings.reports, year, number or (newest.number if newest else 1))
-    if found.withdrawal is not None:
-        raise ReportVersionError(f"the report {found} is withdrawn: {found.withdrawal.reason}")
-    if broken := faults(found.folder, settings.allowed_signers):
+    asked = find_version(settings.reports, year, number or (newest.number if newest else 1))
+    if asked.withdrawal is not None:
+        raise ReportVersionError(f"the report {asked} is withdrawn: {asked.withdrawal.reason}")
+    if broken := faults(asked.folder, settings.allowed_signers):
         raise ReportVersionError(
-            f"the report {found.folder} is damaged ({', '.join(broken)}); restore it from a copy"
+            f"the report {asked.folder} is damaged ({', '.join(broken)}); restore it from a copy"
         )
-    return found
+    return asked
 
 
 @click.command()
@@ -71,15 +71,15 @@ def draft(
       firstflight report draft --year 2026 --items shares,verdicts
     """
     with one_line(ReportError, ReportVersionError, OSError):
-        found = sound_version(settings, year, version)
-        content = json.loads((found.folder / CONTENT).read_text(encoding="utf-8"))
+        report = sound_version(settings, year, version)
+        content = json.loads((report.folder / CONTENT).read_text(encoding="utf-8"))
         if items is None:
             text = draft_xml(content, marks=marks(content))
         else:
-            wanted, there = items.split(","), {table["id"] for table in tables_of(content)}
-            if unknown := [item for item in wanted if item not in there]:
+            wanted, known = items.split(","), {table["id"] for table in tables_of(content)}
+            if unknown := [item for item in wanted if item not in known]:
                 raise ReportError(
-                    f"the report has no table {unknown[0]!r}; it has: {', '.join(sorted(there))}"
+                    f"the report has no table {unknown[0]!r}; it has: {', '.join(sorted(known))}"
                 )
             text = table_blocks(content, wanted)
         if output is None:

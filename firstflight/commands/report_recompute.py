@@ -20,7 +20,7 @@ ALL = "all"
 
 
 def places_of(settings: Settings) -> Places:
-    """Folders of what a report is made from."""
+    """Return folders of what a report is made from."""
     return Places(
         releases=settings.releases,
         replays=settings.replays,
@@ -32,7 +32,7 @@ def places_of(settings: Settings) -> Places:
 
 
 def version_number(_: click.Context, __: click.Parameter, value: str) -> int:
-    """The number of a version that is written as in links, `v1`."""
+    """Return the number of a version that is written as in links, `v1`."""
     digits = value.removeprefix("v")
     if not (digits.isascii() and digits.isdecimal() and 1 <= int(digits) <= 9999):
         raise click.BadParameter(f"{value!r} is no version: write v1, v2, ...")
@@ -62,20 +62,20 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
     with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, OSError):
         wanted = [] if item == ALL else [item]
         folder = find_version(settings.reports, year, version).folder
-        found = recompute_items(folder, wanted, places=places_of(settings))
-    for one in found:
-        tell(one, is_named=item == ALL)
-    for note in dict.fromkeys(note for one in found for note in one.notes):
+        recomputed = recompute_items(folder, wanted, places=places_of(settings))
+    for entry in recomputed:
+        tell(entry, is_named=item == ALL)
+    for note in dict.fromkeys(note for entry in recomputed for note in entry.notes):
         click.echo(f"computed {note}", err=True)
-    if any(one.differences for one in found):
+    if any(entry.differences for entry in recomputed):
         raise SystemExit(DIFFERENT)
 
 
-def tell(found: Recomputed, *, is_named: bool) -> None:
+def tell(recomputed: Recomputed, *, is_named: bool) -> None:
     """Print whether an item is equal: after its data, or in a line with its id."""
     if not is_named:
-        click.echo(found.again, nl=False)
-    for line in found.differences:
+        click.echo(recomputed.again, nl=False)
+    for line in recomputed.differences:
         click.echo(line)
-    outcome = "differs" if found.differences else "equal"
-    click.echo(f"{outcome} {found.id}" if is_named else outcome)
+    outcome = "differs" if recomputed.differences else "equal"
+    click.echo(f"{outcome} {recomputed.id}" if is_named else outcome)

@@ -56,13 +56,15 @@ def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
       firstflight report versions --year 2026
       firstflight report versions --json
     """
-    found = [entry(settings, one, found) for found in _by_year(settings, year) for one in found]
+    siblings = [
+        entry(settings, version, siblings) for siblings in _by_year(settings, year) for version in siblings
+    ]
     if as_json:
-        click.echo(json.dumps({"versions": found}, indent=2))
+        click.echo(json.dumps({"versions": siblings}, indent=2))
         return
-    for facts in found:
+    for facts in siblings:
         click.echo(line_of(facts))
-    if not found:
+    if not siblings:
         click.echo(f"no reports yet in {settings.reports}")
 
 
@@ -73,30 +75,30 @@ def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVe
     return [report_versions(settings.reports / year) for year in years]
 
 
-def entry(settings: Settings, one: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:
-    """The facts of a version, and its standing among its `siblings`."""
-    withdrawal = one.withdrawal
-    is_damaged = one.is_there and bool(misstated(one.folder))
+def entry(settings: Settings, version: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:
+    """Return the facts of a version, and its standing among its `siblings`."""
+    withdrawal = version.withdrawal
+    is_damaged = version.is_there and bool(misstated(version.folder))
     return {
-        "year": int(one.year),
-        **dataclasses.asdict(one.publication),
-        "standing": standing(withdrawal, is_newest=one == newest_version(siblings)),
+        "year": int(version.year),
+        **dataclasses.asdict(version.publication),
+        "standing": standing(withdrawal, is_newest=version == newest_version(siblings)),
         "withdrawal": dataclasses.asdict(withdrawal) if withdrawal else None,
         "is_damaged": is_damaged,
-        "signature": str(state(one.folder, settings.allowed_signers)) if one.is_there else None,
-        "path": str(one.folder) if one.is_there else None,
+        "signature": str(state(version.folder, settings.allowed_signers)) if version.is_there else None,
+        "path": str(version.folder) if version.is_there else None,
     }
 
 
 def line_of(facts: dict[str, Any]) -> str:
-    """The facts of a version as one line of text."""
-    said = [facts["standing"] + (", DAMAGED" if facts["is_damaged"] else "")]
+    """Return the facts of a version as one line of text."""
+    parts = [facts["standing"] + (", DAMAGED" if facts["is_damaged"] else "")]
     if facts["withdrawal"]:
-        said.append(f"withdrawn on {facts['withdrawal']['date']}: {facts['withdrawal']['reason']}")
+        parts.append(f"withdrawn on {facts['withdrawal']['date']}: {facts['withdrawal']['reason']}")
     if facts["reason"]:
-        said += [f"made because: {facts['reason']}", f"corrects: {facts['corrects']}"]
+        parts += [f"made because: {facts['reason']}", f"corrects: {facts['corrects']}"]
     dated = f" of {facts['date']}" if facts["date"] else ""
-    return f"{facts['year']} v{facts['version']}{dated}: {'; '.join(said)}"
+    return f"{facts['year']} v{facts['version']}{dated}: {'; '.join(parts)}"
 
 
 @click.command("withdraw")
@@ -116,8 +118,8 @@ def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> No
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     with one_line(ReportVersionError, SigningFailed, OSError):
-        found = find_version(settings.reports, year, version)
-        withdraw(found, reason=reason, date=today, signer=settings.signer)
+        report = find_version(settings.reports, year, version)
+        withdraw(report, reason=reason, date=today, signer=settings.signer)
     click.echo(f"version {version} of the report for {year} is withdrawn: {reason}")
 
 
@@ -139,10 +141,10 @@ def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool
     """
     settings: Settings = ctx.obj
     with one_line(ReportVersionError):
-        found = report_versions(settings.reports / str(year))
-        if version is not None or not found:
-            found = [find_version(settings.reports, year, version or 1)]
-    folders = ((kind, str(one), folder) for one in found for kind, folder in one.folders())
+        asked = report_versions(settings.reports / str(year))
+        if version is not None or not asked:
+            asked = [find_version(settings.reports, year, version or 1)]
+    folders = ((kind, str(report), folder) for report in asked for kind, folder in report.folders())
     items = [check() for check in of_folders(settings, folders, listed(settings.releases))]
     if as_json:
         click.echo(json.dumps({"items": [dataclasses.asdict(item) for item in items]}, indent=2))

@@ -115,7 +115,7 @@ def command(
 
 
 def address(host: str, port: int) -> str:
-    """URL of the service for the machine itself; a host that means every address is loopback.
+    """Return the URL of the service for the machine itself; a host that means every address is loopback.
 
     >>> address("0.0.0.0", 8080), address("::1", 8750)
     ('http://127.0.0.1:8080', 'http://[::1]:8750')
@@ -132,7 +132,7 @@ def check_lab(settings: Settings) -> None:
 
 
 def lab_of(settings: Settings) -> Queue | None:
-    """The queue of the lab; None where it is off."""
+    """Return the queue of the lab; None where it is off."""
     from api.lab.process import replay_in_process
     from api.lab.queue import Queue
 

@@ -39,16 +39,17 @@ def command(settings: Settings, *, crawl: str | None, year: int | None, every: b
             "FIRSTFLIGHT_SIGNING_KEY names no key: make one with ssh-keygen -t ed25519"
         )
     with one_line(ReleaseError, SigningFailed, OSError):
-        wanted = dict(everything(settings) if every else named(settings, crawl, year))
+        wanted = dict(list_everything(settings) if every else list_named(settings, crawl, year))
         for folder, what in wanted.items():
             if broken := broken_sums(folder):
                 raise SigningFailed(f"{what} is damaged ({', '.join(broken)}): nothing damaged is signed")
-            found = state(folder, signer.allowed_signers)
-            click.echo(f"{what}: {found if found.kind == 'good' else signer.sign(folder)}")
+            signature = state(folder, signer.allowed_signers)
+            click.echo(f"{what}: {signature if signature.kind == 'good' else signer.sign(folder)}")
 
 
-def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[tuple[Path, str]]:
-    """Folders of a crawl's release and replay, or of a year's report in all versions, with their names."""
+def list_named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[tuple[Path, str]]:
+    """Yield folders of a crawl's release and replay, or of a year's report in all versions, with their
+    names."""
     if crawl is not None:
         release = find_release(settings.releases, crawl)
         yield release.path, f"release {release.crawl} version {release.version}"
@@ -64,8 +65,8 @@ def named(settings: Settings, crawl: str | None, year: int | None) -> Iterator[t
                 yield folder, f"{kind} {version}"
 
 
-def everything(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Folders of everything that can be signed, with their names."""
+def list_everything(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """Yield folders of everything that can be signed, with their names."""
     for release in releases(settings.releases):
         yield release.path, f"release {release.crawl} version {release.version}"
     for kind, name, folder in stored_folders(settings):

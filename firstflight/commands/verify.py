@@ -7,10 +7,9 @@ import json
 from collections.abc import Iterator
 
 import click
-from sqlalchemy import Engine
 from tqdm import tqdm
 
-from firstflight.connect import engine as connected
+from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from firstflight.verification import Item, checks
@@ -35,35 +34,32 @@ def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
     """
     settings: Settings = ctx.obj
     with one_line(DatabaseError):
-        found = list(told(settings, offline=offline, as_json=as_json))
-    damaged = sum(one.state == "damaged" for one in found)
+        items = list(judge_all(settings, offline=offline, as_json=as_json))
+    damaged = sum(item.state == "damaged" for item in items)
     if as_json:
-        click.echo(json.dumps({"items": [dataclasses.asdict(one) for one in found]}, indent=2))
+        click.echo(json.dumps({"items": [dataclasses.asdict(item) for item in items]}, indent=2))
     else:
-        click.echo(f"{len(found)} checked, {damaged or 'none'} damaged")
+        click.echo(f"{len(items)} checked, {damaged or 'none'} damaged")
     ctx.exit(1 if damaged else 0)
 
 
-def told(settings: Settings, *, offline: bool, as_json: bool) -> Iterator[Item]:
-    """Yield each verdict as it is reached; print its line unless JSON is asked for."""
+def judge_all(settings: Settings, *, offline: bool, as_json: bool) -> Iterator[Item]:
+    """Yield each verdict as it is reached; print its line unless JSON is asked for.
+
+    That the database cannot be reached is a verdict too; the files are checked nevertheless.
+    """
+    engine, unreachable = None, []
     with contextlib.ExitStack() as stack:
-        engine, unreachable = (None, None) if offline else reached(settings)
-        if engine is not None:
-            stack.callback(engine.dispose)
-        asked = checks(settings, engine)
-        bar = stack.enter_context(tqdm(total=len(asked), unit="item", disable=None, leave=False))
-        for one in itertools.chain([unreachable] if unreachable else [], (check() for check in asked)):
-            bar.update(one is not unreachable)
+        try:
+            engine = None if offline else stack.enter_context(database_to_read(settings))
+        except DatabaseError as exc:
+            evidence = f"{' '.join(str(exc).split())}; --offline leaves it out"
+            unreachable = [Item(kind="database", name="PostgreSQL", state="damaged", said=evidence)]
+        every = checks(settings, engine)
+        bar = stack.enter_context(tqdm(total=len(every), unit="item", disable=None, leave=False))
+        for item in itertools.chain(unreachable, (check() for check in every)):
+            bar.update(item not in unreachable)
             if not as_json:
                 with bar.external_write_mode():
-                    click.echo(str(one))
-            yield one
-
-
-def reached(settings: Settings) -> tuple[Engine | None, Item | None]:
-    """The database, or a verdict that it cannot be reached; the files are checked in both cases."""
-    try:
-        return connected(settings), None
-    except DatabaseError as exc:
-        said = f"{' '.join(str(exc).split())}; --offline leaves it out"
-        return None, Item(kind="database", name="PostgreSQL", state="damaged", said=said)
+                    click.echo(str(item))
+            yield item

@@ -72,7 +72,7 @@ class Recording:
 def read_recording(folder: Path = BUNDLED) -> Recording:
     """Read a folder; RecordingError if a file is missing, or is not as docs/recorded-pages.md says."""
     try:
-        files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
+        files = files_of(folder)
         source = read_source(folder, files)
         pages = list(read_pages(folder))
     except (OSError, pa.ArrowException, ValueError, TypeError, KeyError) as exc:
@@ -91,7 +91,7 @@ def checksum_of(files: dict[str, str]) -> str:
 def read_source(folder: Path, files: dict[str, str]) -> Source:
     """Return the source of a folder's pages: its source.json, or for a copy of the bundled tables theirs."""
     place = folder / SOURCE
-    if not place.exists() and files == bundled_files():
+    if not place.exists() and files == files_of(BUNDLED):
         place = BUNDLED / SOURCE
     if not place.exists():
         raise RecordingError(
@@ -106,9 +106,9 @@ def read_source(folder: Path, files: dict[str, str]) -> Source:
     return source
 
 
-def bundled_files() -> dict[str, str]:
-    """Return the SHA-256 of the bundled tables, by file name."""
-    return {name: hashlib.sha256((BUNDLED / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
+def files_of(folder: Path) -> dict[str, str]:
+    """Compute the SHA-256 of a folder's tables, by file name."""
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
 
 
 def read_pages(folder: Path) -> Iterator[RecordedPage]:

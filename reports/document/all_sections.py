@@ -11,7 +11,7 @@ from reports.forms.brief import finding_of, steps_of_2010
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
 from reports.sections.same_sites import same_sites
-from reports.sections.servers import servers_parts
+from reports.sections.servers import ServersFacts, servers_parts
 from reports.sections.shape import Row, Section
 from reports.sections.sizes.counts import SizeCounts, Sizes
 from reports.sections.sizes.kinds import kinds_of
@@ -19,6 +19,7 @@ from reports.sections.sizes.shares import curve, size_tables, sizes_figure
 from reports.sections.sizes.since_2010 import since_2010
 from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
 from verdict.rule import RULE
+from verdict.stored import VerdictFacts
 
 Data = Mapping[str, Any]
 
@@ -32,7 +33,7 @@ MARKED = (3, RULE.incumbent)
 
 
 def sections_of(
-    inputs: ReportInputs, counted: SizeCounts, *, servers: Data | None, verdict: Data | None
+    inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: VerdictFacts | None
 ) -> Iterator[Section]:
     """Yield the sections. `servers` is what captured packets tell, `verdict` that of verdict.json."""
     query = f"firstflight report build --year {inputs.year} --crawl {inputs.release.manifest.crawl}"
@@ -55,13 +56,13 @@ def sections_of(
 
 
 def sizes_section(
-    inputs: ReportInputs, counted: SizeCounts, *, servers: Data | None, verdict: Data | None
+    inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: VerdictFacts | None
 ) -> Section:
-    """What fits: by size, by kind, against 2010, over the years, and what servers send."""
+    """State what fits: by size, by kind, against 2010, over the years, and what servers send."""
     release, sizes = inputs.release, counted.content
     mss, iw, source = sizes["mss_bytes"], RULE.incumbent, source_of(inputs)
     cdfs = read_cdfs(release.file("distribution"))
-    rival = int(str((verdict or {}).get("rival") or 16).split()[0])
+    rival = int(str((verdict and verdict["rival"]) or 16).split()[0])
     marked = sorted({*MARKED, rival if rival > iw else 16})
     stated = {name: band for name, band in counted.bands.items() if name in stated_measures(cdfs)}
     kinds = [*kinds_of(release, iw=iw, mss=mss, source=source)]
@@ -88,18 +89,18 @@ def sizes_section(
 
 
 def incomplete(sizes: Sizes) -> str:
-    """A sentence on responses that are counted apart; empty if there are none."""
-    found = sizes["incomplete_responses"]
-    if not found["count"]:
+    """Return a sentence on responses that are counted apart; empty if there are none."""
+    unfinished = sizes["incomplete_responses"]
+    if not unfinished["count"]:
         return ""
     return (
-        f" {grouped(found['count'])} responses ({quantity(found['percent'], '%', 2)}) broke off or had not "
-        "ended when recording stopped; they are counted apart."
+        f" {grouped(unfinished['count'])} responses ({quantity(unfinished['percent'], '%', 2)}) broke off or "
+        "had not ended when recording stopped; they are counted apart."
     )
 
 
 def fuller(inputs: ReportInputs, sizes: Sizes, sections: Sequence[Section]) -> str:
-    """What a fuller release or replay would add, in one sentence; empty if nothing is missing."""
+    """State what a fuller release or replay would add, in one sentence; empty if nothing is missing."""
     is_replayed = inputs.replay is not None
     shown = {figure.id for section in sections for figure in section.figures}
     stated = {measure["id"] for measure in sizes["measures"] if measure["is_stated"]}
@@ -119,20 +120,20 @@ def fuller(inputs: ReportInputs, sizes: Sizes, sections: Sequence[Section]) -> s
 
 
 def source_of(inputs: ReportInputs) -> str:
-    """Release, recorder and licence, as figures name them."""
+    """Return release, recorder and licence, as figures name them."""
     release = inputs.release
-    told = (release.recording or {}).get("source")
-    recorder = f"; pages recorded by others: {apart(re.split('[,;] ', str(told))[0])}" if told else ""
+    origin = (release.recording or {}).get("source")
+    recorder = f"; pages recorded by others: {apart(re.split('[,;] ', str(origin))[0])}" if origin else ""
     return f"firstflight, {release.manifest.crawl.month}{recorder}. {release.manifest.licence}."
 
 
 def stated_measures(cdfs: Mapping[str, Cdf]) -> list[str]:
-    """Measures of the first figure of which most sizes are known."""
+    """Return measures of the first figure of which most sizes are known."""
     return [measure for measure in DRAWN if cdfs[measure].is_stated]
 
 
 def curves_of(cdfs: Mapping[str, Cdf], sizes: Sizes) -> list[Row]:
-    """Points of the curves of the first figure, exact at every window."""
+    """Return points of the curves of the first figure, exact at every window."""
     thresholds = [iw * sizes["mss_bytes"] for iw in sizes["windows"]]
     return [
         point

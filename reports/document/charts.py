@@ -126,10 +126,10 @@ def draw_figure(figure: Data, *, note: str | None = None) -> alt.TopLevelMixin |
         top = [*lines_of(note, TEXT, inner, color=STANDS_OUT), *top]
     above, below = panel.above + height_of(top) + 8, panel.below + height_of(bottom) + 4
     words = [
-        *stacked(top, x=MARGIN - panel.left, y=-above),
-        *stacked(bottom, x=MARGIN - panel.left, y=panel.height + panel.below),
+        *stack_lines(top, x=MARGIN - panel.left, y=-above),
+        *stack_lines(bottom, x=MARGIN - panel.left, y=panel.height + panel.below),
     ]
-    return finished(
+    return combine_layers(
         [*panel.layers, *words],
         width=panel.width,
         height=panel.height,
@@ -143,7 +143,7 @@ def draw_figure(figure: Data, *, note: str | None = None) -> alt.TopLevelMixin |
     )
 
 
-def finished(
+def combine_layers(
     layers: Sequence[alt.Chart],
     *,
     width: float,
@@ -165,7 +165,7 @@ def finished(
         gridColor=LIGHT.faint,
     )
     # Given at once: each call of `properties` and `configure` would copy all layers.
-    made: alt.TopLevelMixin = alt.layer(
+    chart: alt.TopLevelMixin = alt.layer(
         *layers,
         width=width,
         height=height,
@@ -174,17 +174,17 @@ def finished(
         padding=padding,
         config=alt.Config(font=FONT, locale=LOCALE, view=alt.ViewConfig(stroke=None), axis=axis),
     )
-    return made
+    return chart
 
 
 def of_rows(rows: Sequence[Data]) -> alt.Chart:
-    """A chart of rows that it carries itself."""
-    made: alt.Chart = alt.Chart(alt.InlineData(values=list(rows)))
-    return made
+    """Return a chart of rows that it carries itself."""
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=list(rows)))
+    return chart
 
 
 def text_at(text: str, x: float, y: float, letters: float, **style: Any) -> alt.Chart:  # noqa: ANN401
-    """A text at a place of the plot, in pixels."""
+    """Return a text at a place of the plot, in pixels."""
     look: dict[str, Any] = {"align": "left", "baseline": "middle", "color": LIGHT.ink, "fontSize": letters}
     drawn: alt.Chart = of_rows([{"text": text}]).mark_text(**(look | style))
     return drawn.encode(x=alt.XValue(x), y=alt.YValue(y), text="text:N")
@@ -195,7 +195,7 @@ Line = tuple[str, float, dict[str, Any]]
 
 
 def lines_of(text: str, letters: float, width: float, **style: Any) -> Iterator[Line]:  # noqa: ANN401
-    """The lines of a text in a column."""
+    """Return the lines of a text in a column."""
     most = int(width / letters / (BOLD if style.get("fontWeight") == "bold" else LETTER))
     return ((line, letters, style) for line in textwrap.wrap(text.replace("IW ", "IW\u00a0"), most))
 
@@ -204,11 +204,11 @@ LEADING = 1.28
 
 
 def height_of(lines: Iterable[Line]) -> float:
-    """Height of lines below each other."""
+    """Return the height of lines below each other."""
     return sum(LEADING * letters for _, letters, _ in lines)
 
 
-def stacked(lines: Iterable[Line], *, x: float, y: float) -> Iterator[alt.Chart]:
+def stack_lines(lines: Iterable[Line], *, x: float, y: float) -> Iterator[alt.Chart]:
     """Draw lines of text below each other."""
     for text, letters, style in lines:
         yield text_at(text, x, y + LEADING * letters / 2, letters, **style)
@@ -216,13 +216,13 @@ def stacked(lines: Iterable[Line], *, x: float, y: float) -> Iterator[alt.Chart]
 
 
 def known_rows(figure: Data) -> list[dict[str, Any]]:
-    """The rows whose measured value is known, flat: an interval's ends stand beside its estimate."""
+    """Return the rows whose measured value is known, flat: an interval's ends stand beside its estimate."""
     measured = figure["x"] if figure["drawing"] == "dots" else figure["y"]
     return [flat(row, measured) for row in figure["rows"] if flat(row, measured)[measured] is not None]
 
 
 def flat(row: Data, measured: str) -> dict[str, Any]:
-    """A row whose measured value is its estimate, with its ends beside it."""
+    """Return a row whose measured value is its estimate, with its ends beside it."""
     value = row.get(measured)
     if not isinstance(value, Mapping):
         return {**row, measured: value}
@@ -231,22 +231,23 @@ def flat(row: Data, measured: str) -> dict[str, Any]:
 
 
 def titled(column: Data) -> str:
-    """A column's title with its unit."""
+    """Return a column's title with its unit."""
     return f"{column['title']}, {column['unit']}" if column["unit"] else str(column["title"])
 
 
 def column_of(figure: Data, name: str) -> Data:
-    """A figure's column by its id."""
+    """Return a figure's column by its id."""
     return next(column for column in figure["columns"] if column["id"] == name)
 
 
 def _names_of(figure: Data, rows: Rows) -> list[str]:
-    """The series in their order; an empty name if there are none."""
+    """Return the series in their order; an empty name if there are none."""
     return list(dict.fromkeys(row[figure["series"]] for row in rows)) if figure["series"] else [""]
 
 
 def _dots(figure: Data, rows: Rows) -> Panel:
-    """Estimates with their intervals, a category below the other; names stand beside their rows, or above."""
+    """Build estimates with their intervals, a category below the other; names stand beside their rows, or
+    above."""
     rows = [{**row, "at": at} for at, row in enumerate(rows)]
     series = _names_of(figure, rows) if figure["series"] else []
     if set(series) <= {*SENT}:
@@ -281,7 +282,7 @@ def _dots(figure: Data, rows: Rows) -> Panel:
     for name, some in each.items():
         if is_above:
             wrapped = [*lines_of(name, TEXT, WIDTH - 2 * MARGIN)]
-            words += stacked(wrapped, x=0, y=top)
+            words += stack_lines(wrapped, x=0, y=top)
             top += height_of(wrapped)
         # Series without intervals stand on one line, others below each other.
         parts = [[row] for row in some] if any("lower" in row for row in some) else [some]
@@ -312,30 +313,30 @@ def _dots(figure: Data, rows: Rows) -> Panel:
 
 
 def _value(row: Data, figure: Data) -> str:
-    """The estimate as it stands beside its mark."""
+    """Return the estimate as it stands beside its mark."""
     column = column_of(figure, figure["x"])
     unit = column["unit"] if column["unit"] == "%" else ""
     return quantity(row[figure["x"]], unit) if unit else significant(row[figure["x"]])
 
 
 def _label(column: Data) -> str:
-    """Vega expression for the labels of a linear axis."""
+    """Return the Vega expression for the labels of a linear axis."""
     return "format(datum.value, ',~r') + '\u202f%'" if column["unit"] == "%" else "format(datum.value, ',~r')"
 
 
 def _ends(figure: Data, rows: Rows) -> tuple[float, float]:
-    """Ends of the axis of estimates, with some room beside the outermost marks."""
+    """Return ends of the axis of estimates, with some room beside the outermost marks."""
     if figure["domain"]:
         return figure["domain"][0], figure["domain"][1]
-    told = [
+    values = [
         row[name] for row in rows for name in (figure["x"], "lower", "upper") if row.get(name) is not None
     ]
-    told += [line["value"] for line in figure["lines"]]
-    return span(told, is_log=figure["is_logarithmic"])
+    values += [line["value"] for line in figure["lines"]]
+    return span(values, is_log=figure["is_logarithmic"])
 
 
 def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float]:
-    """The least and the largest of some values with room beside them.
+    """Return the least and the largest of some values with room beside them.
 
     >>> span([0, 100]), span([1, 100], is_log=True)
     ((-4.0, 104.0), (0.8, 125.0))
@@ -350,7 +351,7 @@ def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float
 def _estimate(
     row: dict[str, Any], name: str, x: dict[str, Any], look: tuple[str, str, bool]
 ) -> list[alt.Chart]:
-    """A point and its interval."""
+    """Return a point and its interval."""
     colour, shape, is_filled = look
     y = alt.YValue(row["y"])
     point = of_rows([row]).mark_point(
@@ -364,7 +365,7 @@ def _estimate(
 
 
 def _key(looks: Mapping[str, tuple[str, str, bool]], *, y: float, x: float) -> Iterator[alt.Chart]:
-    """The shape of each series beside its name, on one line."""
+    """Yield the shape of each series beside its name, on one line."""
     for name, (colour, shape, is_filled) in looks.items():
         point = of_rows([{"name": name}]).mark_point(
             shape=shape, filled=is_filled, color=colour, size=62, strokeWidth=2.2, opacity=1
@@ -375,7 +376,7 @@ def _key(looks: Mapping[str, tuple[str, str, bool]], *, y: float, x: float) -> I
 
 
 def _curves(figure: Data, rows: Rows) -> Panel:
-    """A curve for each series over a quantity, named beside it, with the figure's lines upright."""
+    """Build a curve for each series over a quantity, named beside it, with the figure's lines upright."""
     left = 58
     width = WIDTH - left - 2 * MARGIN
     is_log = figure["is_logarithmic"]
@@ -418,7 +419,7 @@ def _curves(figure: Data, rows: Rows) -> Panel:
             (width * _part(row[figure["x"]], low, high, is_log=is_log), HEIGHT * (1 - row[figure["y"]] / top))
             for row in points
         ]
-        segments += [(one, other, 2.0) for one, other in itertools.pairwise(places)]
+        segments += [(start, end, 2.0) for start, end in itertools.pairwise(places)]
         spots = [_at_height(places, HEIGHT * part) for part in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)]
         names.append(Name(name, spots, {"color": colour, "fontWeight": "bold"}))
     marked = [*uprights(figure["lines"], domain=(low, high), is_log=is_log, width=width, height=HEIGHT)]
@@ -428,25 +429,25 @@ def _curves(figure: Data, rows: Rows) -> Panel:
             for line in figure["lines"]
             for at in [width * _part(line["value"], low, high, is_log=is_log)]
         ]
-        layers += named(names, segments, width=width, height=HEIGHT, letters=TEXT)
+        layers += draw_names(names, segments, width=width, height=HEIGHT, letters=TEXT)
     above = UPRIGHT_ROOM if marked else 6
     return Panel(layers=[*marked, *layers], width=width, height=HEIGHT, left=left + MARGIN, above=above)
 
 
 def _at_height(places: Sequence[Place], y: float) -> Place:
-    """The place of a growing curve at a height."""
+    """Return the place of a growing curve at a height."""
     xs, ys = zip(*places, strict=True)
-    return float(np.interp(-y, [-one for one in ys], xs)), y
+    return float(np.interp(-y, [-height for height in ys], xs)), y
 
 
 def _part(value: float, low: float, high: float, *, is_log: bool) -> float:
-    """Place of a value along an axis, from 0 to 1."""
+    """Return the place of a value along an axis, from 0 to 1."""
     scaled = math.log10 if is_log else float
     return min(1.0, max(0.0, (scaled(value) - scaled(low)) / (scaled(high) - scaled(low))))
 
 
 def _decades(low: float, high: float) -> list[int]:
-    """Powers of ten along an axis, every other one where there are many."""
+    """Return powers of ten along an axis, every other one where there are many."""
     every = [10**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
     return every if len(every) < 7 else every[::2]
 
@@ -460,29 +461,29 @@ def uprights(
     height: float,
     parts: Sequence[tuple[float, float]] = (),
 ) -> Iterator[alt.Chart]:
-    """Upright lines with their names above the plot, where no name covers another; a window after the first
-    is named by its number alone, as "IW 3  6  10".
+    """Yield upright lines with their names above the plot, where no name covers another; a window after the
+    first is named by its number alone, as "IW 3 6 10".
 
     Lines are whole, or drawn over `parts` of the height alone.
     """
     ordered = sorted(lines, key=lambda line: float(line["value"]))
-    places = [width * _part(one["value"], *domain, is_log=is_log) for one in ordered]
+    places = [width * _part(line["value"], *domain, is_log=is_log) for line in ordered]
     for x, (top, bottom) in itertools.product(places, parts or [(-4, height)]):
         rule = of_rows([{}]).mark_rule(color=LIGHT.ink, strokeWidth=1, strokeDash=[4, 3])
         yield rule.encode(x=alt.XValue(x), y=alt.YValue(top), y2=alt.Y2Value(bottom))
-    labelled = [(x, str(one["label"])) for x, one in zip(places, ordered, strict=True) if one["label"]]
+    labelled = [(x, str(line["label"])) for x, line in zip(places, ordered, strict=True) if line["label"]]
     texts = [name for _, name in labelled]
     texts = [*texts[:1], *(name.removeprefix("IW ") for name in texts[1:])]
     widths = [LETTER * TEXT * len(name) + 8 for name in texts]
-    middles = spread([x for x, _ in labelled], widths, within=width)
+    middles = spread_labels([x for x, _ in labelled], widths, within=width)
     for (x, _), text, middle in zip(labelled, texts, middles, strict=True):
         leader = of_rows([{}]).mark_rule(color=LIGHT.ink, strokeWidth=1)
         yield leader.encode(x=alt.XValue(middle), y=alt.YValue(-10), x2=alt.X2Value(x), y2=alt.Y2Value(-4))
         yield text_at(text, middle, -18, TEXT, align="center")
 
 
-def spread(places: Sequence[float], widths: Sequence[float], *, within: float) -> list[float]:
-    """Middles of labels of these widths near their places, in the same order: none covers another,
+def spread_labels(places: Sequence[float], widths: Sequence[float], *, within: float) -> list[float]:
+    """Return middles of labels of these widths near their places, in the same order: none covers another,
     and all lie within 0 and `within`.
 
     Labels that would cover each other stand side by side around the mean of their places.
@@ -509,12 +510,12 @@ def spread(places: Sequence[float], widths: Sequence[float], *, within: float) -
 
 
 def _left(group: tuple[float, int, float], within: float) -> float:
-    """Left end of a group of labels."""
+    """Return the left end of a group of labels."""
     total, count, width = group
     return max(0.0, min(total / count, within - width))
 
 
-def named(
+def draw_names(
     names: Sequence[Name],
     lines: Sequence[tuple[Place, Place, float]],
     *,
@@ -546,15 +547,15 @@ def named(
             beyond = max(0, -left) + max(0, left + wide - width) + max(0, box[3] - height) + max(0, -box[1])
             costs.append((overlap(box, everything) + (10 * beyond + late) * letters, box, across))
         chosen[at] = min(costs)
-    for at, one in enumerate(names):
+    for at, own_name in enumerate(names):
         _, (left, top, right, bottom), side = chosen[at]
         x, align = {1: (left, "left"), -1: (right, "right")}.get(side, ((left + right) / 2, "center"))
-        style = {"fontSize": letters, **one.style, "align": align}
-        yield text_at(one.text, x, (top + bottom) / 2, letters, **style)
+        style = {"fontSize": letters, **own_name.style, "align": align}
+        yield text_at(own_name.text, x, (top + bottom) / 2, letters, **style)
 
 
 def _boxes(line: tuple[Place, Place, float]) -> Iterator[Box]:
-    """Small boxes along a line of some thickness."""
+    """Yield small boxes along a line of some thickness."""
     (left, top), (right, bottom), thick = line
     parts = max(1, round((abs(right - left) + abs(bottom - top)) / 8))
     for part in range(parts + 1):
@@ -563,7 +564,7 @@ def _boxes(line: tuple[Place, Place, float]) -> Iterator[Box]:
 
 
 def overlap(box: Box, others: Any) -> float:  # noqa: ANN401  # an array of boxes
-    """Area that a box shares with others.
+    """Return the area that a box shares with others.
 
     >>> overlap((0, 0, 2, 2), np.array([(1, 1, 3, 3)])), overlap((0, 0, 1, 1), np.array([(2, 0, 3, 1)]))
     (1.0, 0.0)

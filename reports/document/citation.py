@@ -25,7 +25,7 @@ class CitationFacts(TypedDict):
 def citation(
     release: Release, *, year: int, version: int, date: str | None, marks: str, is_illustrative: bool
 ) -> CitationFacts:
-    """The citation's parts, its line and its BibTeX entry,
+    """Return the citation's parts, its line and its BibTeX entry,
     which of an illustrative report is a comment that says why not.
 
     `version` and `date` are the report's; `marks` are words that every number is marked by.
@@ -63,11 +63,11 @@ def citation(
 
 
 def recorder_of(release: Release) -> str:
-    """Who recorded a release's pages; empty if we did, or nobody is named.
+    """State who recorded a release's pages; empty if we did, or nobody is named.
 
     A release that was made before releases named them is of a set that comes with the code, which does.
     """
     manifest = release.manifest
     if manifest.recorded_by or manifest.list_id not in SETS:
-        return "; ".join(one.inverted for one in manifest.recorded_by)
+        return "; ".join(author.inverted for author in manifest.recorded_by)
     return read_source(SETS[manifest.list_id], {}).recorder

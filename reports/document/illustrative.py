@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
+
+from typing_extensions import TypedDict
 
 from releases.catalogue import Release
 from releases.formatting import apart, grouped, quantity
@@ -14,7 +16,7 @@ FRESH_MONTHS = 24
 
 
 def illustrative_because(inputs: ReportInputs) -> list[str]:
-    """Every reason; empty if the report is evidence."""
+    """Return every reason; empty if the report is evidence."""
     crawl = inputs.release.manifest.crawl
     because = []
     if crawl.kind != "web" and not is_recorded(crawl.kind):
@@ -26,40 +28,61 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     return because
 
 
-def recorded_section(release: Release) -> dict[str, Any] | None:
-    """Whence recorded pages are, what was inferred of them, and what they cannot tell.
+class InferredFacts(TypedDict):
+    """What was inferred of the requests, and by which rules."""
+
+    share: float | None
+    requests: dict[str, int]
+    rules: dict[str, str]
+
+
+class RecordedFacts(TypedDict):
+    """Whence recorded pages are, what was inferred of them, and what they cannot tell."""
+
+    recorded: str
+    source: str
+    commit: str | None
+    pages: int
+    requests: int
+    inferred: dict[str, InferredFacts]
+    limits: list[str]
+
+
+def recorded_section(release: Release) -> RecordedFacts | None:
+    """State whence recorded pages are, what was inferred of them, and what they cannot tell.
 
     None for a crawl of ours.
     """
     stated = release.recording
-    told = ("recorded", "source", "commit", "pages", "requests", "inferred", "limits")
-    return None if stated is None else {name: stated.get(name) for name in told}
+    if stated is None:
+        return None
+    return cast("RecordedFacts", {name: stated.get(name) for name in RecordedFacts.__annotations__})
 
 
 def recorded_limits(release: Release) -> str | None:
-    """What recorded pages are, in a sentence for the first screen, by what the release says of itself.
+    """State what recorded pages are, in a sentence for the first screen, by what the release says of itself.
 
     None for a crawl of ours.
     """
-    told = release.recording
-    return None if told is None else limits_sentence(told, vantage=release.manifest.crawl.vantage)
+    recording = release.recording
+    return None if recording is None else limits_sentence(recording, vantage=release.manifest.crawl.vantage)
 
 
-def limits_sentence(told: Mapping[str, Any], *, vantage: str) -> str:
-    """Number, source and day of the pages, who loaded them and whence, and what was rebuilt."""
-    source, day = re.split("[,;] ", told["source"])[0], told["recorded"].partition(",")[0]
+def limits_sentence(recording: Mapping[str, Any], *, vantage: str) -> str:
+    """Return the number, source and day of the pages, who loaded them and whence, and what was rebuilt."""
+    source, day = re.split("[,;] ", recording["source"])[0], recording["recorded"].partition(",")[0]
     when = f"from {day}" if " to " in day else f"on one day, {day},"
     whence = "through a VPN" if "vpn" in vantage.split("-") else f"from the vantage {vantage}"
-    share = told["inferred"]["connections"]["share"]
+    share = recording["inferred"]["connections"]["share"]
     rebuilt = f"; connections are rebuilt for {quantity(100 * share, '%')} of the requests" if share else ""
     return (
-        f"Recorded pages, not the live web: {grouped(told['pages'])} from {apart(source)}, loaded {when} by "
-        f"somebody else\u2019s browser {whence}{rebuilt}."
+        f"Recorded pages, not the live web: {grouped(recording['pages'])} from {apart(source)}, loaded "
+        f"{when} by somebody else\u2019s browser {whence}{rebuilt}."
     )
 
 
 def marks(content: Mapping[str, Any]) -> str:
-    """Words that mark every number and figure of a report: recorded, illustrative, both or none."""
+    """Return words that mark every number and figure of a report: recorded, illustrative, both or none."""
     words = {
         "recorded pages": content["recorded_pages"] is not None,
         "illustrative": content["is_illustrative"],
@@ -68,7 +91,7 @@ def marks(content: Mapping[str, Any]) -> str:
 
 
 def is_stale(measured: str, month: str) -> bool:
-    """Whether a population is too old for a crawl's month.
+    """Return whether a population is too old for a crawl's month.
 
     >>> is_stale("2024-11", "2026-11"), is_stale("2024-10", "2026-11")
     (False, True)
@@ -77,7 +100,7 @@ def is_stale(measured: str, month: str) -> bool:
 
 
 def age_in_months(measured: str, month: str) -> int:
-    """Months from a measurement, dated by a month or a year (then its January), to `month`.
+    """Return months from a measurement, dated by a month or a year (then its January), to `month`.
 
     >>> age_in_months("2024-11", "2026-11"), age_in_months("2010", "2026-11")
     (24, 202)

@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from releases.formatting import grouped, stated
 from schema.glossary import GLOSSARY
-
-Data = Mapping[str, Any]
+from verdict.stored import RuleFacts
 
 TERMS = (
     "segment",
@@ -47,9 +45,9 @@ LIMITS: tuple[str, ...] = (
 """Limits of every edition."""
 
 
-def method_of(mss_bytes: int, rule: Data | None) -> list[str]:
-    """The method in a few paragraphs; without a replay, that of sizes alone."""
-    told = [
+def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
+    """Return the method in a few paragraphs; without a replay, that of sizes alone."""
+    paragraphs = [
         "Sizes. A browser loads the home page of each site once, and its log, or somebody else\u2019s "
         "recording, gives the size of every response inside TLS: headers, framing and encoded body. A "
         "response fits into a window if it has at most as many bytes as its segments of "
@@ -57,13 +55,13 @@ def method_of(mss_bytes: int, rule: Data | None) -> list[str]:
         "over sites.",
     ]
     if rule is None:
-        return told
+        return paragraphs
     guards = " and ".join(
         f"{guard['what']}, not more than {stated(guard['limit_percent'], '%')} longer"
         for guard in rule["guards"]
     )
     return [
-        *told,
+        *paragraphs,
         "Replay. Each page becomes a recipe: its servers, connections and objects with their sizes, and "
         "which object asked for which. Recipes are loaded in a laboratory: the real Linux TCP stack in "
         "virtual machines, with one bottleneck of a stated rate, round trip and queue. Networks are drawn "
@@ -86,14 +84,14 @@ def method_of(mss_bytes: int, rule: Data | None) -> list[str]:
 
 
 def glossary_of(*parts: Any) -> dict[str, str]:  # noqa: ANN401  # parts of a report have any shape
-    """The terms that parts of a report use, with their meanings."""
+    """Return the terms that parts of a report use, with their meanings."""
     text = json.dumps(parts, ensure_ascii=False)
     every = {**{term: GLOSSARY[term] for term in TERMS}, **OWN_TERMS}
     return {term: meaning for term, meaning in every.items() if pattern_of(term).search(text)}
 
 
 def pattern_of(term: str) -> re.Pattern[str]:
-    """What a term looks like in a text.
+    """State what a term looks like in a text.
 
     >>> pattern_of("initial window (IW)").search("two initial windows")[0], pattern_of("pp").search("happy")
     ('initial windows', None)

@@ -19,12 +19,12 @@ from reports.document.charts import (
     Box,
     Name,
     Place,
-    finished,
+    combine_layers,
+    draw_names,
     height_of,
     lines_of,
-    named,
     of_rows,
-    stacked,
+    stack_lines,
     text_at,
 )
 from reports.forms.brief import RATES, Brief, steps_of_2010
@@ -81,7 +81,7 @@ class Plot:
         return self.width < 400
 
     def place(self, gain: float, cost: float) -> Place:
-        """Pixels from the top left of the plot.
+        """Return pixels from the top left of the plot.
 
         >>> Plot(140, 100).place(7, 0.75), Plot(140, 100).place(20, -1)
         ((70.0, 50.0), (140.0, 100.0))
@@ -102,25 +102,25 @@ def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
     top = [
         line for text, letters, weight in titles for line in lines_of(text, letters, inner, fontWeight=weight)
     ]
-    left_out = [one["window"] for one in _measured(content) if not _saves(one)]
-    said = (
-        f"Not drawn, for they save little or no time: {', '.join(f'IW {one}' for one in left_out)}. "
+    left_out = [entry["window"] for entry in _list_measured(content) if not _saves(entry)]
+    note = (
+        f"Not drawn, for they save little or no time: {', '.join(f'IW {window}' for window in left_out)}. "
         if left_out
         else ""
     )
-    bottom = [*lines_of(said + brief.source, SMALL * size, inner)]
+    bottom = [*lines_of(note + brief.source, SMALL * size, inner)]
     above, below = 4 * size + height_of(top), 3.9 * size + height_of(bottom)
     plot = Plot(sheet.width - 5 * size, round(sheet.height - above - below))
     above = sheet.height - plot.height - below
     marks = text_at(brief.marks, plot.width, -1.1 * size, size, align="right", color=STANDS_OUT)
-    return finished(
+    return combine_layers(
         [
             *_region(_rule(content), plot, size),
             *_marks(content, plot, size),
             *_key(plot, size),
             marks,
-            *stacked(top, x=-3 * size, y=size - above),
-            *stacked(bottom, x=-3 * size, y=plot.height + 3.9 * size),
+            *stack_lines(top, x=-3 * size, y=size - above),
+            *stack_lines(bottom, x=-3 * size, y=plot.height + 3.9 * size),
         ],
         width=plot.width,
         height=plot.height,
@@ -131,7 +131,7 @@ def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
 
 
 def _axes(step: int = 2) -> dict[str, Any]:
-    """Both axes."""
+    """Return both axes."""
     percent, points = f"datum.value + '{NARROW}%'", f"datum.value + '{NARROW}pp'"
     return {
         "x": alt.X(
@@ -154,23 +154,23 @@ def _axes(step: int = 2) -> dict[str, Any]:
 
 
 def _rule(content: Data) -> tuple[float, float]:
-    """The price in percentage points for 1 %, and the least that is worthwhile in per cent."""
+    """Return the price in percentage points for 1 %, and the least that is worthwhile in per cent."""
     rule = (content["verdict"] or {"rule": rule_facts(RULE)})["rule"]
     return rule["price_pp"], rule["worthwhile_percent"]
 
 
 def _ray(price: float) -> list[dict[str, float]]:
-    """Points along the price, more of them near 0, where the root of the cost is steep."""
+    """Return points along the price, more of them near 0, where the root of the cost is steep."""
     return [
         {"gain": MOST_GAIN * (at / 50) ** 2, "cost": price * MOST_GAIN * (at / 50) ** 2} for at in range(51)
     ]
 
 
 def _region(rule: tuple[float, float], plot: Plot, size: float) -> Iterator[alt.Chart]:
-    """The ray of the price, the region below it, and the names of the axes."""
+    """Yield the ray of the price, the region below it, and the names of the axes."""
     price, least = rule
     start = {"gain": least, "cost": price * least}
-    inside = [{**one, "floor": 0.0} for one in (start, *_ray(price)) if one["gain"] >= least]
+    inside = [{**point, "floor": 0.0} for point in (start, *_ray(price)) if point["gain"] >= least]
     axes = _axes(4 if plot.is_narrow else 2)
     yield of_rows(inside).mark_area(color=WORTH_IT, fillOpacity=0.14).encode(**axes, y2=alt.Y2("floor:Q"))
     yield of_rows(_ray(price)).mark_line(color=WORTH_IT, strokeWidth=1.5).encode(**axes)
@@ -184,7 +184,7 @@ def _region(rule: tuple[float, float], plot: Plot, size: float) -> Iterator[alt.
 
 
 def _key(plot: Plot, size: float) -> Iterator[alt.Chart]:
-    """What the shapes mean, at the top right of the plot."""
+    """State what the shapes mean, at the top right of the plot."""
     shapes = (("circle", True, "paced"), ("circle", False, "at once"), ("diamond", True, "group of lines"))
     x = plot.width - LETTER * size * sum(len(name) + 5 for _, _, name in shapes) + size
     for shape, is_filled, name in shapes:
@@ -200,34 +200,37 @@ def _key(plot: Plot, size: float) -> Iterator[alt.Chart]:
         x += LETTER * size * (len(name) + 5)
 
 
-def _measured(content: Data) -> Sequence[Data]:
-    """Candidates and groups of lines by rate whose gain and cost are known."""
+def _list_measured(content: Data) -> Sequence[Data]:
+    """Return candidates and groups of lines by rate whose gain and cost are known."""
     verdict = content["verdict"] or {"candidates": (), "groups": ()}
     groups = [
         group for group in verdict["groups"] if group["id"] in RATES and group["gain_percent"] is not None
     ]
     every = [*verdict["candidates"], *groups]
     return [
-        one for one in every if None not in (one["gain_percent"]["estimate"], one["resent_pp"]["estimate"])
+        entry
+        for entry in every
+        if None not in (entry["gain_percent"]["estimate"], entry["resent_pp"]["estimate"])
     ]
 
 
 def _colour(*, is_paced: bool) -> str:
-    """Colour of a window, as in the other figures."""
+    """Return the colour of a window, as in the other figures."""
     return LOOKS[0 if is_paced else 1][0]
 
 
-def _saves(one: Data) -> bool:
-    return bool(one["gain_percent"]["estimate"] > LEAST_DRAWN)
+def _saves(entry: Data) -> bool:
+    return bool(entry["gain_percent"]["estimate"] > LEAST_DRAWN)
 
 
 def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
-    """2010's arrows, today's windows with their intervals, and the groups of lines, with their names."""
+    """Yield 2010's arrows, today's windows with their intervals, and the groups of lines, with their
+    names."""
     names: list[Name] = []
     lines: list[tuple[Place, Place, float]] = []
     axes = _axes(4 if plot.is_narrow else 2)
-    ray = [plot.place(**one) for one in _ray(_rule(content)[0])]
-    lines += [(one, other, 1.5) for one, other in itertools.pairwise(ray)]
+    ray = [plot.place(**point) for point in _ray(_rule(content)[0])]
+    lines += [(start, end, 1.5) for start, end in itertools.pairwise(ray)]
     for name, gain, cost in reversed([*steps_of_2010()]):
         x, y = plot.place(gain, cost)
         lines.append((plot.place(0, 0), (x, y), 3.0))
@@ -239,11 +242,11 @@ def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
         )
         yield head.encode(**axes, angle=alt.AngleValue(turn))
         style: dict[str, Any] = {"color": STANDS_OUT, "fontWeight": "bold"}
-        told = f"2010, {name}" if plot.is_narrow else f"2010, {BASE} to {EXPERIMENT}: {name} data centre"
-        names.append(Name(told, [(x, y)], style))
-    for one in filter(_saves, _measured(content)):
-        gain, cost = one["gain_percent"], one["resent_pp"]
-        is_group, is_paced = "share" in one, str(one["window"]).endswith("paced")
+        label = f"2010, {name}" if plot.is_narrow else f"2010, {BASE} to {EXPERIMENT}: {name} data centre"
+        names.append(Name(label, [(x, y)], style))
+    for entry in filter(_saves, _list_measured(content)):
+        gain, cost = entry["gain_percent"], entry["resent_pp"]
+        is_group, is_paced = "share" in entry, str(entry["window"]).endswith("paced")
         row = {"gain": gain["estimate"], "cost": cost["estimate"]}
         if not is_group:
             for name, ends in (("gain", gain), ("cost", cost)):
@@ -265,10 +268,10 @@ def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
             opacity=1,
         )
         yield point.encode(**axes)
-        name = f"{one['title']}: {one['window']}" if is_group else f"IW {one['window']}"
+        name = f"{entry['title']}: {entry['window']}" if is_group else f"IW {entry['window']}"
         if plot.is_narrow:
-            name = one["title"].removeprefix("lines ") if is_group else name.removeprefix("IW ")
+            name = entry["title"].removeprefix("lines ") if is_group else name.removeprefix("IW ")
         style = {"color": colour, **({"fontSize": SMALL * size} if is_group else {"fontWeight": "bold"})}
         names.append(Name(name, [plot.place(row["gain"], row["cost"])], style))
     key: Box = (plot.width / 2, 0.0, plot.width, 2 * size)
-    yield from named(names, lines, width=plot.width, height=plot.height, letters=size, keep=[key])
+    yield from draw_names(names, lines, width=plot.width, height=plot.height, letters=size, keep=[key])

@@ -44,26 +44,26 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
 
 
 def networks_of(population: CsvPopulation) -> list[dict[str, Any]]:
-    """Each network's values, their cumulative shares in percent, and its part."""
+    """Return each network's values, their cumulative shares in percent, and its part."""
     whole, slow = (dict(population.weights) for population in population.populations)
     weights = np.array([whole[profile.id] for profile in population.profiles])
     values = {
         "bandwidth_mbps": np.array([profile.down_bps / 1e6 for profile in population.profiles]),
         "rtt_ms": np.array([profile.rtt_us / 1e3 for profile in population.profiles]),
     }
-    percents = {name: 100 * mid_shares(found, weights) for name, found in values.items()}
+    percents = {name: 100 * mid_shares(measured, weights) for name, measured in values.items()}
     return [
         {
-            "part": SLOW if one.id in slow else OTHERS,
+            "part": SLOW if profile.id in slow else OTHERS,
             **{name: float(values[name][at]) for name in PANELS},
             **{f"{name}_percent": round(float(percents[name][at]), 2) for name in PANELS},
         }
-        for at, one in enumerate(population.profiles)
+        for at, profile in enumerate(population.profiles)
     ]
 
 
 def logarithmic(name: str) -> dict[str, Any]:
-    """Options of an axis for a quantity."""
+    """Return options of an axis for a quantity."""
     return {
         "title": PANELS[name],
         "scale": alt.Scale(type="log", nice=False),
@@ -74,7 +74,8 @@ def logarithmic(name: str) -> dict[str, Any]:
 def against_source(
     facts: StoredPopulation, networks: list[dict[str, Any]], name: str
 ) -> alt.LayerChart | alt.FacetChart:
-    """The source's percentiles of a quantity as a line, the networks at their cumulative shares as points."""
+    """Return the source's percentiles of a quantity as a line, the networks at their cumulative shares as
+    points."""
     percentiles = zip(facts.percentiles["percents"], facts.percentiles[name]["source"], strict=True)
     source = [{"part": SOURCE, name: value, f"{name}_percent": percent} for percent, value in percentiles]
     x = alt.X(f"{name}:Q", **logarithmic(name))
@@ -86,7 +87,7 @@ def against_source(
 
 
 def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
-    """Bandwidth against round trip, a point for each network."""
+    """Return bandwidth against round trip, a point for each network."""
     drawn: alt.Chart = (
         points(networks)
         .encode(
@@ -100,11 +101,11 @@ def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
 
 
 def points(networks: list[dict[str, Any]]) -> alt.Chart:
-    """A mark for each network."""
+    """Return a mark for each network."""
     drawn: alt.Chart = alt.Chart(alt.InlineData(values=networks)).mark_point(size=14, strokeWidth=1.2)
     return drawn
 
 
 def colour() -> alt.Color:
-    """The colour of the parts, the same in all panels."""
+    """Return the colour of the parts, the same in all panels."""
     return alt.Color("part:N", scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))

@@ -26,10 +26,10 @@ HUES = ("#0066a4", "#b34f00", "#007a58", "#a8437c")
 TITLES = {"%": "percent", "ms": "milliseconds", "s": "seconds", "rounds": "round trips"}
 
 
-def figure(one: Reproduction) -> str | None:
+def figure(reproduction: Reproduction) -> str | None:
     """Draw all panels as one SVG; None if no row has a place."""
     panels: dict[str, list[Row]] = {}
-    for row in one.rows:
+    for row in reproduction.rows:
         if row.place:
             panels.setdefault(row.place.panel, []).append(row)
     if not panels:
@@ -72,7 +72,7 @@ def panel(name: str, rows: Sequence[Row]) -> alt.Chart | alt.LayerChart:
         dots: alt.Chart = base.mark_circle(size=30, opacity=0.4, color=HUES[0]).encode(x=x, y=y)
         return dots
     if len(series) == 1:
-        whose = [one for one in (PUBLISHED, OURS) if any(value["whose"] == one for value in values)]
+        whose = [origin for origin in (PUBLISHED, OURS) if any(value["whose"] == origin for value in values)]
         colours = alt.Scale(domain=whose, range=["#9aa4ad", HUES[0]][-len(whose) :])
         bars: alt.Chart = base.mark_bar().encode(
             x=x, y=y, color=alt.Color("whose:N", scale=colours), xOffset=alt.XOffset("whose:N", sort=whose)
@@ -97,7 +97,7 @@ def fits(names: Sequence[str]) -> bool:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Each value with its place and its origin, PUBLISHED or OURS."""
+    """Return each value with its place and its origin, PUBLISHED or OURS."""
     return [
         {"series": row.place.series, "x": row.place.x, "y": value, "whose": whose}
         for row in rows

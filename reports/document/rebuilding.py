@@ -14,7 +14,7 @@ from verdict.replay_file import command_of
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:
-    """Command lines that make or verify the release, repeat the back-cast,
+    """Return the command lines that make or verify the release, repeat the back-cast,
     replay the pages and build the report.
 
     `publishing_options` gives the options that the last of them needs for a certain version.
@@ -33,28 +33,29 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
 
 
 def replay_command(crawl: CrawlName, asked: Mapping[str, Any]) -> str:
-    """The command that replays a crawl's pages again, with what its file had in place of the defaults."""
+    """Return the command that replays a crawl's pages again, with what its file had in place of the
+    defaults."""
     pages = "recorded" if is_recorded(crawl.kind) else str(crawl)
     return command_of({name: value for name, value in asked.items() if name != "pages"}, pages=pages)
 
 
 def publishing_options(publication: Publication) -> str:
-    """The options of `firstflight report build` for one version of a report.
+    """Return the options of `firstflight report build` for one version of a report.
 
     >>> publishing_options(Publication(version=2, date="2027-01-15", reason="a site was withdrawn", corrects="shares"))
     " --version 2 --reason 'a site was withdrawn' --corrects shares --date 2027-01-15"
     """  # noqa: E501
-    said = {
+    options = {
         "version": publication.version if publication.version > 1 else None,
         "reason": publication.reason,
         "corrects": publication.corrects,
         "date": publication.date,
     }
-    return "".join(f" --{name} {shlex.quote(str(value))}" for name, value in said.items() if value)
+    return "".join(f" --{name} {shlex.quote(str(value))}" for name, value in options.items() if value)
 
 
 def _import_command(release: Release) -> str:
-    """The command that makes a release of recorded pages again;
+    """Return the command that makes a release of recorded pages again;
     FOLDER stands for pages that do not come with the code."""
     manifest = release.manifest
     named = manifest.list_id if manifest.list_id in SETS else "FOLDER"

@@ -20,11 +20,11 @@ from releases.formatting import (
 )
 from reports.document.illustrative import marks
 from reports.document.method import pattern_of
-from reports.document.theme import recolouring
+from reports.document.theme import pair_colours
 from reports.forms.brief import Brief
 from reports.forms.cells import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
-from reports.forms.typesetting import unbroken
+from reports.forms.typesetting import keep_unbroken
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -33,18 +33,18 @@ def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> st
     """Render the self-contained page. `figures` are our own SVG drawings by name."""
     drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # drawn by us
     template = _environment().get_template("report.html.j2")
-    return template.render(**standing(content), figures=drawn, recolouring=recolouring())
+    return template.render(**template_values(content), figures=drawn, recolouring=pair_colours())
 
 
 def render_brief(brief: Brief, *, wide: str, narrow: str) -> str:
     """Render the brief as a self-contained page. `wide` and `narrow` are our own SVG drawings."""
     figures = {"wide": Markup(wide), "narrow": Markup(narrow)}  # noqa: S704  # drawn by us
     template = _environment().get_template("brief.html.j2")
-    return template.render(brief=brief, marks=brief.marks, recolouring=recolouring(), **figures)
+    return template.render(brief=brief, marks=brief.marks, recolouring=pair_colours(), **figures)
 
 
-def standing(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with what every template takes: labels, and the words that mark every number."""
+def template_values(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content with what every template takes: labels, and the words that mark every number."""
     return {
         "recorded_pages": None,
         **content,
@@ -76,7 +76,7 @@ def _environment() -> jinja2.Environment:
         "css": css_text,
         "stated": stated,
         "typed": as_typed,
-        "linked": linked,
+        "linked": link_terms,
         "anchor": anchor,
     }
     return environment
@@ -89,29 +89,29 @@ def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
         return value
     if isinstance(value, Markup):
         return Markup(visible_text(value))  # noqa: S704  # it was Markup
-    return unbroken(visible_text(value))
+    return keep_unbroken(visible_text(value))
 
 
-def linked(text: str, glossary: Mapping[str, str]) -> Markup:
-    """A text in which each term leads to its meaning the first time."""
-    found = str(escape(visible(text)))
+def link_terms(text: str, glossary: Mapping[str, str]) -> Markup:
+    """Return a text in which each term leads to its meaning the first time."""
+    marked_up = str(escape(visible(text)))
     for term in sorted(glossary, key=len, reverse=True):
-        found = _linked(found, term)
-    return Markup(found)  # noqa: S704  # escaped above; terms and anchors are ours
+        marked_up = _link_first(marked_up, term)
+    return Markup(marked_up)  # noqa: S704  # escaped above; terms and anchors are ours
 
 
-def _linked(text: str, term: str) -> str:
-    """Escaped text with a link around the first of a term that is not within another link."""
+def _link_first(text: str, term: str) -> str:
+    """Return escaped text with a link around the first of a term that is not within another link."""
     parts = re.split(r"(<a .*?</a>)", text)
     for at, part in enumerate(parts):
-        if found := None if part.startswith("<a ") else pattern_of(term).search(part):
-            link = f'<a class="term" href="#{anchor(term)}">{found[0]}</a>'
-            return "".join([*parts[:at], part[: found.start()], link, part[found.end() :], *parts[at + 1 :]])
+        if match := None if part.startswith("<a ") else pattern_of(term).search(part):
+            link = f'<a class="term" href="#{anchor(term)}">{match[0]}</a>'
+            return "".join([*parts[:at], part[: match.start()], link, part[match.end() :], *parts[at + 1 :]])
     return text
 
 
 def anchor(term: str) -> str:
-    """Anchor of a term in the glossary.
+    """Return the anchor of a term in the glossary.
 
     >>> anchor("initial window (IW)")
     'term-initial-window-iw'
@@ -120,14 +120,15 @@ def anchor(term: str) -> str:
 
 
 def as_typed(value: str) -> Markup:
-    """Text that readers run, with its spaces as they are."""
+    """Return the text that readers run, with its spaces as they are."""
     return escape(visible_text(value))
 
 
 def css_text(value: str) -> str:
-    """Text for a string of a style sheet: letters, digits and plain punctuation; all else is left out.
+    """Return the text for a string of a style sheet: letters, digits and plain punctuation; all else is left
+    out.
 
     >>> css_text('IW 16 is recommended'), css_text('"} </style>')
     ('IW 16 is recommended', ' style')
     """
-    return "".join(one for one in value if one.isalnum() or one in " .,:-_")
+    return "".join(character for character in value if character.isalnum() or character in " .,:-_")

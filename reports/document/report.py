@@ -29,14 +29,14 @@ from reports.forms.write import write_forms
 from reports.inputs.carried import carry_loads
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
-from reports.sections.server_counts import servers_section
+from reports.sections.servers import servers_section
 from reports.sections.sizes.counts import size_section
 from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
 from storage.staging import put_new
 from storage.sums import seal
 from verdict.rule import RULE
-from verdict.stored import round_numbers
+from verdict.stored import VerdictFacts, round_numbers
 
 PNG_WIDTH = 1600
 """Width of a figure as PNG, in pixels."""
@@ -46,7 +46,7 @@ FIRST = Publication()
 
 
 def compose(inputs: ReportInputs) -> dict[str, Any]:
-    """The content of report.json without the fields OF_A_VERSION:
+    """Return the content of report.json without the fields OF_A_VERSION:
     it depends on the inputs and the code alone."""
     windows = {*WINDOWS, *(candidate for candidate in RULE.candidates if not is_paced(candidate))}
     counted = size_section(inputs.release, windows=sorted(windows))
@@ -66,12 +66,12 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
     )
 
 
-def verdict_of_inputs(inputs: ReportInputs) -> dict[str, Any] | None:
-    """The verdict of the replay; None without one. Illustrative inputs have no answer."""
+def verdict_of_inputs(inputs: ReportInputs) -> VerdictFacts | None:
+    """Return the verdict of the replay; None without one. Illustrative inputs have no answer."""
     if inputs.replay is None:
         return None
-    broken = [f"The inputs are illustrative: {one}." for one in illustrative_because(inputs)]
-    verdict: dict[str, Any] = round_numbers(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
+    broken = [f"The inputs are illustrative: {reason}." for reason in illustrative_because(inputs)]
+    verdict: VerdictFacts = round_numbers(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
     return verdict
 
 
@@ -160,7 +160,7 @@ def _write_brief(folder: Path, content: Mapping[str, Any], brief: Brief) -> None
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
-    """The report's inputs with their checksums, the back-cast among them, and the code, kernel,
+    """Return the report's inputs with their checksums, the back-cast among them, and the code, kernel,
     programs and parameters of the replay."""
     return {
         "kind": "report",
@@ -178,7 +178,8 @@ def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
 
 
 def replay_facts(replay: Replay) -> dict[str, Any]:
-    """A replay's checksum, and what its loads depend on; its conditions are in the report's JSON alone."""
+    """Return a replay's checksum, and what its loads depend on; its conditions are in the report's JSON
+    alone."""
     facts = replay_folder.origin(replay.provenance)
     parameters = {name: value for name, value in facts.get("parameters", {}).items() if name != "conditions"}
     return {
@@ -190,7 +191,7 @@ def replay_facts(replay: Replay) -> dict[str, Any]:
 
 
 def release_facts(release: Release) -> dict[str, Any]:
-    """What identifies a release in a manifest."""
+    """State what identifies a release in a manifest."""
     return {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
 
 

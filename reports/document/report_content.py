@@ -12,19 +12,23 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from releases.catalogue import Release
+from releases.catalogue import Edition, Manifest, Release
 from replay.runs.initial_window import in_json
 from reports.answer import Answer
 from reports.document.all_sections import fuller, sections_of
 from reports.document.citation import CitationFacts
-from reports.document.illustrative import illustrative_because, recorded_section
+from reports.document.illustrative import RecordedFacts, illustrative_because, recorded_section
 from reports.document.method import LIMITS, glossary_of, method_of
 from reports.document.rebuilding import rebuild_commands
 from reports.forms.typesetting import in_type
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
+from reports.sections.servers import ServersFacts
 from reports.sections.shape import Section
 from reports.sections.sizes.counts import SizeCounts, Sizes
+from schema.authors import Author
+from storage.report_versions import Publication
+from verdict.stored import VerdictFacts
 
 FORMAT_VERSION = 2
 """Format of report.json."""
@@ -43,25 +47,46 @@ OF_A_VERSION = ("publication", "citation", "redo")
 DIGITS = 6
 """Significant digits of a number, few enough to be the same with any linear algebra library."""
 
-CRAWL_COLUMNS = (
-    "month", "device", "vantage", "arm", "kind", "list_id", "top", "method_version", "commit", "browser",
-    "user_agent", "browser_flags", "planned_at", "sealed_at", "browser_built_on",
-)  # fmt: skip
-"""Columns of the crawl's provenance row that the report contains."""
-
 
 class ReleaseFacts(TypedDict):
-    """The release's manifest and checksum; the manifest has more."""
+    """The release's manifest without the sums of its files, and its checksum."""
 
     crawl: str
     version: int
+    schema_version: int
+    method_version: str
+    commit: str
+    browser: str
+    list_id: str
+    list_checksum: str
+    licence: str
+    rows: dict[str, int]
+    packets: dict[str, int]
+    history: list[Edition]
+    public_suffix_list: str
+    authors: list[Author]
+    recorded_by: list[Author]
     sha256: str
 
 
 class CrawlFacts(TypedDict):
-    """The crawl's provenance and its final visits by outcome; there is more."""
+    """The crawl's provenance and its final visits by outcome."""
 
     month: str
+    device: str
+    vantage: str
+    arm: str
+    kind: str
+    list_id: str
+    top: int | None
+    method_version: str
+    commit: str
+    browser: str
+    user_agent: str | None
+    browser_flags: str | None
+    planned_at: str | None
+    sealed_at: str | None
+    browser_built_on: str | None
     sites: int
     outcomes: dict[str, int]
 
@@ -87,15 +112,15 @@ class Report:
     year: int
     is_illustrative: bool
     illustrative_because: list[str]
-    recorded_pages: dict[str, Any] | None
+    recorded_pages: RecordedFacts | None
     """Whence recorded pages are, what was inferred of them, and what they cannot tell."""
     answer: Answer
-    verdict: dict[str, Any] | None
+    verdict: VerdictFacts | None
     """verdict.json."""
     release: ReleaseFacts
     crawl: CrawlFacts
     sizes: Sizes
-    servers: dict[str, Any] | None
+    servers: ServersFacts | None
     """What captured packets tell of servers; None without a capture."""
     replay: ReplayFacts | None
     sections: list[Section]
@@ -111,31 +136,31 @@ class Report:
 class Published(Report):
     """The content of report.json."""
 
-    publication: dict[str, Any]
+    publication: Publication
     citation: CitationFacts
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of report.json: every declared field is there, and answers, sections, tables
+    """Return the JSON Schema of report.json: every declared field is there, and answers, sections, tables
     and figures have no other."""
-    made = TypeAdapter(Published).json_schema(mode="serialization")
-    for shape in (made, *made["$defs"].values()):
+    document = TypeAdapter(Published).json_schema(mode="serialization")
+    for shape in (document, *document["$defs"].values()):
         if "properties" in shape:
             shape["required"] = sorted(shape["properties"])
     for name in CLOSED:
-        made["$defs"][name]["additionalProperties"] = False
-    return {"$schema": DIALECT, **made, "title": "The annual report of firstflight"}
+        document["$defs"][name]["additionalProperties"] = False
+    return {"$schema": DIALECT, **document, "title": "The annual report of firstflight"}
 
 
 def report_content(
     inputs: ReportInputs,
     *,
     counted: SizeCounts,
-    servers: dict[str, Any] | None,
-    verdict: dict[str, Any] | None,
+    servers: ServersFacts | None,
+    verdict: VerdictFacts | None,
     answer: Answer,
 ) -> dict[str, Any]:
-    """The whole content, ready for JSON; `verdict` is that of verdict.json."""
+    """Return the whole content, ready for JSON; `verdict` is that of verdict.json."""
     because = illustrative_because(inputs)
     recorded = recorded_section(inputs.release)
     sections = [*sections_of(inputs, counted, servers=servers, verdict=verdict)]
@@ -163,12 +188,12 @@ def report_content(
         glossary=glossary_of(*words),
         redo=rebuild_commands(inputs),
     )
-    whole: dict[str, Any] = rounded(dataclasses.asdict(report))
+    whole: dict[str, Any] = round_floats(dataclasses.asdict(report))
     return {**whole, **{name: in_type(whole[name]) for name in READ}}
 
 
 def replay_section(replay: Replay) -> ReplayFacts:
-    """The extent of a replay and everything that its loads depend on."""
+    """Return the extent of a replay and everything that its loads depend on."""
     evidence = replay.replayed.looks[-1].evidence
     return {
         "name": replay.name,
@@ -178,70 +203,69 @@ def replay_section(replay: Replay) -> ReplayFacts:
         "pages": len(set(evidence.visits.tolist())),
         "networks": len(set(evidence.places.tolist())),
         "sha256": replay.checksum,
-        "provenance": _condensed(replay.provenance),
+        "provenance": _condense(replay.provenance),
     }
 
 
 def release_section(release: Release) -> ReleaseFacts:
-    """The release's manifest and checksum."""
-    manifest = dataclasses.asdict(release.manifest)
+    """Return the release's manifest and checksum."""
+    manifest = {field.name: getattr(release.manifest, field.name) for field in dataclasses.fields(Manifest)}
     del manifest["files"]
-    return cast(
-        "ReleaseFacts", {**manifest, "crawl": str(release.manifest.crawl), "sha256": release.checksum}
-    )
+    return cast("ReleaseFacts", manifest | {"crawl": str(manifest["crawl"]), "sha256": release.checksum})
 
 
 def crawl_section(release: Release) -> CrawlFacts:
-    """The crawl's provenance and its number of final visits by outcome."""
+    """Return the crawl's provenance and its number of final visits by outcome."""
     (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
     visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
     outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
-    told: dict[str, Any] = {name: _plain(row.get(name)) for name in CRAWL_COLUMNS}
+    names = CrawlFacts.__annotations__.keys() - {"sites", "outcomes"}
+    columns = {name: _plain(row.get(name)) for name in names}
     counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
-    return cast("CrawlFacts", told | {"sites": len(outcomes), "outcomes": counts})
+    return cast("CrawlFacts", columns | {"sites": len(outcomes), "outcomes": counts})
 
 
-def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """`value` with each float rounded to DIGITS significant digits, tuples as lists, an end without bound as
-    null, and paced windows as text."""
+def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
+    """Return `value` with each float rounded to DIGITS significant digits, tuples as lists, an end without
+    bound as null, and paced windows as text."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
-        return {rounded(key): rounded(inner) for key, inner in value.items()}
+        return {round_floats(key): round_floats(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [rounded(inner) for inner in value]
+        return [round_floats(inner) for inner in value]
     return in_json(value) if isinstance(value, int) else value
 
 
 def canonical(content: Mapping[str, Any]) -> str:
-    """JSON text that has the same bytes for the same content, without spaces,
+    """Return JSON text that has the same bytes for the same content, without spaces,
     which would nearly double it."""
     compact = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False, allow_nan=False)
     return compact + "\n"
 
 
 def content_digest(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a report's content without what differs
+    """Return the SHA-256 of the canonical JSON of a report's content without what differs
     in every version (OF_A_VERSION)."""
     rest = {name: value for name, value in content.items() if name not in OF_A_VERSION}
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
-    """Dates in ISO 8601."""
+    """Return dates in ISO 8601."""
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def months_limit(months: Sequence[str], month: str) -> str:
-    """What one month of a year cannot tell; `months` are those of the year that have a release.
+    """State what one month of a year cannot tell; `months` are those of the year that have a release.
 
     >>> months_limit(["2026-10", "2026-11"], "2026-11")[:88]
     'The sizes are of one month, 2026-11. 10 months of 2026 have no release of the same kind '
     """
     every = [f"{month[:4]}-{number:02}" for number in range(1, 13)]
-    missing = [one for one in every if one not in months]
+    missing = [each for each in every if each not in months]
     if not missing:
         return (
             f"The sizes are of one month, {month}; every month of {month[:4]} has a release of the same kind."
@@ -255,8 +279,8 @@ def months_limit(months: Sequence[str], month: str) -> str:
     )
 
 
-def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """The provenance with the number of calibration checks and those that did not pass, and of later
+def _condense(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance with the number of calibration checks and those that did not pass, and of later
     conditions what differs from the first.
 
     >>> check = {"guest": 1, "profile": "a", "name": "IW 10"}
@@ -267,15 +291,15 @@ def _condensed(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """
     gates, parameters = provenance.get("gates", []), provenance.get("parameters", {})
     not_passed = [check for check in gates if not check["passed"]]
-    found = {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
+    condensed = {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
     if conditions := parameters.get("conditions"):
         first, *others = conditions
-        found["parameters"] = {
+        condensed["parameters"] = {
             **parameters,
-            "conditions": [first, *(_differing(other, first) for other in others)],
+            "conditions": [first, *(_keep_differing(other, first) for other in others)],
         }
-    return found
+    return condensed
 
 
-def _differing(conditions: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+def _keep_differing(conditions: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in conditions.items() if name not in first or value != first[name]}

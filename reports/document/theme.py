@@ -62,15 +62,16 @@ INHERITED = ("fill", "stroke", "stroke-dasharray", "stroke-width", "font-size", 
 
 def svg(chart: alt.TopLevelMixin | str) -> str:
     """Render a chart, or its Vega-Lite, as self-contained SVG; the same chart gives the same bytes."""
-    drawn: str = vl_convert.vegalite_to_svg(_written(chart), allowed_base_urls=[])
+    drawn: str = vl_convert.vegalite_to_svg(_serialise(chart), allowed_base_urls=[])
     # Each text names its font; said once for all, it makes the drawing a seventh smaller.
     family = f' font-family="{FONT}"'
     whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
-    return PLACES.sub(lambda found: LONG.sub(lambda one: f"{float(one[0]):.2f}", found[0]), whole)
+    return PLACES.sub(lambda place: LONG.sub(lambda number: f"{float(number[0]):.2f}", place[0]), whole)
 
 
 def bare(drawing: str) -> str:
-    """The same picture in half its size, for a figure that has a name and a table of its data beside it.
+    """Return the same picture in half its size, for a figure that has a name and a table of its data beside
+    it.
 
     >>> line = '<line aria-label="IW 3: 0.6" x2="0" y2="5" stroke="#1c2024" opacity="1"/>'
     >>> bare(f'<svg xmlns="{SVG}"><g class="axis"><g>{line}{line}</g><g></g></g></svg>').partition(">")[2]
@@ -106,15 +107,15 @@ def _simplify(group: ET.Element) -> None:
                 del part.attrib[name]
 
 
-def recolouring() -> list[tuple[str, str]]:
-    """Pairs of figure colours: on light ground, and its replacement on dark ground."""
+def pair_colours() -> list[tuple[str, str]]:
+    """Return pairs of figure colours: on light ground, and its replacement on dark ground."""
     pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint}
     pairs |= {colour: DARK.palette[measure] for measure, colour in LIGHT.palette.items()}
     return sorted(pairs.items())
 
 
 def for_both_schemes(drawing: str) -> str:
-    """A drawing as a file of its own: whole on a narrow screen,
+    """Return a drawing as a file of its own: whole on a narrow screen,
     with dark ground and light colours on a dark one.
 
     >>> for_both_schemes("<svg></svg>").partition("(prefers-color-scheme:dark){")[2].startswith("svg{background:#14181b}")
@@ -122,7 +123,7 @@ def for_both_schemes(drawing: str) -> str:
     """  # noqa: E501
     rules = (
         f'[{name}="{light}"]{{{name}:{dark}}}'
-        for light, dark in recolouring()
+        for light, dark in pair_colours()
         for name in ("fill", "stroke")
         if f'{name}="{light}"' in drawing
     )
@@ -139,7 +140,7 @@ def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
     The picture has a palette of few colours, with which it is less than half as large.
     """
     # vl-convert mixes faint colours wrongly where it has no ground.
-    on_white = _written(chart).replace('"background":"transparent"', f'"background":"{LIGHT.background}"')
+    on_white = _serialise(chart).replace('"background":"transparent"', f'"background":"{LIGHT.background}"')
     drawn: bytes = vl_convert.vegalite_to_png(on_white, scale=scale, allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
         few = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
@@ -149,13 +150,13 @@ def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
 
 
 def vega_lite(chart: alt.TopLevelMixin) -> str:
-    """The Vega-Lite of a chart with its data, as a file.
+    """Return the Vega-Lite of a chart with its data, as a file.
 
     Altair's check of it takes a fifth of a report's time, and the tests make it.
     """
-    made: str = chart.to_json(indent=None, separators=(",", ":"), validate=False)
-    return made + "\n"
+    text: str = chart.to_json(indent=None, separators=(",", ":"), validate=False)
+    return text + "\n"
 
 
-def _written(chart: alt.TopLevelMixin | str) -> str:
+def _serialise(chart: alt.TopLevelMixin | str) -> str:
     return chart if isinstance(chart, str) else vega_lite(chart)

@@ -18,6 +18,8 @@ from releases.formatting import (
 )
 from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
 from reports.forms.cells import visible_content
+from verdict.closing import MOST_TIMES
+from verdict.stored import EntryFacts, IntervalFacts, VerdictFacts, Window, rival_of
 
 Data = Mapping[str, Any]
 
@@ -90,7 +92,7 @@ def steps_of_2010() -> Iterator[tuple[str, float, float]]:
 
 
 def brief_of(content: Data, *, marks: str) -> Brief:
-    """The brief of the content of report.json; `marks` are the words that mark its numbers."""
+    """Build the brief of the content of report.json; `marks` are the words that mark its numbers."""
     content = visible_content(content)
     answer, verdict, publication = content["answer"], content["verdict"], content["publication"]
     date = f", {publication['date']}" if publication["date"] else ""
@@ -118,21 +120,15 @@ def brief_of(content: Data, *, marks: str) -> Brief:
     )
 
 
-def rival_of(verdict: Data | None) -> Data | None:
-    """The candidate that the answer speaks of; None if there is none."""
-    there = verdict["candidates"] if verdict else ()
-    return next((one for one in there if one["window"] == (verdict or {})["rival"]), None)
-
-
 def _numbers(content: Data) -> Iterator[Number]:
-    """What is saved, what is sent again, and what fits, each in two units."""
-    found = {number["id"]: number for number in content["answer"]["numbers"]}
-    if "gain" in found:
-        gain, time, resent = found["gain"], found["milliseconds"], found["resent"]
+    """State what is saved, what is sent again, and what fits, each in two units."""
+    by_id = {number["id"]: number for number in content["answer"]["numbers"]}
+    if "gain" in by_id:
+        gain, time, resent = by_id["gain"], by_id["milliseconds"], by_id["resent"]
         more = None if resent["value"] is None else 10 * resent["value"]
         yield _number(gain, f"{quantity(time['value'], 'ms')} a page")
         yield _number(resent, f"{significant(more)} more of 1{NARROW}000 bytes")
-    fits = found["fits"]
+    fits = by_id["fits"]
     shares = [share for measure in content["sizes"]["measures"] for share in measure["shares"]]
     counted = (
         f"{grouped(share['fitting'])} " for share in shares if share["percent"] == fits["value"] is not None
@@ -140,19 +136,23 @@ def _numbers(content: Data) -> Iterator[Number]:
     yield _number(fits, next(counted, "") + fits["note"].partition(";")[0])
 
 
-def _number(one: Data, other: str) -> Number:
-    is_known = None not in (one["lower"], one["upper"])
-    near = [one["limit"] or 0]
+def _number(number: Data, other: str) -> Number:
+    is_known = None not in (number["lower"], number["upper"])
+    near = [number["limit"] or 0]
     return Number(
-        value=quantity(one["value"], one["unit"], near=near) if one["value"] is not None else "unknown",
+        value=quantity(number["value"], number["unit"], near=near)
+        if number["value"] is not None
+        else "unknown",
         other=other,
-        label=one["label"],
-        note=f"95 %: {range_text(one['lower'], one['upper'], one['unit'], near=near)}" if is_known else "",
+        label=number["label"],
+        note=f"95 %: {range_text(number['lower'], number['upper'], number['unit'], near=near)}"
+        if is_known
+        else "",
     )
 
 
-def finding_of(verdict: Data | None) -> str:
-    """What the plane shows, in a sentence."""
+def finding_of(verdict: VerdictFacts | None) -> str:
+    """State what the plane shows, in a sentence."""
     gains, costs = zip(*((gain, cost) for _, gain, cost in steps_of_2010()), strict=True)
     then = (
         f"In 2010 the step from {BASE} to {EXPERIMENT} saved {range_text(min(gains), max(gains), '%')} of "
@@ -165,8 +165,8 @@ def finding_of(verdict: Data | None) -> str:
     return f"{then}; now IW {rival['window']} saves {quantity(gain, '%')} for {quantity(cost, 'pp')}."
 
 
-def _rows(verdict: Data) -> Iterator[tuple[str, ...]]:
-    """All lines, groups of them, and the arms on servers."""
+def _rows(verdict: VerdictFacts) -> Iterator[tuple[str, ...]]:
+    """Yield all lines, groups of them, and the arms on servers."""
     own, *others = verdict["ledger"] or (None,)
     entries = [own | {"title": "all lines"}] if own else []
     entries += [*verdict["groups"], *(other for other in others if other["id"] in SERVERS)]
@@ -175,23 +175,24 @@ def _rows(verdict: Data) -> Iterator[tuple[str, ...]]:
         yield (
             f"{entry['title']}{share}",
             UNKNOWN if entry["window"] is None else str(entry["window"]),
-            *(_interval(entry[name], unit) for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))),
+            _interval(entry["gain_percent"], "%"),
+            _interval(entry["resent_pp"], "pp"),
             _answer(entry, verdict["rule"]["incumbent"]),
         )
 
 
-def _interval(one: Data | None, unit: str) -> str:
-    return UNKNOWN if one is None else estimate(one["estimate"], one["lower"], one["upper"], unit)
+def _interval(effect: IntervalFacts | None, unit: str) -> str:
+    return UNKNOWN if effect is None else estimate(effect["estimate"], effect["lower"], effect["upper"], unit)
 
 
-def _answer(one: Data, incumbent: int) -> str:
-    """The answer of a row in few words."""
-    short = {"raise": f"IW {one['window']}", "stays": f"IW {incumbent} stays"}
-    return short.get(one["kind"], str(one["kind"]))
+def _answer(entry: EntryFacts, incumbent: Window) -> str:
+    """Return the answer of a row in few words."""
+    short = {"raise": f"IW {entry['window']}", "stays": f"IW {incumbent} stays"}
+    return short.get(entry["kind"], str(entry["kind"]))
 
 
 def _sure(content: Data) -> Iterator[str]:
-    """How sure the answer is and why, what the method says of 2010, and who would decide otherwise."""
+    """State how sure the answer is and why, what the method says of 2010, and who would decide otherwise."""
     answer, verdict = content["answer"], content["verdict"]
     yield f"Confidence: {answer['confidence']['level']}. {answer['confidence']['because']}."
     if verdict is None:
@@ -202,18 +203,20 @@ def _sure(content: Data) -> Iterator[str]:
     if choices:
         window = " and ".join(chosen) or "none"
         yield f"Over 2010's networks, with IW {BASE} in force, the rule chooses {window}."
-    needs = ", ".join(f"{_times(one['loads'])} for IW {one['window']}" for one in verdict["closing"])
+    needs = ", ".join(f"{_times(need['loads'])} for IW {need['window']}" for need in verdict["closing"])
     more = f"So many times the loads would tell of what is open: {needs}. " if needs else ""
     turning = [
-        f"{one['title']} ({_answer(one, verdict['rule']['incumbent'])})"
-        for one in verdict["ledger"]
-        if one["kind"] not in (verdict["kind"], "open")
+        f"{entry['title']} ({_answer(entry, verdict['rule']['incumbent'])})"
+        for entry in verdict["ledger"]
+        if entry["kind"] not in (verdict["kind"], "open")
     ]
     yield f"{more}Would decide otherwise: {'; '.join(turning) or 'no other rule or input'}."
 
 
 def _times(loads: float | None) -> str:
-    return "no number" if loads is None else grouped(math.ceil(loads))
+    if loads is None:
+        return "no number"
+    return str(math.ceil(loads)) if loads <= MOST_TIMES else f"more than {MOST_TIMES}"
 
 
 def _measured_on(content: Data) -> Iterator[str]:

@@ -9,7 +9,7 @@ Data = Mapping[str, Any]
 
 
 def visible_content(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """The same content with every text visible."""
+    """Return the same content with every text visible."""
     if isinstance(value, str):
         return visible_text(value)
     if isinstance(value, Mapping):
@@ -28,33 +28,35 @@ def tables_of(content: Data) -> Iterator[Data]:
 
 
 def recompute_command(content: Data, item: str) -> str:
-    """The command that computes a figure, table or number again and compares it."""
+    """Return the command that computes a figure, table or number again and compares it."""
     return f"firstflight report recompute {content['year']} v{content['publication']['version']} {item}"
 
 
-def key_number(one: Data) -> str:
-    """The text of one of the numbers that matter."""
-    return estimate(one["value"], one["lower"], one["upper"], one["unit"], near=[one["limit"] or 0])
+def key_number(number: Data) -> str:
+    """Return the text of one of the numbers that matter."""
+    return estimate(
+        number["value"], number["lower"], number["upper"], number["unit"], near=[number["limit"] or 0]
+    )
 
 
 def headings(table: Data) -> list[str]:
-    """The titles of a table's columns with their units."""
+    """Return the titles of a table's columns with their units."""
     return [titled(column) for column in table["columns"]]
 
 
 def titled(column: Data) -> str:
-    """A column's title with its unit."""
+    """Return a column's title with its unit."""
     return f"{column['title']}, {column['unit']}" if column["unit"] else str(column["title"])
 
 
 def text_rows(table: Data) -> list[list[str]]:
-    """The rows of a table that documents print, as texts."""
+    """Return the rows of a table that documents print, as texts."""
     rows = table["rows"][: table.get("shown")]
     return [[cell(row.get(column["id"]), column) for column in table["columns"]] for row in rows]
 
 
 def left_out(table: Data) -> str:
-    """The note on the rows that documents leave out; empty if they print all."""
+    """Return the note on the rows that documents leave out; empty if they print all."""
     shown, count = table.get("shown"), len(table["rows"])
     if not shown or shown >= count:
         return ""
@@ -62,7 +64,7 @@ def left_out(table: Data) -> str:
 
 
 def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any type
-    """The text of a value in its column.
+    """Return the text of a value in its column.
 
     >>> cell({"estimate": 1.5, "lower": 1, "upper": 2}, {"kind": "interval"}).replace("\u2013", " to ")
     '1.50 (1.00 to 2.00)'
@@ -81,7 +83,8 @@ def cell(value: Any, column: Data) -> str:  # noqa: ANN401  # a cell has any typ
 
 
 def bounds_near(column: Data) -> tuple[float, ...]:
-    """What the numbers of a column are not rounded to: the bounds that they are held against, and 100 %.
+    """State what the numbers of a column are not rounded to: the bounds that they are held against, and 100
+    %.
 
     >>> bounds_near({"unit": "%", "near": [1.0]}), bounds_near({})
     ((1.0, 100.0), ())

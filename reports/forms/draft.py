@@ -17,7 +17,7 @@ from reports.forms.cells import (
     text_rows,
     visible_content,
 )
-from reports.forms.typesetting import tied_ascii
+from reports.forms.typesetting import tie_ascii
 
 Data = Mapping[str, Any]
 
@@ -77,12 +77,12 @@ REFERENCES = (
 
 
 def draft_name(year: int) -> str:
-    """Name of the draft, in which `you` stands for the author's name."""
+    """Return the name of the draft, in which `you` stands for the author's name."""
     return f"draft-you-tcpm-iw-evidence-{year}-00"
 
 
 def draft_xml(content: Data, *, marks: str) -> str:
-    """The draft of the content of report.json; `marks` are the words that mark its numbers."""
+    """Return the draft of the content of report.json; `marks` are the words that mark its numbers."""
     content = visible_content(content)
     year = content["year"]
     root = ET.Element(
@@ -104,14 +104,15 @@ def draft_xml(content: Data, *, marks: str) -> str:
     ET.SubElement(root, "middle").extend(_sections(content, marks))
     listed = ET.SubElement(ET.SubElement(root, "back"), "references")
     _text(listed, "name", "Informative References")
-    listed.extend(_reference(one) for one in (_itself(content), *REFERENCES))
-    return HEADER + _written(root)
+    listed.extend(_reference(reference) for reference in (_own(content), *REFERENCES))
+    return HEADER + _serialise(root)
 
 
 def table_blocks(content: Data, items: Sequence[str]) -> str:
-    """Tables of the content of report.json as blocks, by their ids; KeyError names one that is not there."""
-    tables = {one["id"]: one for one in tables_of(visible_content(content))}
-    return "\n".join(_written(block) for item in items for block in _table(tables[item]))
+    """Return tables of the content of report.json as blocks, by their ids; KeyError names one that is not
+    there."""
+    tables = {table["id"]: table for table in tables_of(visible_content(content))}
+    return "\n".join(_serialise(block) for item in items for block in _table(tables[item]))
 
 
 def _front(content: Data) -> ET.Element:
@@ -149,7 +150,7 @@ def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
     for name, tail in (
         ("RFC6928", ", on the evidence of 2010 "),
         ("IW10-2010", f". The sections below give the evidence of {content['year']}, from the report "),
-        (_itself(content).anchor, ", which has the whole of it. The command after each table computes the "
+        (_own(content).anchor, ", which has the whole of it. The command after each table computes the "
          "table again from the report's data, and tells whether it is equal."),
     ):  # fmt: skip
         ET.SubElement(cited, "xref", {"target": name}).tail = tail
@@ -175,7 +176,9 @@ def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
     _items(limits, "li", content["limits"])
     yield limits
     redo = _section("redo", "Computing It Again", "These commands make the report again from its release.")
-    ET.SubElement(redo, "sourcecode", {"type": "shell"}).text = in_ascii("\n".join(_folded(content["redo"])))
+    ET.SubElement(redo, "sourcecode", {"type": "shell"}).text = in_ascii(
+        "\n".join(_fold_commands(content["redo"]))
+    )
     yield redo
     yield _section(
         "security",
@@ -187,29 +190,29 @@ def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
 
 
 def _evidence(content: Data) -> Iterator[ET.Element]:
-    """The sections of the report that have a table of TABLES, with these tables."""
+    """Yield the sections of the report that have a table of TABLES, with these tables."""
     places = {table["id"]: section for section in content["sections"] for table in section["tables"]}
     tables = {table["id"]: table for table in tables_of(content)}
-    there = [name for name in TABLES if name in tables]
-    for section_id in dict.fromkeys(places[name]["id"] for name in there):
-        own = [name for name in there if places[name]["id"] == section_id]
+    names = [name for name in TABLES if name in tables]
+    for section_id in dict.fromkeys(places[name]["id"] for name in names):
+        own = [name for name in names if places[name]["id"] == section_id]
         section = places[own[0]]
-        made = _section(f"about-{section_id}", section["title"], section["lead"])
+        element = _section(f"about-{section_id}", section["title"], section["lead"])
         for name in own:
             columns = [column for column in tables[name]["columns"] if column["id"] not in TABLES[name]]
-            made.extend(_table({**tables[name], "columns": columns}))
-            again = ET.SubElement(made, "t")
+            element.extend(_table({**tables[name], "columns": columns}))
+            again = ET.SubElement(element, "t")
             again.text = "The table is computed again by "
             _text(again, "tt", recompute_command(content, name)).tail = "."
-        yield made
+        yield element
 
 
 def _section(name: str, title: str, *paragraphs: str | None) -> ET.Element:
-    made = ET.Element("section", {"anchor": _anchor(name)})
-    _text(made, "name", title)
+    element = ET.Element("section", {"anchor": _anchor(name)})
+    _text(element, "name", title)
     for paragraph in filter(None, paragraphs):
-        _text(made, "t", paragraph)
-    return made
+        _text(element, "t", paragraph)
+    return element
 
 
 def _items(parent: ET.Element, name: str, texts: Iterable[str]) -> None:
@@ -219,35 +222,36 @@ def _items(parent: ET.Element, name: str, texts: Iterable[str]) -> None:
 
 
 def _table(table: Data) -> Iterator[ET.Element]:
-    """Blocks of a table, in as many parts as fit beside its first column, and its notes."""
+    """Yield blocks of a table, in as many parts as fit beside its first column, and its notes."""
     heads, rows = headings(table), text_rows(table)
     parts = _parts([heads, *rows])
     for at, columns in enumerate(parts, start=1):
         named = {"anchor": _anchor(table["id"] if at == 1 else f"{table['id']}-{at}")}
-        made = ET.Element("table", named)
-        _text(made, "name", table["title"] + (f" ({at} of {len(parts)})" if len(parts) > 1 else ""))
+        element = ET.Element("table", named)
+        _text(element, "name", table["title"] + (f" ({at} of {len(parts)})" if len(parts) > 1 else ""))
         for part, lines, cell in (("thead", [heads], "th"), ("tbody", rows, "td")):
-            within = ET.SubElement(made, part)
+            within = ET.SubElement(element, part)
             for line in lines:
                 row = ET.SubElement(within, "tr")
                 for column in columns:
                     is_text = table["columns"][column]["kind"] == "text"
                     _text(row, cell, line[column]).set("align", "left" if is_text else "right")
-        yield made
+        yield element
     for note in filter(None, (left_out(table), *table["notes"])):
-        made = ET.Element("t")
-        made.text = tied_ascii(note, tie=TIE)
-        yield made
+        element = ET.Element("t")
+        element.text = tie_ascii(note, tie=TIE)
+        yield element
 
 
 def _parts(rows: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Columns by part: the first column in each, then as many of the others as fit by their widest word.
+    """Return columns by part: the first column in each, then as many of the others as fit by their widest
+    word.
 
     >>> _parts([["window", "saved", "sent again"], ["IW 16", "1" * 30, "2" * 40]])
     [[0, 1], [0, 2]]
     """
     need = [
-        max(len(word) for text in column for word in tied_ascii(text).split() or [""]) + BORDER
+        max(len(word) for text in column for word in tie_ascii(text).split() or [""]) + BORDER
         for column in zip(*rows, strict=True)
     ]
     parts, room = [[0]], WIDTH - need[0]
@@ -260,8 +264,8 @@ def _parts(rows: Sequence[Sequence[str]]) -> list[list[int]]:
     return parts
 
 
-def _folded(commands: Iterable[str]) -> Iterator[str]:
-    """Commands for a shell in the lines of a draft: a long one goes on after a backslash.
+def _fold_commands(commands: Iterable[str]) -> Iterator[str]:
+    """Yield commands for a shell in the lines of a draft: a long one goes on after a backslash.
 
     >>> list(_folded(["firstflight release verify --crawl " + 40 * "x"]))[0]
     'firstflight release verify --crawl \\\\'
@@ -277,8 +281,8 @@ def _folded(commands: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _itself(content: Data) -> Reference:
-    """The report as a reference."""
+def _own(content: Data) -> Reference:
+    """Return the report as a reference."""
     citation, publication = content["citation"], content["publication"]
     return Reference(
         anchor=f"FIRSTFLIGHT{content['year']}",
@@ -289,26 +293,30 @@ def _itself(content: Data) -> Reference:
     )
 
 
-def _reference(one: Reference) -> ET.Element:
-    made = ET.Element("reference", {"anchor": one.anchor, **({"target": one.target} if one.target else {})})
-    front = ET.SubElement(made, "front")
-    _text(front, "title", one.title)
-    for initials, surname in one.authors:
+def _reference(reference: Reference) -> ET.Element:
+    element = ET.Element(
+        "reference",
+        {"anchor": reference.anchor, **({"target": reference.target} if reference.target else {})},
+    )
+    front = ET.SubElement(element, "front")
+    _text(front, "title", reference.title)
+    for initials, surname in reference.authors:
         if initials:
             names = {"fullname": f"{initials} {surname}", "initials": initials, "surname": surname}
             ET.SubElement(front, "author", names)
         else:
             _text(ET.SubElement(front, "author"), "organization", surname)
-    ET.SubElement(front, "date", dict(one.date))
-    for name, value in one.series:
-        ET.SubElement(made, "seriesInfo", {"name": name, "value": value})
-    if one.content:
-        _text(made, "refcontent", one.content)
-    return made
+    ET.SubElement(front, "date", dict(reference.date))
+    for name, value in reference.series:
+        ET.SubElement(element, "seriesInfo", {"name": name, "value": value})
+    if reference.content:
+        _text(element, "refcontent", reference.content)
+    return element
 
 
 def _anchor(name: str) -> str:
-    """A name as an XML anchor; the prefix keeps it apart from names that xml2rfc reserves, as `table-`.
+    """Return a name as an XML anchor; the prefix keeps it apart from names that xml2rfc reserves, as
+    `table-`.
 
     >>> _anchor("page_time:avgdc 2010")
     'iw-page_time-avgdc-2010'
@@ -318,12 +326,12 @@ def _anchor(name: str) -> str:
 
 def _text(parent: ET.Element, name: str, text: str) -> ET.Element:
     """Add a child that holds text in ASCII, but for the no-break spaces within numbers and before units."""
-    made = ET.SubElement(parent, name)
-    made.text = tied_ascii(text, tie=TIE)
-    return made
+    element = ET.SubElement(parent, name)
+    element.text = tie_ascii(text, tie=TIE)
+    return element
 
 
-def _written(element: ET.Element) -> str:
-    """An element as indented text."""
+def _serialise(element: ET.Element) -> str:
+    """Return an element as indented text."""
     ET.indent(element)
     return ET.tostring(element, encoding="unicode") + "\n"

@@ -23,7 +23,7 @@ class Drawn:
 
 
 def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
-    """Rows as CSV (RFC 4180); an interval takes three columns,
+    """Return rows as CSV (RFC 4180); an interval takes three columns,
     unknown values and words in place of numbers are empty.
 
     >>> interval = {"id": "ms", "kind": "interval"}
@@ -72,7 +72,7 @@ def write_figures(folder: Path, content: Data, *, charts: Mapping[str, Drawn]) -
 
 
 def band_columns(figure: Data) -> list[Data]:
-    """Columns of the bands of a figure: its own, with the vertical one as an interval."""
+    """Return columns of the bands of a figure: its own, with the vertical one as an interval."""
     return [
         {**column, "kind": "interval"} if column["id"] == figure["y"] else column
         for column in figure["columns"]
@@ -91,7 +91,8 @@ def _write(base: Path, suffix: str, text: str) -> None:
 
 
 def index_text(content: Data) -> str:
-    """What each figure and table is, where it stands in the page, and how its data are computed again."""
+    """State what each figure and table is, where it stands in the page, and how its data are computed
+    again."""
     listed = [
         {
             "id": item["id"],

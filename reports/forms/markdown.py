@@ -32,8 +32,8 @@ def report_markdown(content: Data, *, marks: str) -> str:
     return "\n\n".join(block for block in _blocks(content, marks) if block) + "\n"
 
 
-def escaped(text: str) -> str:
-    """Text without any markup.
+def escape(text: str) -> str:
+    """Return the text without any markup.
 
     >>> print(escaped("a*b <script> 1. c"))
     a\\*b \\<script\\> 1. c
@@ -47,16 +47,16 @@ def _blocks(content: Data, marks: str) -> Iterator[str]:
     published = f", {publication['date']}" if publication["date"] else ""
     yield f"Version {publication['version']}{published}."
     if marks:
-        yield f"**Every number is {escaped(marks)}.**"
+        yield f"**Every number is {escape(marks)}.**"
     if answer["first_line"]:
-        yield f"> {escaped(answer['first_line'])}"
-    yield f"## {escaped(answer['headline'])}"
+        yield f"> {escape(answer['first_line'])}"
+    yield f"## {escape(answer['headline'])}"
     confidence = f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}"
-    yield from map(escaped, (answer["sentence"], answer["limits"] or "", confidence))
+    yield from map(escape, (answer["sentence"], answer["limits"] or "", confidence))
     if answer["deciding"]:
-        yield escaped(answer["deciding"]["what"])
+        yield escape(answer["deciding"]["what"])
         yield _commands([answer["deciding"]["command"]])
-    yield _listed(answer["reasons"])
+    yield _list_items(answer["reasons"])
     yield _table(
         ("number", "value", "note"),
         [(number["label"], key_number(number), number["note"]) for number in answer["numbers"]],
@@ -65,44 +65,44 @@ def _blocks(content: Data, marks: str) -> Iterator[str]:
     for section in content["sections"]:
         yield from _section(content, section)
     yield "## Limits"
-    yield _listed(content["limits"])
-    yield escaped(content["fuller"])
+    yield _list_items(content["limits"])
+    yield escape(content["fuller"])
     yield "## Method"
-    yield from map(escaped, content["method"])
+    yield from map(escape, content["method"])
     yield "## Provenance"
-    yield _listed(f"{term}: {text}" for term, text in (*provenance(content), *parameters(content)))
+    yield _list_items(f"{term}: {text}" for term, text in (*provenance(content), *parameters(content)))
     yield "## Rebuild this report"
     yield _commands(content["redo"])
     yield "## Glossary"
-    yield _listed(f"{word}: {meaning}" for word, meaning in content["glossary"].items())
+    yield _list_items(f"{word}: {meaning}" for word, meaning in content["glossary"].items())
     yield "## Cite"
-    yield escaped(content["citation"]["line"])
+    yield escape(content["citation"]["line"])
 
 
 def _section(content: Data, section: Data) -> Iterator[str]:
-    yield f"## {escaped(section['title'])}"
-    yield from map(escaped, (section["lead"], *section["notes"]))
+    yield f"## {escape(section['title'])}"
+    yield from map(escape, (section["lead"], *section["notes"]))
     for figure in section["figures"]:
         if figure["rows"]:
-            name, title = figure["id"], escaped(figure["title"])
+            name, title = figure["id"], escape(figure["title"])
             yield f"![{title}](figures/{name}.svg)"
-            yield f"**{title}** {escaped(figure['caption'])}"
+            yield f"**{title}** {escape(figure['caption'])}"
             yield f"Data: [CSV](figures/{name}.csv). {_origin(content, figure)}"
     for table in section["tables"]:
-        yield f"### {escaped(table['title'])}"
+        yield f"### {escape(table['title'])}"
         yield _table(
             headings(table), text_rows(table), [column["kind"] != "text" for column in table["columns"]]
         )
-        yield from map(escaped, (left_out(table), *table["notes"]))
+        yield from map(escape, (left_out(table), *table["notes"]))
         yield _origin(content, table)
 
 
 def _origin(content: Data, item: Data) -> str:
-    return f"Source: {escaped(item['source'])}. Again by `{recompute_command(content, item['id'])}`"
+    return f"Source: {escape(item['source'])}. Again by `{recompute_command(content, item['id'])}`"
 
 
-def _listed(items: Iterable[str]) -> str:
-    return "\n".join(f"- {escaped(item)}" for item in items)
+def _list_items(items: Iterable[str]) -> str:
+    return "\n".join(f"- {escape(item)}" for item in items)
 
 
 def _commands(commands: Sequence[str]) -> str:
@@ -110,10 +110,10 @@ def _commands(commands: Sequence[str]) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool]) -> str:
-    """A table, numbers to the right; empty without rows."""
+    """Return a table, numbers to the right; empty without rows."""
     if not rows:
         return ""
     rule = ["---:" if right else ":---" for right in is_number]
-    cells = ([escaped(text) for text in row] for row in (heads, *rows))
+    cells = ([escape(text) for text in row] for row in (heads, *rows))
     head, *body = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join((head, f"| {' | '.join(rule)} |", *body))

@@ -11,7 +11,7 @@ import pikepdf
 import typst
 
 from reports.forms.brief import Brief
-from reports.forms.typesetting import each_text, unbroken
+from reports.forms.typesetting import each_text, keep_unbroken
 
 TEMPLATE = Path(__file__).with_name("templates") / "brief.typ"
 
@@ -28,8 +28,9 @@ class PdfError(Exception):
 
 
 def brief_pdf(brief: Brief, *, figure: str) -> bytes:
-    """The PDF of a brief; `figure` is its plane as SVG. The same brief gives the same bytes; PdfError."""
-    data = each_text({**dataclasses.asdict(brief), "author": AUTHOR}, unbroken)
+    """Return the PDF of a brief; `figure` is its plane as SVG. The same brief gives the same bytes;
+    PdfError."""
+    data = each_text({**dataclasses.asdict(brief), "author": AUTHOR}, keep_unbroken)
     compiler = typst.Compiler(
         TEMPLATE,
         root=TEMPLATE.parent,
@@ -38,15 +39,15 @@ def brief_pdf(brief: Brief, *, figure: str) -> bytes:
     )
     try:
         # Without a time of its own, typst would write the clock's.
-        made = compiler.compile(format="pdf", pdf_standards=STANDARD, timestamp=0)
+        document = compiler.compile(format="pdf", pdf_standards=STANDARD, timestamp=0)
     except typst.TypstError as exc:
         raise PdfError(f"{TEMPLATE.name} cannot be written as PDF: {exc.message}") from exc
-    assert isinstance(made, bytes)
-    return packed(made)
+    assert isinstance(document, bytes)
+    return pack(document)
 
 
-def packed(document: bytes) -> bytes:
-    """The same PDF with its objects in compressed streams:
+def pack(document: bytes) -> bytes:
+    """Return the same PDF with its objects in compressed streams:
     most objects of a tagged document are its tags, which typst leaves as text."""
     smaller = io.BytesIO()
     with pikepdf.open(io.BytesIO(document)) as opened:

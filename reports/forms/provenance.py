@@ -10,13 +10,13 @@ Data = Mapping[str, Any]
 
 
 def provenance(content: Data) -> list[tuple[str, str]]:
-    """Terms and texts from the content of report.json, for every form of the report."""
-    made = content["replay"]
-    found = list(_of_the_release(content["release"], content["crawl"]))
-    if made:
-        found += _of_the_replay(made["provenance"])
-        found.append(("rule", f"version {content['verdict']['rule']['version']}"))
-    return found
+    """Return terms and texts from the content of report.json, for every form of the report."""
+    replay = content["replay"]
+    terms = list(_of_the_release(content["release"], content["crawl"]))
+    if replay:
+        terms += _of_the_replay(replay["provenance"])
+        terms.append(("rule", f"version {content['verdict']['rule']['version']}"))
+    return terms
 
 
 def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
@@ -28,10 +28,10 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
     )
     yield (
         "crawl",
-        f"{_dates(crawl)}{grouped(crawl['sites'])} sites{_planned(crawl['top'])}; {outcomes}",
+        f"{_dates(crawl)}{grouped(crawl['sites'])} sites{_describe_plan(crawl['top'])}; {outcomes}",
     )
     yield "list", f"{release['list_id']}; SHA-256 {release['list_checksum']}"
-    yield "browser", "; ".join(str(one) for one in (release["browser"], crawl["user_agent"]) if one)
+    yield "browser", "; ".join(str(name) for name in (release["browser"], crawl["user_agent"]) if name)
     yield "flags of the browser", str(crawl["browser_flags"] or "not recorded")
     yield "method, code", f"method {release['method_version']}, commit {release['commit']}"
     if agreement := packet_agreement(release["packets"]):
@@ -39,12 +39,12 @@ def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
 
 
 def _dates(crawl: Data) -> str:
-    """When a crawl was planned and sealed, where it says so; recorded pages do not."""
-    told = (f"{name} {crawl[f'{name}_at']}" for name in ("planned", "sealed") if crawl[f"{name}_at"])
-    return "".join(f"{one}; " for one in told)
+    """State when a crawl was planned and sealed, where it says so; recorded pages do not."""
+    times = (f"{name} {crawl[f'{name}_at']}" for name in ("planned", "sealed") if crawl[f"{name}_at"])
+    return "".join(f"{time}; " for time in times)
 
 
-def _planned(top: int | None) -> str:
+def _describe_plan(top: int | None) -> str:
     return "" if top is None else f" of the first {grouped(top)} planned"
 
 
@@ -64,9 +64,9 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
             f"{significant(virtual / wall)} times real time",
         )
     missed = "; ".join(
-        f"{one['profile']}, {one['name']}: {significant(one['measured'])} instead of "
-        f"{significant(one['expected'])}"
-        for one in gates["not_passed"]
+        f"{check['profile']}, {check['name']}: {significant(check['measured'])} instead of "
+        f"{significant(check['expected'])}"
+        for check in gates["not_passed"]
     )
     passed = gates["checked"] - len(gates["not_passed"])
     yield (
@@ -77,19 +77,20 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
 
 
 def parameters(content: Data) -> list[tuple[str, str]]:
-    """Names and values of the replay's parameters; those with parts of their own are in report.json alone."""
-    made = content["replay"]
-    found = made["provenance"].get("parameters", {}) if made else {}
-    lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in found.items()}
+    """Return names and values of the replay's parameters; those with parts of their own are in report.json
+    alone."""
+    replay = content["replay"]
+    settings = replay["provenance"].get("parameters", {}) if replay else {}
+    lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in settings.items()}
     return [
-        (name.replace("_", " "), ", ".join(map(_setting, values)))
+        (name.replace("_", " "), ", ".join(map(_format_setting, values)))
         for name, values in lists.items()
         if not any(isinstance(value, Mapping) for value in values)
     ]
 
 
-def _setting(value: Any) -> str:  # noqa: ANN401  # a parameter has any type
-    """A parameter's value: a number as it was stated, of a count every digit."""
+def _format_setting(value: Any) -> str:  # noqa: ANN401  # a parameter has any type
+    """Return a parameter's value: a number as it was stated, of a count every digit."""
     if isinstance(value, int) and not isinstance(value, bool):
         return grouped(value)
     return stated(value) if isinstance(value, float) else apart(str(value))

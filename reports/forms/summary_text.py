@@ -14,39 +14,39 @@ Data = Mapping[str, Any]
 
 
 def summary_text(content: Data, *, marks: str) -> str:
-    """The answer, the numbers that matter, and how to cite the report.
+    """Return the answer, the numbers that matter, and how to cite the report.
 
     `marks` are the words that mark its numbers.
     """
     return "\n".join(_lines(visible_content(content), marks)) + "\n"
 
 
-def _wrapped(text: str, *, indent: str = "", hang: str = "") -> list[str]:
+def _wrap(text: str, *, indent: str = "", hang: str = "") -> list[str]:
     return lines_of(text, WIDTH, first=indent, rest=hang)
 
 
 def _lines(content: Data, marks: str) -> Iterator[str]:
     answer, deciding = content["answer"], content["answer"]["deciding"]
-    yield from _wrapped(f"First flights in {content['year']}, version {content['publication']['version']}")
+    yield from _wrap(f"First flights in {content['year']}, version {content['publication']['version']}")
     if marks:
-        yield from _wrapped(f"Every number is {marks}.".upper())
+        yield from _wrap(f"Every number is {marks}.".upper())
     yield ""
     if answer["first_line"]:
-        yield from [*_wrapped(answer["first_line"]), ""]
-    yield from _wrapped(answer["headline"].upper())
+        yield from [*_wrap(answer["first_line"]), ""]
+    yield from _wrap(answer["headline"].upper())
     confidence = f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}"
-    for said in (answer["sentence"], answer["limits"] or "", confidence):
-        yield from _wrapped(said)
+    for paragraph in (answer["sentence"], answer["limits"] or "", confidence):
+        yield from _wrap(paragraph)
     if deciding:
-        yield from _wrapped(deciding["what"])
+        yield from _wrap(deciding["what"])
         yield f"  {in_ascii(deciding['command'])}"
     for reason in answer["reasons"]:
-        yield from _wrapped(reason, indent="- ", hang="  ")
+        yield from _wrap(reason, indent="- ", hang="  ")
     yield ""
     for number in answer["numbers"]:
         note = f"; {number['note']}" if number["note"] else ""
-        yield from _wrapped(f"{key_number(number)} {number['label']}{note}", indent="- ", hang="  ")
+        yield from _wrap(f"{key_number(number)} {number['label']}{note}", indent="- ", hang="  ")
     # The checksum has a line of its own: it would not fit beside a word.
     sha256 = content["citation"]["data"].rpartition("sha256:")[2]
     line = content["citation"]["line"].replace(f", sha256:{sha256}", "")
-    yield from ["", *_wrapped(line, hang="  "), "SHA-256 of the release's data:", f"  {sha256}"]
+    yield from ["", *_wrap(line, hang="  "), "SHA-256 of the release's data:", f"  {sha256}"]

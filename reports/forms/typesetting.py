@@ -33,7 +33,7 @@ BETWEEN = re.compile(f"[{NO_BREAK}]")
 
 
 def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """Plain data with the numbers of its sentences as everywhere (`apart`); what readers run stays as it is.
+    """Return plain data with the numbers of its sentences as everywhere (`apart`); what readers run stays as it is.
 
     >>> in_type({"note": "below -1 %", "query": "SELECT -1 %"}) == {"note": "below \u22121\u202f%", "query": "SELECT -1 %"}
     True
@@ -42,7 +42,7 @@ def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def each_text(value: Any, set_: Callable[[str], str]) -> Any:  # noqa: ANN401  # JSON has any shape
-    """Plain data with `set_` of each of its texts; what readers run stays as it is."""
+    """Return plain data with `set_` of each of its texts; what readers run stays as it is."""
     if isinstance(value, str):
         return set_(value)
     if isinstance(value, dict):
@@ -50,8 +50,8 @@ def each_text(value: Any, set_: Callable[[str], str]) -> Any:  # noqa: ANN401  #
     return [each_text(inner, set_) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def unbroken(text: str) -> str:
-    """The text for a page that breaks lines itself: none ends between a number and its unit,
+def keep_unbroken(text: str) -> str:
+    """Return the text for a page that breaks lines itself: none ends between a number and its unit,
     its name or what it counts.
 
     Forms in ASCII, JSON and CSV have plain spaces there.
@@ -59,11 +59,11 @@ def unbroken(text: str) -> str:
     >>> unbroken("3 pp at IW 10 of 12.3 Mbps, or 10 segments") == f"3{NARROW}pp at IW\u00a010 of 12.3{NARROW}Mbps, or 10\u00a0segments"
     True
     """  # noqa: E501
-    return NUMBERED.sub(lambda found: f"{found['name'] or ''}{NO_BREAK_SPACE}", tied(text))
+    return NUMBERED.sub(lambda match: f"{match['name'] or ''}{NO_BREAK_SPACE}", tied(text))
 
 
-def tied_ascii(text: str, tie: str = TIE) -> str:
-    """The text in ASCII with `tie` in place of each space at which no line may end.
+def tie_ascii(text: str, tie: str = TIE) -> str:
+    """Return the text in ASCII with `tie` in place of each space at which no line may end.
 
     >>> tied_ascii(f"12{NARROW}345 loads", tie="~")
     '12~345 loads'
@@ -72,7 +72,7 @@ def tied_ascii(text: str, tie: str = TIE) -> str:
 
 
 def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
-    """Lines of at most `width` characters of ASCII, broken at spaces,
+    """Return lines of at most `width` characters of ASCII, broken at spaces,
     with `first` before the first and `rest` before the others.
 
     A number, and a number and its unit, stay on one line, unless they are wider than it.
@@ -80,7 +80,7 @@ def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[
     >>> lines_of(f"about 12{NARROW}345 loads", 8)
     ['about', '12 345', 'loads']
     """
-    made = textwrap.wrap(
-        tied_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    lines = textwrap.wrap(
+        tie_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
-    return [line.replace(TIE, " ") for line in made]
+    return [line.replace(TIE, " ") for line in lines]

@@ -61,20 +61,20 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
         use_byte_stream_split=split,
         use_dictionary=coded,
     )
-    facts = [(str(number), _carried(one)) for number, one in enumerate(replay.facts, start=1)]
+    facts = [(str(number), _condense(stage)) for number, stage in enumerate(replay.facts, start=1)]
     if backcast is not None:
         facts.append((BACKCAST, dict(backcast)))
     written = {
         "of": [name for name, _ in facts],
-        "json": [json.dumps(one, sort_keys=True) for _, one in facts],
+        "json": [json.dumps(content, sort_keys=True) for _, content in facts],
     }
     pq.write_table(pa.table(written), place / FACTS, compression="zstd", store_schema=False)
 
 
-def _carried(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a stage says of itself, of checks that passed no more than that they did."""
+def _condense(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """State what a stage says of itself, of checks that passed no more than that they did."""
     kept = {name: value for name, value in facts.items() if name != "guests"}
-    gates = [{"passed": True} if one["passed"] else one for one in facts.get("gates", ())]
+    gates = [{"passed": True} if check["passed"] else check for check in facts.get("gates", ())]
     return {**kept, **({"gates": gates} if gates else {})}
 
 
@@ -83,7 +83,7 @@ def _is_in_microseconds(name: str, values: pa.ChunkedArray) -> bool:
 
 
 def _in_microseconds(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Milliseconds as whole microseconds if they are exact so: they take a third less room."""
+    """Return milliseconds as whole microseconds if they are exact so: they take a third less room."""
     if not name.endswith("_ms") or not pa.types.is_floating(values.type):
         return values
     whole = pc.cast(pc.round(pc.multiply(values, 1e3)), pa.int64())
@@ -95,19 +95,19 @@ def _in_milliseconds(whole: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def read_carried(folder: Path, *, checksum: str, name: str) -> tuple[Replay, Mapping[str, Any] | None] | None:
-    """The replay and the back-cast that the report in `folder` carries; None if it carries no loads.
+    """Return the replay and the back-cast that the report in `folder` carries; None if it carries no loads.
 
     `checksum` and `name` are the replay's, as the report's manifest has them.
     """
     place = folder / FOLDER
     if not (place / FACTS).is_file():
         return None
-    facts = {one["of"]: json.loads(one["json"]) for one in pq.ParquetFile(place / FACTS).read().to_pylist()}
+    facts = {row["of"]: json.loads(row["json"]) for row in pq.ParquetFile(place / FACTS).read().to_pylist()}
     stored = pq.ParquetFile(place / LOADS).read()
     for at, column in enumerate(stored.column_names):
         if _is_in_microseconds(column, stored[column]):
             stored = stored.set_column(at, column, _in_milliseconds(stored[column]))
-    numbers = sorted(int(one) for one in facts if one != BACKCAST)
+    numbers = sorted(int(key) for key in facts if key != BACKCAST)
     tables = [stored.filter(pc.field(STAGE) == number) for number in numbers]
     replay = Replay(
         loads=tuple(map(_cells, tables)),
@@ -119,7 +119,7 @@ def read_carried(folder: Path, *, checksum: str, name: str) -> tuple[Replay, Map
 
 
 def _cells(stored: pa.Table) -> pa.Table:
-    """Loads with every column of a replay's; what is not carried is null."""
+    """Return loads with every column of a replay's; what is not carried is null."""
     return pa.table(
         [
             stored[field.name].cast(field.type)

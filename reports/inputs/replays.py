@@ -53,31 +53,33 @@ class Replay:
         times = [time for table in self.loads for time in table["page_ms"].to_pylist() if time is not None]
         return {
             **self.facts[0]["plan"],
-            "commits": sorted({one["plan"]["commit"] for one in self.facts}),
-            "gates": [gate for one in self.facts for gate in one.get("gates", ())],
-            "failures": [failure for one in self.facts for failure in one.get("failures", ())],
-            "core_s": round(math.fsum(one["core_s"] for one in self.facts), 3),
-            "wall_s": round(math.fsum(one["wall_s"] for one in self.facts), 3),
+            "commits": sorted({stage["plan"]["commit"] for stage in self.facts}),
+            "gates": [gate for stage in self.facts for gate in stage.get("gates", ())],
+            "failures": [failure for stage in self.facts for failure in stage.get("failures", ())],
+            "core_s": round(math.fsum(stage["core_s"] for stage in self.facts), 3),
+            "wall_s": round(math.fsum(stage["wall_s"] for stage in self.facts), 3),
             "virtual_s": round(math.fsum(times) / 1e3, 3),
         }
 
     @property
     def populations(self) -> Sequence[Mapping[str, Any]]:
         """Populations of networks that were not drawn anew; none of a decision."""
-        found: Sequence[Mapping[str, Any]] = () if self.is_staged else self.facts[0].get("populations", ())
-        return found
+        populations: Sequence[Mapping[str, Any]] = (
+            () if self.is_staged else self.facts[0].get("populations", ())
+        )
+        return populations
 
     @functools.cached_property
     def replayed(self) -> Replayed:
         """The loads as the rule takes them; raises ReportError."""
         if self.is_staged:
             return of_stages(self.loads, self.facts)
-        found = of_pairs(self.loads[0], self.populations)
-        if not len(found.looks[-1].evidence):
+        replayed = of_pairs(self.loads[0], self.populations)
+        if not len(replayed.looks[-1].evidence):
             raise ReportError(
                 "the replay has no load under the default conditions; run `firstflight replay run` again"
             )
-        return found
+        return replayed
 
 
 def check_populations(populations: Sequence[Mapping[str, Any]]) -> None:
@@ -95,7 +97,8 @@ def check_populations(populations: Sequence[Mapping[str, Any]]) -> None:
 
 
 def decisions_of(root: Path, crawl: str) -> dict[str, Path]:
-    """Folders of the decisions over a crawl's pages that have a whole stage, by their eight characters."""
+    """Return folders of the decisions over a crawl's pages that have a whole stage, by their eight
+    characters."""
     return {
         path.name.rpartition(".")[2]: path
         for path in sorted(root.glob(f"{crawl}.????????"))
@@ -103,25 +106,26 @@ def decisions_of(root: Path, crawl: str) -> dict[str, Path]:
     }
 
 
-def chosen_replay(
+def choose_replay(
     replays: Path, decisions: Path, release: Release, wanted: str | None, allowed_signers: Path
 ) -> Replay:
-    """The replay that a report is of: FULL, or a decision by its eight characters; by default the only one.
+    """Return the replay that a report is of: FULL, or a decision by its eight characters; by default the only
+    one.
 
     A decision comes before a full replay. Raises ReportError.
     """
     crawl = str(release.manifest.crawl)
-    found = decisions_of(decisions, crawl)
-    if wanted == FULL or (wanted is None and not found):
+    known = decisions_of(decisions, crawl)
+    if wanted == FULL or (wanted is None and not known):
         return full_replay(replays, release, allowed_signers)
-    if wanted is None and len(found) > 1:
+    if wanted is None and len(known) > 1:
         raise ReportError(
-            f"{crawl} has {len(found)} decisions ({', '.join(found)}); choose one with --replay"
+            f"{crawl} has {len(known)} decisions ({', '.join(known)}); choose one with --replay"
         )
-    name = wanted or next(iter(found))
-    if name not in found:
-        raise ReportError(f"{crawl} has no decision {name!r}; there are: {', '.join(found) or 'none'}")
-    return decision(found[name], release)
+    name = wanted or next(iter(known))
+    if name not in known:
+        raise ReportError(f"{crawl} has no decision {name!r}; there are: {', '.join(known) or 'none'}")
+    return decision(known[name], release)
 
 
 def decision(folder: Path, release: Release) -> Replay:
@@ -140,14 +144,18 @@ def decision(folder: Path, release: Release) -> Replay:
     sums = "\n".join(map(checksum_of, stage_places(folder)))
     return Replay(
         loads=tuple(table.select(CELL.names) for table in tables),
-        facts=tuple({**one, "gates": counted(one["gates"])} if "gates" in one else one for one in facts),
+        facts=tuple(
+            {**stage, "gates": drop_unmade_checks(stage["gates"])} if "gates" in stage else stage
+            for stage in facts
+        ),
         checksum=hashlib.sha256(sums.encode()).hexdigest(),
         name=folder.name.rpartition(".")[2],
     )
 
 
-def counted(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The checks without those of networks that a guest which ended early left to another, before any flight.
+def drop_unmade_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the checks without those of networks that a guest which ended early left to another, before any
+    flight.
 
     >>> left = {"guest": 1, "profile": "a", "name": "IW 10 from host 2: flight arrived", "passed": False}
     >>> counted([left, {"guest": 2, "profile": "a", "name": "IW 10", "passed": True}])

@@ -8,7 +8,7 @@ from typing import Literal
 from recordings.pages.recording import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
 from reports.inputs.errors import ReportError
-from reports.inputs.replays import Replay, chosen_replay
+from reports.inputs.replays import Replay, choose_replay
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.report_versions import newest_version, report_versions
@@ -71,7 +71,7 @@ def read_inputs(
     last_year = newest_version(report_versions(places.reports / str(year - 1)))
     replay, back_cast = which if isinstance(which, tuple) else (None, None)
     if with_replay and not isinstance(which, tuple):
-        replay = chosen_replay(places.replays, places.decisions, release, which, signers)
+        replay = choose_replay(places.replays, places.decisions, release, which, signers)
     if back_cast is None:
         back_cast = read_standing(
             places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT)
@@ -90,31 +90,34 @@ def read_inputs(
 
 
 def _release(root: Path, year: int, crawl: str | None, version: int | None, allowed_signers: Path) -> Release:
-    """A version (the newest, if it is None) of the year's newest release,
+    """Return a version (the newest, if it is None) of the year's newest release,
     or of the release whose crawl's name begins with `crawl`.
 
     Recorded pages may be of an earlier year, if they are named: somebody else chose the day. A damaged
     release is an error. An older release would silently give another report.
     """
-    found = [
-        one
-        for one in listed(root)
-        if not isinstance(one, Withdrawn)
-        and (crawl is None or one.crawl.is_named(crawl))
-        and _is_of_year(one.crawl, year, is_named=crawl is not None)
-        and version in (None, one.version)
+    candidates = [
+        release
+        for release in listed(root)
+        if not isinstance(release, Withdrawn)
+        and (crawl is None or release.crawl.is_named(crawl))
+        and _is_of_year(release.crawl, year, is_named=crawl is not None)
+        and version in (None, release.version)
     ]
-    if not found:
+    if not candidates:
         which = f"of crawl {crawl} in {year}" if crawl else f"of {year}"
         how = f"firstflight release build --crawl {crawl or f'{year}-MM'}"
         if crawl is not None and is_recorded(crawl.rpartition(".")[2]):
             how = "firstflight import pages"
         raise ReportError(f"there is no release {which} in {root}; make one with `{how}`")
-    newest = max(one.crawl.month for one in found)
-    names = sorted({str(one.crawl) for one in found if one.crawl.month == newest})
+    newest = max(candidate.crawl.month for candidate in candidates)
+    names = sorted({str(candidate.crawl) for candidate in candidates if candidate.crawl.month == newest})
     if len(names) > 1:
         raise ReportError(f"{newest} has {len(names)} releases ({', '.join(names)}); choose one with --crawl")
-    release = max((one for one in found if str(one.crawl) == names[0]), key=lambda one: one.version)
+    release = max(
+        (candidate for candidate in candidates if str(candidate.crawl) == names[0]),
+        key=lambda candidate: candidate.version,
+    )
     broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
@@ -127,16 +130,18 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
 def _year_before(
     root: Path, crawl: CrawlName, version: int | Literal["newest"] | None, allowed_signers: Path
 ) -> Release | None:
-    """The release of twelve months earlier; None if there is none, or none is asked for."""
+    """Return the release of twelve months earlier; None if there is none, or none is asked for."""
     wanted = crawl.year_before
-    found = [
-        one
-        for one in listed(root)
-        if one.crawl == wanted and not isinstance(one, Withdrawn) and version in ("newest", one.version)
+    candidates = [
+        candidate
+        for candidate in listed(root)
+        if candidate.crawl == wanted
+        and not isinstance(candidate, Withdrawn)
+        and version in ("newest", candidate.version)
     ]
-    if not found:
+    if not candidates:
         return None
-    release = max(found, key=lambda one: one.version)
+    release = max(candidates, key=lambda candidate: candidate.version)
     broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
@@ -147,21 +152,21 @@ def _year_before(
 
 
 def _other_sets(root: Path, release: Release, allowed_signers: Path) -> list[Release]:
-    """Earlier releases of the sets that come with the code, beside one of them: the newest version of each,
-    without damaged ones."""
+    """Return earlier releases of the sets that come with the code, beside one of them: the newest version of
+    each, without damaged ones."""
     if release.manifest.list_id not in SETS:
         return []
     newest = {
-        one.crawl: one
-        for one in listed(root)
-        if isinstance(one, Release)
-        and one.manifest.list_id in SETS
-        and one.crawl.month < release.crawl.month
-        and not faults(one.path, allowed_signers)
+        other.crawl: other
+        for other in listed(root)
+        if isinstance(other, Release)
+        and other.manifest.list_id in SETS
+        and other.crawl.month < release.crawl.month
+        and not faults(other.path, allowed_signers)
     }
-    return sorted(newest.values(), key=lambda one: one.crawl.month)
+    return sorted(newest.values(), key=lambda other: other.crawl.month)
 
 
 def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:
-    made = int(crawl.month[:4])
-    return made == year or (is_named and crawl.kind == RECORDED and made < year)
+    crawl_year = int(crawl.month[:4])
+    return crawl_year == year or (is_named and crawl.kind == RECORDED and crawl_year < year)

@@ -22,7 +22,7 @@ from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, of_report
 from reports.document.illustrative import marks
 from reports.forms.brief import brief_of
-from reports.forms.markdown import escaped
+from reports.forms.markdown import escape
 from reports.inputs.errors import ReportError
 from storage.report_versions import CONTENT, PAGE, ReportVersion
 from storage.staging import put_in_place
@@ -75,12 +75,12 @@ def write_edition(version: ReportVersion, folder: Path) -> list[str]:
             has_loads=any(name.startswith("loads/") for name in names),
         )
         (stage / "README.md").write_text(readme, encoding="utf-8")
-        seal(stage, {name: one for name, one in manifest_of(version.folder).items() if name != "files"})
-        return _checked(stage)
+        seal(stage, {name: fact for name, fact in manifest_of(version.folder).items() if name != "files"})
+        return _check_size(stage)
 
 
-def _checked(folder: Path) -> list[str]:
-    """The files of an edition; ReportError if they are too many or too large."""
+def _check_size(folder: Path) -> list[str]:
+    """Return the files of an edition; ReportError if they are too many or too large."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     size = sum(path.stat().st_size for path in files)
     if len(files) > MOST_FILES or size > MOST_BYTES:
@@ -91,7 +91,7 @@ def _checked(folder: Path) -> list[str]:
 
 
 def _without_dead_links(page: str, text: str, names: Sequence[str]) -> str:
-    """The page with plain text in place of its links to files that are not kept.
+    """Return the page with plain text in place of its links to files that are not kept.
 
     >>> _without_dead_links("forms/brief.html", '<a href="../index.html#a">a</a> <a href="x.md">b</a>', ["index.html"])
     '<a href="../index.html#a">a</a> b'
@@ -105,7 +105,7 @@ def _without_dead_links(page: str, text: str, names: Sequence[str]) -> str:
 
 
 def _citations(content: Mapping[str, Any]) -> dict[str, str]:
-    """The citation of the report in every form, by the name of its file."""
+    """Return the citation of the report in every form, by the name of its file."""
     cited, publication = content["citation"], content["publication"]
     work = of_report(
         title=cited["title"],
@@ -130,17 +130,17 @@ def _readme(content: Mapping[str, Any], *, place: str, has_loads: bool) -> str:
 def _blocks(content: Mapping[str, Any], place: str, *, has_loads: bool) -> Iterator[str]:
     brief, number = brief_of(content, marks=marks(content)), content["publication"]["version"]
     year = content["year"]
-    yield f"# {escaped(brief.title)}"
-    yield f"**{escaped(brief.headline)}.** {escaped(brief.sentence)} {escaped(brief.how_sure)}"
-    yield f"![{escaped(brief.finding)}](forms/slide.png)"
+    yield f"# {escape(brief.title)}"
+    yield f"**{escape(brief.headline)}.** {escape(brief.sentence)} {escape(brief.how_sure)}"
+    yield f"![{escape(brief.finding)}](forms/slide.png)"
     yield (
         "[The brief on two pages](forms/brief.pdf) · [the page](index.html) · [the slide](forms/slide.svg) · "
         "[every number](report.json) · [the data of the figures](forms/figures/)"
     )
     if content["answer"]["limits"]:
-        yield escaped(content["answer"]["limits"])
+        yield escape(content["answer"]["limits"])
     yield "## Cite"
-    yield escaped(brief.citation)
+    yield escape(brief.citation)
     yield "[CITATION.cff](CITATION.cff) · [BibTeX](citation.bib) · [CSL-JSON](citation.csl.json)"
     yield (
         "The checksum is over the lines of the release's SHA256SUMS for its tables of data: "
@@ -154,7 +154,7 @@ def _blocks(content: Mapping[str, Any], place: str, *, has_loads: bool) -> Itera
             "pages, without a load, in the data folder `$FIRSTFLIGHT_DATA_DIR`:"
         )
         where = f'"$FIRSTFLIGHT_DATA_DIR"/reports/{year}'
-        imported = [one for one in content["redo"] if one.startswith("firstflight import")]
+        imported = [line for line in content["redo"] if line.startswith("firstflight import")]
         commands = (
             *imported,
             f"mkdir -p {where}",

@@ -69,10 +69,10 @@ def publish_report(
         _check_sound(before, allowed_signers)
     composed = compose(inputs)
     digest = content_digest(composed)
-    if there := _with_equal_content(report_versions(folder), wanted, digest, place):
-        if signer is not None and not (there.folder / SIGNATURE).exists():
-            signer.sign(there.folder)
-        return Published(version=there, digest=digest, is_new=False)
+    if equal := _with_equal_content(report_versions(folder), wanted, digest, place):
+        if signer is not None and not (equal.folder / SIGNATURE).exists():
+            signer.sign(equal.folder)
+        return Published(version=equal, digest=digest, is_new=False)
     facts = origin(inputs, commit=commit)
     changed = [] if before is None else list(changes(manifest_of(before.folder), facts))
     if place.number > 1 and wanted.version not in (NEXT, place.number):
@@ -101,23 +101,23 @@ def publish_report(
 def _with_equal_content(
     versions: Sequence[ReportVersion], wanted: Wanted, digest: str, place: ReportVersion
 ) -> ReportVersion | None:
-    """The version that need not be made again.
+    """Return the version that need not be made again.
 
     None if there is none, or if the next is asked for by its number.
     Raises ReportVersionError if the content was withdrawn.
     """
     if wanted.version == place.number:
         return None
-    equal = [version for version in versions if stored_digest(version) == digest]
+    equal = [version for version in versions if read_digest(version) == digest]
     if isinstance(wanted.version, int):
-        equal = [one for one in equal if one.number == wanted.version]
+        equal = [version for version in equal if version.number == wanted.version]
     newest = newest_version(versions)
-    in_force = [one for one in equal if one == newest or one.number == wanted.version]
-    for one in in_force or equal:
-        if one.withdrawal is not None:
+    in_force = [version for version in equal if version == newest or version.number == wanted.version]
+    for same in in_force or equal:
+        if same.withdrawal is not None:
             raise ReportVersionError(
-                f"version {one.number} of the report for {one.year} has equal content and is withdrawn "
-                f"({one.withdrawal.reason}): {_how(place)} publishes it again"
+                f"version {same.number} of the report for {same.year} has equal content and is withdrawn "
+                f"({same.withdrawal.reason}): {_how(place)} publishes it again"
             )
     return in_force[0] if in_force else None
 
@@ -157,8 +157,8 @@ def _how(place: ReportVersion) -> str:
     )
 
 
-def stored_digest(version: ReportVersion) -> str:
-    """The digest of a version's content; empty if its report.json cannot be read."""
+def read_digest(version: ReportVersion) -> str:
+    """Return the digest of a version's content; empty if its report.json cannot be read."""
     try:
         return content_digest(json.loads((version.folder / CONTENT).read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError):
@@ -166,7 +166,7 @@ def stored_digest(version: ReportVersion) -> str:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each input that differs between the manifests of two versions.
+    """Yield a line for each input that differs between the manifests of two versions.
 
     >>> list(changes({"commit": "a", "rule_version": "1"}, {"commit": "b", "rule_version": "1"}))
     ['the code: b in place of a']

@@ -38,8 +38,8 @@ class Recomputed:
 
 def recompute(folder: Path, item: str, *, places: Places) -> Recomputed:
     """Compute an item of the report in `folder` again and compare every digit; raises ReportError."""
-    (found,) = recompute_items(folder, [item], places=places)
-    return found
+    (recomputed,) = recompute_items(folder, [item], places=places)
+    return recomputed
 
 
 def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> list[Recomputed]:
@@ -49,33 +49,33 @@ def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> l
     version that was built again counts if all digits are equal: its documents have the words of the code that
     built it.
     """
-    manifest, content = _stored(folder, places)
+    manifest, content = _read_stored(folder, places)
     published = items(content)
     for item in wanted:
         if item not in published:
             raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
-    named = _named(manifest)
+    named = _input_arguments(manifest)
     alone = read_inputs(places, **named, with_replay=False)
     other = _other_release(manifest, alone)
     notes = [f"from another build of the release ({alone.release.checksum})"] if other else []
-    found = _compared(published, wanted or [*published], items(compose(alone)), notes)
-    left = [one.id for one in found if one.differences]
+    recomputed = _compare(published, wanted or [*published], items(compose(alone)), notes)
+    left = [entry.id for entry in recomputed if entry.differences]
     if left and manifest["replay"] is not None:
         inputs, carries = _with_loads(folder, manifest, places)
         notes = [*notes, *(["by the loads that the report carries"] if carries else [])]
-        by_loads = _compared(published, left, items(compose(inputs)), notes)
+        by_loads = _compare(published, left, items(compose(inputs)), notes)
         left = [load.id for load in by_loads if load.differences]
         again = {load.id: load for load in by_loads}
-        found = [again.get(one.id, one) for one in found]
+        recomputed = [again.get(entry.id, entry) for entry in recomputed]
     if left and other:
         raise ReportError(other)
-    return found
+    return recomputed
 
 
-def _compared(
+def _compare(
     published: Mapping[str, str], wanted: Sequence[str], computed: Mapping[str, str], notes: Sequence[str]
 ) -> list[Recomputed]:
-    """Each item as it was computed, beside what was published."""
+    """Return each item as it was computed, beside what was published."""
     return [
         Recomputed(
             id=item,
@@ -87,8 +87,8 @@ def _compared(
     ]
 
 
-def _stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Manifest and report.json of a report whose checksums and signature hold."""
+def _read_stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the manifest and report.json of a report whose checksums and signature hold."""
     if broken := faults(folder, places.allowed_signers):
         raise ReportError(f"the report {folder} is damaged ({', '.join(broken)}); restore it from a copy")
     try:
@@ -105,8 +105,8 @@ def _stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str, Any
     return manifest, content
 
 
-def _named(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of `read_inputs` for the release that the manifest names."""
+def _input_arguments(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of `read_inputs` for the release that the manifest names."""
     return {
         "year": manifest["year"],
         "crawl": manifest["release"]["crawl"],
@@ -116,31 +116,31 @@ def _named(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None:
-    """Which release has another checksum than the manifest states, and what to do; None if none has.
+    """State which release has another checksum than the manifest states, and what to do; None if none has.
 
     ReportError if one is missing.
     """
-    for stated, found in (
+    for stated, release in (
         (manifest["release"], inputs.release),
         (manifest["year_before"], inputs.year_before),
     ):
-        if stated and (found is None or found.checksum != stated["checksum"]):
-            there = "is missing" if found is None else "is not the one that the report names"
-            told = (
-                f"the release {stated['crawl']}, version {stated['version']}, {there} "
+        if stated and (release is None or release.checksum != stated["checksum"]):
+            fault = "is missing" if release is None else "is not the one that the report names"
+            message = (
+                f"the release {stated['crawl']}, version {stated['version']}, {fault} "
                 f"({stated['checksum']}); fetch that one, or make it again with firstflight of the report's "
                 f"commit {manifest['commit']}"
             )
-            if found is None:
-                raise ReportError(told)
-            return told
+            if release is None:
+                raise ReportError(message)
+            return message
     return None
 
 
 def _with_loads(folder: Path, manifest: dict[str, Any], places: Places) -> tuple[ReportInputs, bool]:
-    """The inputs with the loads that the report carries, or else with the replay that the manifest names, and
-    whether they are carried."""
-    stated, named = manifest["replay"], _named(manifest)
+    """Return the inputs with the loads that the report carries, or else with the replay that the manifest
+    names, and whether they are carried."""
+    stated, named = manifest["replay"], _input_arguments(manifest)
     carried = read_carried(folder, checksum=stated["checksum"], name=stated["name"])
     if carried is not None:
         replay, content = carried
@@ -156,7 +156,8 @@ def _with_loads(folder: Path, manifest: dict[str, Any], places: Places) -> tuple
 
 
 def items(content: Data) -> dict[str, str]:
-    """The text of every item of a report's content, by id: its data with all digits that are published."""
+    """Return the text of every item of a report's content, by id: its data with all digits that are
+    published."""
     return dict(_items(content))
 
 
@@ -164,22 +165,22 @@ def _items(content: Data) -> Iterator[tuple[str, str]]:
     for number in content["answer"]["numbers"]:
         written = json.dumps(number, indent=2, sort_keys=True, ensure_ascii=False)
         yield f"number-{number['id']}", f"{written}\n"
-    for one in (*figures_of(content), *tables_of(content)):
-        yield one["id"], csv_text(one["columns"], one["rows"])
-        if one.get("bands"):
-            yield f"{one['id']}-bands", csv_text(band_columns(one), one["bands"])
+    for entry in (*figures_of(content), *tables_of(content)):
+        yield entry["id"], csv_text(entry["columns"], entry["rows"])
+        if entry.get("bands"):
+            yield f"{entry['id']}-bands", csv_text(band_columns(entry), entry["bands"])
 
 
 def differences(stored: str, again: str) -> tuple[str, ...]:
-    """Lines that differ, as stored and as computed again; empty if all digits are equal.
+    """Return lines that differ, as stored and as computed again; empty if all digits are equal.
 
     >>> differences("iw,ms\\n10,1.5\\n", "iw,ms\\n10,1.6\\n")
     ('- 10,1.5', '+ 10,1.6')
     """
     before, now = stored.splitlines(), again.splitlines()
-    found: list[str] = []
+    differing: list[str] = []
     for at in range(max(len(before), len(now))):
         pair = [lines[at] if at < len(lines) else None for lines in (before, now)]
         if pair[0] != pair[1]:
-            found += [f"{sign} {line}" for sign, line in zip("-+", pair, strict=True) if line is not None]
-    return tuple(found)
+            differing += [f"{sign} {line}" for sign, line in zip("-+", pair, strict=True) if line is not None]
+    return tuple(differing)

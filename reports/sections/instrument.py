@@ -72,9 +72,9 @@ CHECKS = (
 
 
 def instrument_section(standing: Standing) -> Section:
-    """The back-cast and other checks."""
+    """Build the back-cast and other checks."""
     content = standing.content
-    told = (
+    opening = (
         "The same replay and rule were asked about the experiment of 2010 that made IW 10 the standard; "
         "what they miss lowers the confidence in today\u2019s answer. "
         if content
@@ -83,7 +83,7 @@ def instrument_section(standing: Standing) -> Section:
     return Section(
         id="instrument",
         title="How far the instrument can be believed",
-        lead=f"{told}The replay was also held against page loads by Chromium and against other published "
+        lead=f"{opening}The replay was also held against page loads by Chromium and against other published "
         "results.",
         figures=tuple(backcast_figure(content)) if content else (),
         tables=(*(choices_tables(content) if content else ()), checks_table()),
@@ -134,7 +134,7 @@ SHORT = {
 
 
 def short(what: str) -> str:
-    """The name of a quantity in the figure.
+    """Return the name of a quantity in the figure.
 
     >>> short("gain of search at p50"), short("maps: more responses with any at IW 10")
     ('gain, p50', 'Maps, responses')
@@ -145,7 +145,7 @@ def short(what: str) -> str:
 
 
 def figure_rows(content: Data) -> list[Row]:
-    """Judged quantities of the back-cast, the same one of both data centres below each other."""
+    """Return judged quantities of the back-cast, the same one of both data centres below each other."""
     rows = [
         {
             "what": figure["what"].partition(figure["center"])[2].lstrip(":, "),
@@ -206,7 +206,7 @@ def choices_tables(content: Data) -> Iterator[Table]:
 
 
 def checks_table() -> Table:
-    """The other checks."""
+    """Build the other checks."""
     return Table(
         id="checks",
         title="The instrument beside Chromium and other published results",

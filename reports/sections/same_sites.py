@@ -44,8 +44,8 @@ def same_sites(
         (other, [each for each in changes(values_of(other, asked), now, asked) if each.change])
         for other in others
     ]
-    shares = in_order(row for one, every in stated for row in share_rows(one, every))
-    sizes = in_order(row for one, every in stated for row in size_rows(one, every))
+    shares = in_order(row for other, every in stated for row in share_rows(other, every))
+    sizes = in_order(row for other, every in stated for row in size_rows(other, every))
     drawn = [row for row in shares if row["window"] == f"IW {iw}" and row["responses"] in DRAWN]
     if not drawn:
         return
@@ -92,14 +92,14 @@ def same_sites(
 
 
 def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: str) -> Figure:
-    """The shares of the same sites then and now, for each earlier release."""
+    """Build the shares of the same sites then and now, for each earlier release."""
     first = rows[0]
     change = first["now"] - first["before"]
-    found = "more" if change > 0 else "less" if change < 0 else "as much"
+    comparison = "more" if change > 0 else "less" if change < 0 else "as much"
     year = first["since"][:4]
     return Figure(
         id="fig-years",
-        title=f"Over the years: IW {iw} holds {found} of the same sites\u2019 responses "
+        title=f"Over the years: IW {iw} holds {comparison} of the same sites\u2019 responses "
         f"{'than' if change else 'as'} in {year}",
         caption=f"Mean over sites of the share of responses that fits into IW {iw}. Where a recorder did "
         "not count headers, the truth lies between bodies alone and bodies with the headers\u2019 text.",
@@ -129,48 +129,53 @@ def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: 
 
 
 def is_shown(row: Row) -> bool:
-    """Whether pages and documents show a row."""
+    """Return whether pages and documents show a row."""
     return row["responses"] in SHOWN and row.get("window", SHOWN_WINDOWS[0]) in SHOWN_WINDOWS
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    """Rows by their responses, those that are shown first."""
+    """Return rows by their responses, those that are shown first."""
     names = [*SHOWN, *RESPONSES.values()]
     return sorted(rows, key=lambda row: (not is_shown(row), names.index(row["responses"])))
 
 
-def base_row(release: Release, one: Change) -> dict[str, object]:
-    """The columns that both tables have."""
+def base_row(release: Release, change: Change) -> dict[str, object]:
+    """Return the columns that both tables have."""
     label = (release.recording or {}).get("list_name") or release.manifest.list_id
-    sizes = {"whole": AS_COUNTED, "bodies": "bodies alone", "headers": "with headers' text"}[one.end]
+    sizes = {"whole": AS_COUNTED, "bodies": "bodies alone", "headers": "with headers' text"}[change.end]
     return {
         "since": f"{release.crawl.month}, {label}",
-        "responses": RESPONSES[one.responses],
+        "responses": RESPONSES[change.responses],
         "sizes": sizes,
-        "sites": one.sites,
+        "sites": change.sites,
     }
 
 
-def share_rows(release: Release, found: Sequence[Change]) -> Iterator[Row]:
-    """Changes of shares, in percentage points."""
-    for one in found:
-        if one.measure == "share" and one.change and one.before is not None and one.after is not None:
-            yield base_row(release, one) | {
-                "window": f"IW {one.iw}",
-                "before": 100 * one.before,
-                "now": 100 * one.after,
-                "change": interval(one.change.times(100)),
+def share_rows(release: Release, stated: Sequence[Change]) -> Iterator[Row]:
+    """Yield changes of shares, in percentage points."""
+    for change in stated:
+        if (
+            change.measure == "share"
+            and change.change
+            and change.before is not None
+            and change.after is not None
+        ):
+            yield base_row(release, change) | {
+                "window": f"IW {change.iw}",
+                "before": 100 * change.before,
+                "now": 100 * change.after,
+                "change": interval(change.change.times(100)),
             }
 
 
-def size_rows(release: Release, found: Sequence[Change]) -> Iterator[Row]:
-    """Changes of sizes and of bytes a page, as ratios."""
+def size_rows(release: Release, stated: Sequence[Change]) -> Iterator[Row]:
+    """Yield changes of sizes and of bytes a page, as ratios."""
     names = {"quantile": "median response", "page_bytes": "bytes a page"}
-    for one in found:
-        if one.measure in names and one.before is not None and one.after is not None:
-            yield base_row(release, one) | {
-                "measure": names[one.measure],
-                "before": round(one.before),
-                "now": round(one.after),
-                "change": interval(one.change),
+    for change in stated:
+        if change.measure in names and change.before is not None and change.after is not None:
+            yield base_row(release, change) | {
+                "measure": names[change.measure],
+                "before": round(change.before),
+                "now": round(change.after),
+                "change": interval(change.change),
             }

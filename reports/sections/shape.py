@@ -110,10 +110,10 @@ class Section:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The section as JSON."""
+        """Return the section as JSON."""
         return asdict(self)
 
 
-def interval(found: Interval | None) -> dict[str, float] | None:
-    """An interval as a row has it."""
-    return None if found is None else asdict(found)
+def interval(value: Interval | None) -> dict[str, float] | None:
+    """Return an interval as a row has it."""
+    return None if value is None else asdict(value)

@@ -1,18 +1,26 @@
 """What windows save and cost, and who would decide otherwise: the verdict's data as figures and tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from releases.formatting import quantity, stated
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
 from verdict.arms import ALONE, EVERYONE
 from verdict.effects import BY_ID
 from verdict.ledger import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
+from verdict.stored import (
+    CandidateFacts,
+    EntryFacts,
+    GuardFacts,
+    IntervalFacts,
+    LevelFacts,
+    SharedFacts,
+    VerdictFacts,
+    Window,
+    rival_of,
+)
 
 DECIDING = ("page", "resent", "milliseconds", "short flows")
 """Quantities that stand in the table of gains, or among the guards."""
-
-Data = Mapping[str, Any]
 
 WINDOW = Column(id="window", title="initial window", kind="text")
 SENT = Column(id="sent", title="sent", kind="text")
@@ -20,15 +28,16 @@ GAIN = Column(id="gain", title="page time saved", unit="%", kind="interval")
 RESENT = Column(id="resent", title="payload sent again", unit="pp", kind="interval")
 
 
-def gains_section(verdict: Data, *, source: str, query: str) -> Section:
-    """What each candidate saves, over all lines and by the lines' distance and rate."""
+def gains_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
+    """State what each candidate saves, over all lines and by the lines' distance and rate."""
     rule, candidates = verdict["rule"], verdict["candidates"]
     worthwhile = rule["worthwhile_percent"]
     lines = (
         Line(value=0.0, label=""),
         Line(value=worthwhile, label=f"worthwhile, {stated(worthwhile, '%')}"),
     )
-    domain = shared([*candidates, *verdict["groups"]], "gain_percent", [0.0, worthwhile])
+    gains = [entry["gain_percent"] for entry in (*candidates, *verdict["groups"])]
+    domain = share_axis(gains, [0.0, worthwhile])
     rival = rival_of(verdict)
     title = f"Page time saved against IW {rule['incumbent']}"
     if rival is not None and rival["gain_percent"]["estimate"] is not None:
@@ -44,30 +53,34 @@ def gains_section(verdict: Data, *, source: str, query: str) -> Section:
             y="window",
             series="sent",
             columns=(WINDOW, SENT, GAIN),
-            rows=tuple({**named(candidate), "gain": candidate["gain_percent"]} for candidate in candidates),
+            rows=tuple(
+                {**name_columns(candidate), "gain": candidate["gain_percent"]} for candidate in candidates
+            ),
             source=source,
             query=query,
             lines=lines,
             domain=domain,
         )
     ]
-    known = [
-        group for group in verdict["groups"] if (group["gain_percent"] or {}).get("estimate") is not None
-    ]
-    if known:
-        most = max(known, key=lambda one: float(one["gain_percent"]["estimate"]))
+    saved = {
+        group["id"]: gain
+        for group in verdict["groups"]
+        if (gain := estimate_of(group["gain_percent"])) is not None
+    }
+    if saved:
+        known = [group for group in verdict["groups"] if group["id"] in saved]
+        most = max(known, key=lambda group: saved[group["id"]])
         figures.append(
             Figure(
                 id="fig-groups",
-                title=f"Most is saved over {most['title']}: "
-                f"{quantity(most['gain_percent']['estimate'], '%')}",
+                title=f"Most is saved over {most['title']}: {quantity(saved[most['id']], '%')}",
                 caption="Page time saved by the window nearest to worth it, by the lines\u2019 round trip "
                 "and rate, with 95 % interval.",
                 drawing="dots",
                 x="gain",
                 y="title",
                 columns=(Column(id="title", title="lines", kind="text"), GAIN),
-                rows=tuple({"title": group_name(one), "gain": one["gain_percent"]} for one in known),
+                rows=tuple({"title": group_name(group), "gain": group["gain_percent"]} for group in known),
                 source=source,
                 query=query,
                 lines=lines,
@@ -78,7 +91,8 @@ def gains_section(verdict: Data, *, source: str, query: str) -> Section:
         id="gains",
         title="What larger windows save",
         lead="A larger window saves round trips while a connection starts. Page time counts from a "
-        f"page\u2019s first packet to its last, without the time that browsers compute.{growing(known)}",
+        "page\u2019s first packet to its last, without the time that browsers compute."
+        f"{describe_growth(saved)}",
         figures=tuple(figures),
         tables=(verdicts_table(verdict, source, query), *beside_table(candidates, source, query)),
     )
@@ -91,50 +105,47 @@ GROWING = {
 """Groups of lines along which gains may grow, in words."""
 
 
-def growing(groups: Sequence[Data]) -> str:
-    """Along what the saved time grows, in a sentence; empty if it does not."""
-    gains = {group["id"]: group["gain_percent"]["estimate"] for group in groups}
-    told = [
+def estimate_of(effect: IntervalFacts | None) -> float | None:
+    """Take the estimate of an effect; None if it is unknown."""
+    return effect["estimate"] if effect else None
+
+
+def describe_growth(gains: Mapping[str, float]) -> str:
+    """Say in a sentence along what the saved time grows, by group; empty if it does not."""
+    directions = [
         words
         for words, names in GROWING.items()
         if gains.keys() >= {*names} and gains[names[0]] < gains[names[1]] < gains[names[2]]
     ]
-    return f" Saved time grows {' and '.join(told)}." if told else ""
+    return f" Saved time grows {' and '.join(directions)}." if directions else ""
 
 
-def named(one: Data) -> dict[str, str]:
-    """Name of a candidate, and how it is sent."""
-    window = str(one["window"])
+def name_columns(candidate: CandidateFacts) -> dict[str, str]:
+    """Return the name of a candidate, and how it is sent."""
+    window = str(candidate["window"])
     return {"window": f"IW {window}", "sent": "paced" if window.endswith("paced") else "at once"}
 
 
-def group_name(one: Data) -> str:
-    """Name of a group of lines with its share and its window."""
-    share = "" if one["share"] is None else f" ({quantity(100 * one['share'], '%', 2)})"
-    return f"{one['title']}{share}, IW {one['window']}"
+def group_name(group: EntryFacts) -> str:
+    """Return the name of a group of lines with its share and its window."""
+    share = "" if group["share"] is None else f" ({quantity(100 * group['share'], '%', 2)})"
+    return f"{group['title']}{share}, IW {group['window']}"
 
 
-def rival_of(verdict: Data) -> Data | None:
-    """The candidate that the answer speaks of; None if there is none."""
-    return next(
-        (candidate for candidate in verdict["candidates"] if candidate["window"] == verdict["rival"]), None
-    )
-
-
-def shared(entries: Sequence[Data], name: str, lines: Sequence[float]) -> tuple[float, float]:
-    """Ends of an axis that holds all estimates, and their intervals up to half as much again."""
-    found = [entry[name] for entry in entries if entry[name] and entry[name]["estimate"] is not None]
-    told = [one["estimate"] for one in found] + list(lines)
-    reach = 0.5 * (max(told) - min(told))
-    ends = [one[end] for one in found for end in ("lower", "upper") if one[end] is not None]
-    low = max(min([*told, *ends]), min(told) - reach)
-    high = min(max([*told, *ends]), max(told) + reach)
+def share_axis(effects: Iterable[IntervalFacts | None], lines: Sequence[float]) -> tuple[float, float]:
+    """Choose the ends of an axis that holds all estimates, and their intervals up to half as much again."""
+    known = [effect for effect in effects if effect and effect["estimate"] is not None]
+    values = [*(effect["estimate"] for effect in known if effect["estimate"] is not None), *lines]
+    reach = 0.5 * (max(values) - min(values))
+    ends = [end for effect in known for end in (effect["lower"], effect["upper"]) if end is not None]
+    low = max(min([*values, *ends]), min(values) - reach)
+    high = min(max([*values, *ends]), max(values) + reach)
     room = 0.04 * (high - low) or 1.0
     return round(low - room, 3), round(high + room, 3)
 
 
-def verdicts_table(verdict: Data, source: str, query: str) -> Table:
-    """What each candidate saves and sends again, with its verdict."""
+def verdicts_table(verdict: VerdictFacts, source: str, query: str) -> Table:
+    """State what each candidate saves and sends again, with its verdict."""
     worthwhile = verdict["rule"]["worthwhile_percent"]
     return Table(
         id="verdicts",
@@ -169,18 +180,18 @@ def verdicts_table(verdict: Data, source: str, query: str) -> Table:
     )
 
 
-def beside_table(candidates: Sequence[Data], source: str, query: str) -> Iterator[Table]:
+def beside_table(candidates: Sequence[CandidateFacts], source: str, query: str) -> Iterator[Table]:
     """Yield the table of every other quantity by the same estimator, which decides nothing."""
     rows = tuple(
         {
             "window": f"IW {candidate['window']}",
             "what": f"{BY_ID[name].what}{' saved' if BY_ID[name].is_log else ''}",
-            "change": {end: found[end] for end in ("estimate", "lower", "upper")},
+            "change": {"estimate": effect["estimate"], "lower": effect["lower"], "upper": effect["upper"]},
             "unit": BY_ID[name].unit,
         }
         for candidate in candidates
-        for name, found in candidate["beside"].items()
-        if name not in DECIDING and found["estimate"] is not None
+        for name, effect in candidate["beside"].items()
+        if name not in DECIDING and effect["estimate"] is not None
     )
     if rows:
         yield Table(
@@ -199,8 +210,8 @@ def beside_table(candidates: Sequence[Data], source: str, query: str) -> Iterato
         )
 
 
-def costs_section(verdict: Data, *, source: str, query: str) -> Section:
-    """What each candidate sends again, and what others lose if everyone has it."""
+def costs_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
+    """State what each candidate sends again, and what others lose if everyone has it."""
     rule, candidates = verdict["rule"], verdict["candidates"]
     half = {name: rows for name, rows in verdict["half_loaded"].items() if rows}
     own = Figure(
@@ -213,11 +224,11 @@ def costs_section(verdict: Data, *, source: str, query: str) -> Section:
         y="window",
         series="sent",
         columns=(WINDOW, SENT, RESENT),
-        rows=tuple({**named(candidate), "resent": candidate["resent_pp"]} for candidate in candidates),
+        rows=tuple({**name_columns(candidate), "resent": candidate["resent_pp"]} for candidate in candidates),
         source=source,
         query=query,
         lines=(Line(value=0.0, label=""),),
-        domain=shared(candidates, "resent_pp", [0.0]),
+        domain=share_axis([candidate["resent_pp"] for candidate in candidates], [0.0]),
     )
     lead = (
         "Packets of a large first flight can overflow the queue before a slow line, and are sent again. A "
@@ -244,12 +255,12 @@ def costs_section(verdict: Data, *, source: str, query: str) -> Section:
     )
 
 
-def resent_title(candidates: Sequence[Data]) -> str:
-    """The cost of one size at once and paced, where both were replayed."""
-    found = {str(candidate["window"]): candidate["resent_pp"]["estimate"] for candidate in candidates}
-    both = [name for name in found if f"{name} paced" in found and int(name) > 10]
-    if both and None not in (found[both[0]], found[f"{both[0]} paced"]):
-        once, paced = (quantity(found[name], "pp", 2) for name in (both[0], f"{both[0]} paced"))
+def resent_title(candidates: Sequence[CandidateFacts]) -> str:
+    """Return the cost of one size at once and paced, where both were replayed."""
+    costs = {str(candidate["window"]): candidate["resent_pp"]["estimate"] for candidate in candidates}
+    both = [name for name in costs if f"{name} paced" in costs and int(name) > 10]
+    if both and None not in (costs[both[0]], costs[f"{both[0]} paced"]):
+        once, paced = (quantity(costs[name], "pp", 2) for name in (both[0], f"{both[0]} paced"))
         return f"Sent at once, IW {both[0]} repeats {once} more of the payload; paced, {paced}"
     return "Payload sent again by each window"
 
@@ -257,20 +268,23 @@ def resent_title(candidates: Sequence[Data]) -> str:
 WHO = {ALONE: "this page alone", EVERYONE: "everyone"}
 
 
-def everyone_figure(half: Mapping[str, Sequence[Data]], source: str, query: str) -> Figure:
-    """Time that others' short flows save, if one page or everyone has a window."""
+def everyone_figure(half: Mapping[str, Sequence[SharedFacts]], source: str, query: str) -> Figure:
+    """Build the time that others' short flows save, if one page or everyone has a window."""
     rows = tuple(
-        {"window": f"IW {one['window']}", "who": WHO[name], "others": one["short_flows_percent"]}
+        {"window": f"IW {row['window']}", "who": WHO[name], "others": row["short_flows_percent"]}
         for name, some in half.items()
-        for one in some
+        for row in some
     )
-    everyone = [one for one in half.get(EVERYONE, ()) if one["short_flows_percent"]["estimate"] is not None]
+    slowdowns = [
+        (saved, row["window"])
+        for row in half.get(EVERYONE, ())
+        if (saved := row["short_flows_percent"]["estimate"]) is not None
+    ]
     title = "What others pay if the window grows"
-    if everyone:
-        worst = min(everyone, key=lambda one: float(one["short_flows_percent"]["estimate"]))
-        value = worst["short_flows_percent"]["estimate"]
+    if slowdowns:
+        value, window = min(slowdowns, key=lambda slowdown: slowdown[0])
         change = f"{quantity(abs(value), '%', 2)} {'slower' if value < 0 else 'faster'}"
-        title = f"If everyone has IW {worst['window']}, others\u2019 short flows are {change}"
+        title = f"If everyone has IW {window}, others\u2019 short flows are {change}"
     order = {row["window"]: None for row in rows}
     return Figure(
         id="fig-everyone",
@@ -293,8 +307,8 @@ def everyone_figure(half: Mapping[str, Sequence[Data]], source: str, query: str)
     )
 
 
-def half_loaded_table(half: Mapping[str, Sequence[Data]], source: str, query: str) -> Table:
-    """The page and others on a half-loaded line."""
+def half_loaded_table(half: Mapping[str, Sequence[SharedFacts]], source: str, query: str) -> Table:
+    """Build the page and others on a half-loaded line."""
     return Table(
         id="half-loaded",
         is_folded=True,
@@ -323,8 +337,8 @@ def half_loaded_table(half: Mapping[str, Sequence[Data]], source: str, query: st
     )
 
 
-def levels_table(rows: Sequence[Data], *, incumbent: int, source: str, query: str) -> Table:
-    """What the window in force sends again, by rate."""
+def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window, source: str, query: str) -> Table:
+    """State what the window in force sends again, by rate."""
     return Table(
         id="levels",
         title=f"What IW {incumbent} sends again",
@@ -353,8 +367,8 @@ def levels_table(rows: Sequence[Data], *, incumbent: int, source: str, query: st
     )
 
 
-def otherwise_section(verdict: Data, plane: Figure, *, source: str, query: str) -> Section:
-    """The verdict in its plane, and who would decide otherwise."""
+def otherwise_section(verdict: VerdictFacts, plane: Figure, *, source: str, query: str) -> Section:
+    """Build the verdict in its plane, and who would decide otherwise."""
     rule, entries = verdict["rule"], verdict["ledger"]
     turning = [entry["title"] for entry in entries if entry["turns"]]
     price = stated(rule["price_pp"], "pp")
@@ -383,18 +397,18 @@ def otherwise_section(verdict: Data, plane: Figure, *, source: str, query: str) 
     )
 
 
-def price_figure(verdict: Data, source: str, query: str) -> Iterator[Figure]:
+def price_figure(verdict: VerdictFacts, source: str, query: str) -> Iterator[Figure]:
     """Yield the figure of what 1 % of page time costs by each input, beside the prices of 2010."""
     entries = verdict["ledger"]
     shown = [
-        entry
+        (price, f"{entry['title']}, IW {entry['window']}")
         for entry in entries
-        if (entry["price_pp"] or 0) > 0 and not str(entry["id"]).startswith(("price", "time alone"))
+        if (price := entry["price_pp"] or 0) > 0 and not entry["id"].startswith(("price", "time alone"))
     ]
     if len(shown) < 2:
         return
     limit = verdict["rule"]["price_pp"]
-    cheap = sum(one["price_pp"] <= limit for one in shown)
+    cheap = sum(price <= limit for price, _ in shown)
     yield Figure(
         id="fig-prices",
         title=f"By {cheap} of {len(shown)} inputs 1 % of page time costs no more than 2010 paid",
@@ -408,8 +422,7 @@ def price_figure(verdict: Data, source: str, query: str) -> Iterator[Figure]:
             Column(id="price", title="price of 1 % of page time", unit="pp"),
         ),
         rows=tuple(
-            {"title": f"{one['title']}, IW {one['window']}", "price": one["price_pp"]}
-            for one in sorted(shown, key=lambda one: float(one["price_pp"]))
+            {"title": title, "price": price} for price, title in sorted(shown, key=lambda entry: entry[0])
         ),
         source=source,
         query=query,
@@ -418,9 +431,9 @@ def price_figure(verdict: Data, source: str, query: str) -> Iterator[Figure]:
     )
 
 
-def guards_table(guards: Sequence[Data], source: str, query: str) -> Iterator[Table]:
+def guards_table(guards: Sequence[GuardFacts], source: str, query: str) -> Iterator[Table]:
     """Yield the guards that were asked of windows that are worth it."""
-    said = {True: "holds", False: "violated", None: "too few loads to tell"}
+    standings = {True: "holds", False: "violated", None: "too few loads to tell"}
     if guards:
         yield Table(
             id="guards",
@@ -438,7 +451,7 @@ def guards_table(guards: Sequence[Data], source: str, query: str) -> Iterator[Ta
                     "what": guard["what"],
                     "longer": guard["longer_percent"],
                     "limit": guard["limit_percent"],
-                    "verdict": said[guard["holds"]],
+                    "verdict": standings[guard["holds"]],
                 }
                 for guard in guards
             ),
@@ -447,7 +460,7 @@ def guards_table(guards: Sequence[Data], source: str, query: str) -> Iterator[Ta
         )
 
 
-def _answers(table_id: str, title: str, entries: Sequence[Data], source: str, query: str) -> Table:
+def _answers(table_id: str, title: str, entries: Sequence[EntryFacts], source: str, query: str) -> Table:
     return Table(
         id=table_id,
         is_folded=True,
@@ -479,17 +492,14 @@ def _answers(table_id: str, title: str, entries: Sequence[Data], source: str, qu
 
 
 def plane_figure(
-    verdict: Data, steps: Sequence[tuple[str, float, float]], *, title: str, source: str, query: str
+    verdict: VerdictFacts, steps: Sequence[tuple[str, float, float]], *, title: str, source: str, query: str
 ) -> Figure:
-    """The plane of gain and cost as data; `steps` are those of 2010: center, gain and cost."""
-    entries = [*verdict["candidates"], *verdict["groups"]]
+    """Build the plane of gain and cost as data; `steps` are those of 2010: center, gain and cost."""
+    named = [(f"IW {candidate['window']}", candidate) for candidate in verdict["candidates"]]
+    groups = [(group_name(group), group) for group in verdict["groups"]]
     rows: list[Row] = [
-        {
-            "name": f"IW {entry['window']}" if "share" not in entry else group_name(entry),
-            "gain": entry["gain_percent"],
-            "resent": entry["resent_pp"],
-        }
-        for entry in entries
+        {"name": name, "gain": entry["gain_percent"], "resent": entry["resent_pp"]}
+        for name, entry in (*named, *groups)
     ]
     rows += [
         {"name": f"2010, {name} data centre", "gain": _point(gain), "resent": _point(cost)}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks import results
 from firstflight.commands.replay.lab import find_lab
-from firstflight.recorded_pages import bundled_release
+from firstflight.recorded_pages import import_once
 from firstflight.settings import from_environment
 from localweb.recipes import Page
 from releases.catalogue import read_release
@@ -28,7 +28,7 @@ from studies.page_loads.world import DATABASE, crawl, loads_file, make_loads, wo
 FOLDER = results.FOLDER / "page-loads"
 SETS: Mapping[str, Callable[[], list[Page]]] = {
     "bundled": pages.bundled,
-    "recorded": lambda: pages.read_recorded(bundled_release(from_environment())),
+    "recorded": lambda: pages.read_recorded(import_once(from_environment()).release),
 }
 """Sets of pages; each has a server, a crawl and loads of its own."""
 IN_A_NAMESPACE = ("unshare", "--net", "--fork", "--kill-child")

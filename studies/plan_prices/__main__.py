@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.replay import PAGES, measured, real_page
 from firstflight.commands.replay.lab import find_lab
-from firstflight.recorded_pages import bundled_release
+from firstflight.recorded_pages import import_once
 from firstflight.settings import from_environment
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
@@ -57,7 +57,7 @@ def network(mbps: float) -> Profile:
 
 def pages() -> list[Recipe]:
     """Return the pages: bundled ones of ordinary size, and a sample of the recorded ones."""
-    every = read_recipes(bundled_release(from_environment()))
+    every = read_recipes(import_once(from_environment()).release)
     ordinary = [page for page in every if 20 <= len(page.objects) <= 150 and page.response_bytes <= 6_000_000]
     return [*map(real_page, PAGES), *sample(ordinary, RECORDED_PAGES)]
 

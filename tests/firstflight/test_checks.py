@@ -114,8 +114,8 @@ def test_a_data_folder_that_everybody_could_exchange_is_said_with_its_remedy(set
 def test_a_key_that_cannot_sign_is_a_warning(settings: Settings) -> None:
     assert checks.signatures(settings).state == "ok"
     keyless = dataclasses.replace(settings, signing_key=settings.data_dir / "none")
-    found = checks.signatures(keyless)
-    assert (found.state, "cannot sign" in found.found) == ("warning", True)
+    finding = checks.signatures(keyless)
+    assert (finding.state, "cannot sign" in finding.found) == ("warning", True)
 
 
 def test_networks_that_are_none_are_named_before_a_crawl_finds_them(settings: Settings) -> None:

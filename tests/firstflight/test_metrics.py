@@ -157,8 +157,8 @@ def test_what_is_shipped_speaks_of_metrics_that_there_are(
         registry.register(collector)
     with TestClient(create_app(tmp_path, tmp_path, metrics=registry)) as client:
         client.get("/")
-    there = {metric.name for metric in registry.collect()}
+    names = {metric.name for metric in registry.collect()}
     text = (ROOT / file).read_text(encoding="utf-8")
     spoken = {re.sub("_(total|bucket)$", "", name) for name in re.findall(r"\bfirstflight_\w+", text)}
     assert len(spoken) > 6
-    assert spoken <= there
+    assert spoken <= names

@@ -13,8 +13,8 @@ from crawler.worker import claims
 from firstflight.progress import (
     AT_MOST,
     EVERY_S,
-    again_and_again,
     measure_progress,
+    repeat,
     write_gated,
     write_sealed,
 )
@@ -48,7 +48,7 @@ def test_it_tells_every_fifteen_seconds_and_takes_a_twentieth_of_the_time_at_mos
 ) -> None:
     days = Days(counting_s, lasting_s=40 * every_s)
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(again_and_again(days.tell, clock=lambda: days.now, sleep=days.sleep))
+        asyncio.run(repeat(days.tell, clock=lambda: days.now, sleep=days.sleep))
     between = [later - sooner for sooner, later in zip(days.told, days.told[1:], strict=False)]
     assert len(between) > 30
     assert between == pytest.approx([every_s] * len(between))

@@ -59,7 +59,7 @@ def test_a_released_crawl_is_detached_when_it_is_old_and_its_release_still_holds
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (None, f"nothing is detached: no release of crawl '{NAME}'"),
         ("file", f"the release of {NAME} does not verify, nothing is detached: checksums: response.parquet"),
@@ -71,7 +71,7 @@ def test_a_released_crawl_is_detached_when_it_is_old_and_its_release_still_holds
     ],
 )
 def test_a_crawl_without_a_sound_release_stays(
-    run: Run, database_18: Engine, tmp_path: Path, damage: str | None, said: str
+    run: Run, database_18: Engine, tmp_path: Path, damage: str | None, message: str
 ) -> None:
     if damage:
         run("release", "build", "--crawl", "2026-11")
@@ -87,7 +87,7 @@ def test_a_crawl_without_a_sound_release_stays(
     refused = run("database", "detach", "--crawl", "2026-11")
     assert refused.exit_code == 1
     (line,) = refused.stderr.splitlines()
-    assert said in line
+    assert message in line
     with database_18.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM response")) > 0
 

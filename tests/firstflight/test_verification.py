@@ -121,9 +121,9 @@ def damages_of(path: Path, kind: str, place: int) -> Sequence[str]:
 def verdicts(data: Path, kind: str) -> list[Item]:
     """The verdict on everything, but on a release only where it may be damaged, since that check takes a
     second."""
-    found = checks(settings_of(data), None)
-    assert [check.kind for check in found] == list(FOLDERS)
-    return [check() for check in found if kind == "release" or check.kind != "release"]
+    every = checks(settings_of(data), None)
+    assert [check.kind for check in every] == list(FOLDERS)
+    return [check() for check in every if kind == "release" or check.kind != "release"]
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
@@ -134,9 +134,9 @@ def test_damage_to_any_file_is_found_and_keeps_nothing_else_from_being_checked(d
         content = path.read_bytes()
         path.unlink()
         DAMAGES[damage](path, content)
-        found = [(item.kind, item.said) for item in verdicts(data, kind) if item.state == "damaged"]
-        assert [one for one, _ in found] == [kind], (path, damage, found)
-        assert found[0][1].isprintable()
+        damaged = [(item.kind, item.said) for item in verdicts(data, kind) if item.state == "damaged"]
+        assert [damaged_kind for damaged_kind, _ in damaged] == [kind], (path, damage, damaged)
+        assert damaged[0][1].isprintable()
         if path.is_dir():
             path.rmdir()
         path.unlink(missing_ok=True)

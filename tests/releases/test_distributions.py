@@ -12,6 +12,7 @@ from releases.catalogue import Release
 from releases.cdf import Cdf, incomplete, read_cdfs
 from releases.distributions import compute, ratio_intervals, share_intervals
 from releases.slow_start import MSS_FIG1
+from releases.strata.bootstrap import LEAST_SITES
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 
@@ -188,8 +189,6 @@ def test_a_share_counts_up_to_the_last_byte_of_the_window(tmp_path: Path) -> Non
     assert [cdf.fit(iw, mss=1430).share for iw in (2, 3, 10, 11)] == [0, 0.25, 0.75, 1]
     assert cdf.fit(10, mss=1448).share == 1
     assert cdf.fit(10, mss=1430).window_bytes == 14_300
-    intervals = share_intervals(release, sizes={"responses": [4290, 14_300]})
-    assert [interval.estimate for interval in intervals.values()] == [0.25, 0.75]
 
 
 def test_quantiles_are_sizes_that_occur(tmp_path: Path) -> None:
@@ -233,6 +232,18 @@ def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) 
     assert pq.read_table(release.file("distribution")).num_rows == 0
     assert cdf_of(release, "pages").fit(10, mss=MSS_FIG1).share is None
     assert share_intervals(release, sizes={measure: [14_300] for measure in MEASURES}) == {}
+
+
+def test_no_interval_is_stated_of_fewer_sites_than_the_service_asks_for(tmp_path: Path) -> None:
+    for sites in (LEAST_SITES - 1, LEAST_SITES):
+        made_up = MadeUp()
+        for site in range(sites):
+            made_up.add_visit()
+            made_up.add_connection()
+            made_up.add_response(1_000 if site % 4 else 20_000, sent_ms=100, first_ms=150)
+        release = released(tmp_path / str(sites), made_up)
+        intervals = share_intervals(release, sizes={"responses": [14_300]})
+        assert len(intervals) == (sites == LEAST_SITES)
 
 
 def test_an_interval_over_sites_holds_the_share_and_is_wider_than_one_over_responses(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.verdict.worlds import PACED, saving
-from verdict.closing import find_closing
+from verdict.closing import Closing, find_closing
 from verdict.effects import measure
 from verdict.evidence import Evidence
 from verdict.judgement import Look, judge
@@ -76,6 +76,26 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
         assert (needed.loads is None) is (of_pages > of_pairs)
         assert needed.pages is not None
         assert needed.pages > 1
+
+
+@pytest.mark.parametrize(
+    ("loads", "pages", "sentence"),
+    [
+        (2.01, 1.0, "About 3 times the loads would tell of IW 20."),
+        (5_000.0, 1.0, "More than 100 times the loads would tell of IW 20."),
+        (None, 8.9, "More loads of the same pages would not tell of IW 20; about 9 times the pages would."),
+        (
+            None,
+            136_890.2,
+            "More loads of the same pages would not tell of IW 20, "
+            "and no feasible number of such pages would.",
+        ),
+    ],
+)
+def test_a_factor_beyond_what_is_feasible_is_not_stated(
+    loads: float | None, pages: float, sentence: str
+) -> None:
+    assert Closing(window=20, loads=loads, pages=pages).sentence == sentence
 
 
 def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:

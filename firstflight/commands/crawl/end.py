@@ -8,7 +8,7 @@ import click
 from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
 from crawler.campaign.seal import seal as seal_crawl
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
-from firstflight.connect import database
+from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
 from firstflight.progress import write_gated, write_sealed
 from firstflight.settings import Settings
@@ -57,25 +57,25 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
       firstflight crawl gate --crawl 2026-11
       firstflight crawl gate --crawl 2026-11 --least-answered 0.4
     """
-    with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
+    with one_line(*EXPECTED), database_to_read(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        found = count_ends(connection, crawl)
+        counted = count_ends(connection, crawl)
         crowds = find_clustered_failures(connection, crawl, Bounds(**bounds))
-        wrong = list(describe_broken_bounds(found, Bounds(**bounds), crowds))
+        wrong = list(describe_broken_bounds(counted, Bounds(**bounds), crowds))
         if crawl.sealed_at is None:
             write_gated(connection, crawl, settings.progress, bounds=Bounds(**bounds), wrong=wrong)
-    outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in found.outcomes.items()) or "none"
+    outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items()) or "none"
     show(
         {
             "crawl": str(name_of(crawl)),
-            **dataclasses.asdict(found),
-            "shares": found.shares,
-            "uneven": [one if isinstance(one, str) else dataclasses.asdict(one) for one in crowds],
+            **dataclasses.asdict(counted),
+            "shares": counted.shares,
+            "uneven": [crowd if isinstance(crowd, str) else dataclasses.asdict(crowd) for crowd in crowds],
             "broken": wrong,
         },
         as_json=as_json,
-        line=f"{name_of(crawl)}: {found.visited:,} of {found.planned:,} sites visited: {outcomes}; "
-        f"{found.ok_covered:,} of {found.ok_known:,} that are ok covered",
+        line=f"{name_of(crawl)}: {counted.visited:,} of {counted.planned:,} sites visited: {outcomes}; "
+        f"{counted.ok_covered:,} of {counted.ok_known:,} that are ok covered",
     )
     if wrong:
         raise click.ClickException(f"{name_of(crawl)} is not good enough to be sealed: {'; '.join(wrong)}")

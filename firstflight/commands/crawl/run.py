@@ -19,7 +19,7 @@ from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite,
 from firstflight.connect import database, revival
 from firstflight.crawl_log import JSON, TEXT, crawl_log
 from firstflight.errors import GO_ON, INTERRUPTED, Stopped, one_line
-from firstflight.progress import told
+from firstflight.progress import keep_progress
 from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.tables import Crawl
@@ -131,20 +131,20 @@ def run(
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
         if crawl.sealed_at is None:
-            with _surrounded(settings, crawl, state, unfiltered=unfiltered) as around:
+            with _surround(settings, crawl, state, unfiltered=unfiltered) as around:
                 limits = Limits(
                     pages_per_browser=pages_per_browser,
                     browser_memory_mb=browser_memory_mb,
                     database_retry_s=database_retry_s,
                 )
-                made = assembly.Assembly(
+                crew = assembly.Assembly(
                     surroundings=around,
                     browsers=browsers,
                     minutes=minutes,
                     limits=limits,
                     revive=revival(settings),
                 )
-                tally, code = asyncio.run(_crawl(engine, crawl, made, log=log, progress=settings.progress))
+                tally, code = asyncio.run(_crawl(engine, crawl, crew, log=log, progress=settings.progress))
         elif not until_empty:
             raise CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
     show(
@@ -159,7 +159,7 @@ def run(
 
 
 @contextlib.contextmanager
-def _surrounded(
+def _surround(
     settings: Settings, crawl: Crawl, state: Path | None, *, unfiltered: bool
 ) -> Iterator[Surroundings]:
     """Check that the crawl can be gone on with, and set up what its browsers run in."""
@@ -178,7 +178,7 @@ def _surrounded(
 
 
 async def _crawl(
-    engine: Engine, crawl: Crawl, made: Assembly, *, log: str, progress: Path
+    engine: Engine, crawl: Crawl, crew: Assembly, *, log: str, progress: Path
 ) -> tuple[Tally, int]:
     """Run; return what the run did and the exit code: 0,
     or 128 and the number of the signal that stopped it."""
@@ -186,8 +186,8 @@ async def _crawl(
     received = catch_signals(stop)
     left = await asyncio.to_thread(count_open_sites, engine, crawl)
     with crawl_log(log, crawl, done=crawl.top - left) as output:
-        async with told(engine, crawl, progress):
-            tally = await made.run(engine, crawl, stop=stop, on_stored=output.stored, say=output.say)
+        async with keep_progress(engine, crawl, progress):
+            tally = await crew.run(engine, crawl, stop=stop, on_stored=output.stored, say=output.say)
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
 
 

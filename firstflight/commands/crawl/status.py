@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, count_status, estimate_minutes_left, list_lanes
 from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
-from firstflight.connect import database
+from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from schema.crawls import name_of
@@ -46,10 +46,10 @@ def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float 
     if every_s is not None:
         if as_json or exact:
             raise click.UsageError("--watch goes with neither --json nor --exact: run those again and again")
-        with one_line(*EXPECTED), database(settings) as engine:
+        with one_line(*EXPECTED), database_to_read(settings) as engine:
             watch(engine, name, every_s=every_s)
         return
-    with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
+    with one_line(*EXPECTED), database_to_read(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
         counted = count_status(connection, crawl, exact=exact)
     show(
@@ -69,8 +69,8 @@ def list_crawls(settings: Settings, *, as_json: bool) -> None:
     Example:
       firstflight crawl list
     """
-    with one_line(*EXPECTED), database(settings) as engine, engine.connect() as connection:
-        found = crawls(connection)
+    with one_line(*EXPECTED), database_to_read(settings) as engine, engine.connect() as connection:
+        known = crawls(connection)
     facts = [
         {
             "crawl": str(name_of(crawl)),
@@ -80,7 +80,7 @@ def list_crawls(settings: Settings, *, as_json: bool) -> None:
             "sealed_at": crawl.sealed_at,
             "browser": crawl.browser,
         }
-        for crawl in found
+        for crawl in known
     ]
     lines = [
         f"{fact['crawl']}  {fact['sites']:,} sites  {'sealed' if fact['sealed_at'] else 'open'}"
@@ -90,7 +90,7 @@ def list_crawls(settings: Settings, *, as_json: bool) -> None:
 
 
 def status_lines(name: str, counted: Status) -> list[str]:
-    """The counts of one moment."""
+    """Return the counts of one moment."""
 
     def known(value: float | None, form: str) -> str:
         return "unknown" if value is None else format(value, form)
@@ -120,7 +120,7 @@ def status_lines(name: str, counted: Status) -> list[str]:
 
 
 def time_left(counted: Status) -> str:
-    """Text of a crawl's remaining time; "" if unknown."""
+    """Return the text of a crawl's remaining time; "" if unknown."""
     minutes = estimate_minutes_left(counted)
     return "" if minutes is None else f", about {minutes // 60} h {minutes % 60:02} min left"
 
@@ -142,7 +142,7 @@ def watch(engine: Engine, name: str, *, every_s: float) -> None:
 def watch_lines(
     name: str, counted: Status, running: Sequence[Lane], *, now: datetime.datetime
 ) -> Iterator[str]:
-    """The time and the counts in two lines, and a line for each lane."""
+    """Yield the time and the counts in two lines, and a line for each lane."""
     rate = "" if counted.visits_per_hour is None else f", {counted.visits_per_hour:,.0f} visits an hour"
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items())
     yield (
@@ -159,5 +159,5 @@ def watch_lines(
 
 
 def now() -> datetime.datetime:
-    """The time in UTC."""
+    """Return the time in UTC."""
     return datetime.datetime.now(datetime.UTC)

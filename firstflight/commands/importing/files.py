@@ -43,8 +43,8 @@ def month_of(_context: click.Context, parameter: click.Parameter, value: str | N
 
 
 def options(function: Callable[..., None]) -> Callable[..., None]:
-    """The arguments and options of every import of files."""
-    for one in reversed(
+    """Return the arguments and options of every import of files."""
+    for decorator in reversed(
         (
             click.argument("paths", type=PATHS, nargs=-1, required=True, metavar="PATH..."),
             click.option(
@@ -88,7 +88,7 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
             click.pass_obj,
         )
     ):
-        function = one(function)
+        function = decorator(function)
     return function
 
 
@@ -194,13 +194,13 @@ def left_out(reason: str) -> None:
 def show(built: Sequence[Built], *, as_json: bool) -> None:
     """Print what was made."""
     if as_json:
-        click.echo(json.dumps([facts(one) for one in built], indent=2))
+        click.echo(json.dumps([facts(release) for release in built], indent=2))
         return
-    for one in built:
-        told = facts(one)
-        done = "imported" if one.is_new else "was there already, the same to the byte:"
-        click.echo(f"{done} {line_of(told)}")
-        recording = told["recording"]
+    for release in built:
+        described = facts(release)
+        done = "imported" if release.is_new else "was there already, the same to the byte:"
+        click.echo(f"{done} {line_of(described)}")
+        recording = described["recording"]
         bases = ", ".join(
             f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items()
         )
@@ -214,9 +214,9 @@ def show(built: Sequence[Built], *, as_json: bool) -> None:
                 f"{count:,} {reason.replace('_', ' ')}" for reason, count in recording["left_out"].items()
             )
             click.echo(f"left out: {reasons}")
-        click.echo(told["path"])
+        click.echo(described["path"])
 
 
 def facts(built: Built) -> dict[str, Any]:
-    """What is told of a release that was made or was there."""
+    """State what is told of a release that was made or was there."""
     return {**facts_of(built.release), "new": built.is_new, "recording": built.release.recording or {}}

@@ -48,7 +48,7 @@ def httparchive(settings: Settings, *, paths: tuple[Path, ...]) -> None:
         settings.outside.mkdir(parents=True, exist_ok=True)
         for place, every, series in written:
             write_whole(place, to_text(every).encode())
-            dates = [one.date for one in every]
+            dates = [point.date for point in every]
             click.echo(
                 f"{KINDS[series].title} ({series}): {len(every):,} points of {min(dates)} to {max(dates)}\n"
                 f"{place}"

@@ -8,7 +8,7 @@ import click
 
 from firstflight.commands.release import REASON, facts_of, line_of
 from firstflight.errors import one_line
-from firstflight.recorded_pages import import_pages
+from firstflight.recorded_pages import import_once, import_pages
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.pages.recording import AUGUST_2025, SETS
@@ -18,7 +18,12 @@ from storage.signatures import SigningFailed
 
 @click.command()
 @click.argument("sets", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="Every set that comes with the code.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Every set that comes with the code; an older release of one gets a next version beside it.",
+)
 @click.option(
     "--version",
     type=click.IntRange(1, 9999),
@@ -56,19 +61,22 @@ def pages(
     with one_line(RecordingError, ReleaseError, SigningFailed):
         if settings.signer is not None:
             settings.signer.check()
-        made = []
+        imported = []
         for folder in folders:
-            built = import_pages(settings, folder, version=version, reason=reason)
+            if every and version is None and reason is None:
+                built = import_once(settings, folder)
+            else:
+                built = import_pages(settings, folder, version=version, reason=reason)
             recording = built.release.recording or {}
-            made.append({**facts_of(built.release), "new": built.is_new, "recording": recording})
+            imported.append({**facts_of(built.release), "new": built.is_new, "recording": recording})
             if not as_json:
-                say(made[-1])
+                say(imported[-1])
     if as_json:
-        click.echo(json.dumps(made[0] if len(made) == 1 else {"releases": made}, indent=2))
+        click.echo(json.dumps(imported[0] if len(imported) == 1 else {"releases": imported}, indent=2))
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a set that comes with the code, or a folder; UsageError if it is neither."""
+    """Return the folder of a set that comes with the code, or a folder; UsageError if it is neither."""
     folder = SETS.get(name, Path(name))
     if not folder.is_dir():
         raise click.UsageError(f"{name} is no folder, and none of the sets {', '.join(sorted(SETS))}")

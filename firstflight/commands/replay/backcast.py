@@ -60,11 +60,12 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
         lab = find_lab(settings.cache_dir)
         with tqdm(total=loads, unit="load", disable=None, desc="back-cast") as progress:
             calibrated = calibration.calibrate(lab, progress)
-            found = experiment.run_experiment(lab, calibrated, seeds=seeds, progress=progress)
-        figures = tuple(figures_of(found, calibrated))
-        windows = choose_windows(found, calibrated)
-        content = content_of(calibrated, figures, windows, seeds=seeds, commit=commit)
-        write_backcast(settings.backcast, content, [row for rows in found.values() for row in rows])
+            loads_by_cell = experiment.run_experiment(lab, calibrated, seeds=seeds, progress=progress)
+        figures = tuple(figures_of(loads_by_cell, calibrated))
+        content = content_of(
+            calibrated, figures, choose_windows(loads_by_cell, calibrated), seeds=seeds, commit=commit
+        )
+        write_backcast(settings.backcast, content, [row for rows in loads_by_cell.values() for row in rows])
     if as_json:
         click.echo(json.dumps(content, indent=2, sort_keys=True))
         return

@@ -54,24 +54,25 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
       firstflight replay selftest
     """
     with one_line(ReplayError, OSError):
-        found = selftest(find_lab(settings.cache_dir, which))
+        checks_by_profile = selftest(find_lab(settings.cache_dir, which))
     if as_json:
         click.echo(
             json.dumps(
-                {name: [check.to_dict() for check in checks] for name, checks in found.items()}, indent=2
+                {name: [check.to_dict() for check in checks] for name, checks in checks_by_profile.items()},
+                indent=2,
             )
         )
     else:
-        for name, checks in found.items():
+        for name, checks in checks_by_profile.items():
             click.secho(name, bold=True)
             for check in checks:
                 click.echo(f"  {check}")
-    if not all(check.passed for checks in found.values() for check in checks):
+    if not all(check.passed for checks in checks_by_profile.values() for check in checks):
         raise click.ClickException("a check failed: cells over this network would be refused")
 
 
 def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
-    """The programs of the chosen lab; LabMissing if they are not built."""
+    """Return the programs of the chosen lab; LabMissing if they are not built."""
     if which == DEBIAN:
         return debian.locate(player.locate(cache))
     if which == HOST:

@@ -45,41 +45,41 @@ def reproduce_results(
     wanted = known if "all" in names else list(dict.fromkeys(names))
     if unknown := [name for name in wanted if name not in known]:
         raise click.BadParameter(f"no reproduction {', '.join(unknown)}; there are {', '.join(known)}")
-    found = []
+    reproductions = []
     commit = code_commit(settings.commit)  # before the document changes the tree
     with one_line(ReplayError, OSError):
         lab = find_lab(settings.cache_dir, which)
         with tqdm(wanted, disable=None, unit="result", leave=False) as progress:
             for name in progress:
                 progress.set_description(name)
-                found.append(REPRODUCTIONS[name](lab))
+                reproductions.append(REPRODUCTIONS[name](lab))
         if path is not None:
-            figures = write_figures(found, path.parent)
-            path.write_text(document(found, commit=commit, figures=figures), encoding="utf-8")
+            figures = write_figures(reproductions, path.parent)
+            path.write_text(document(reproductions, commit=commit, figures=figures), encoding="utf-8")
             (path.parent / FOLDER).mkdir(exist_ok=True)
-            for name, text in tables(found).items():
+            for name, text in tables(reproductions).items():
                 (path.parent / FOLDER / name).write_text(text, encoding="utf-8")
     if as_json:
-        click.echo(json.dumps([one.to_dict() for one in found], indent=2))
+        click.echo(json.dumps([reproduction.to_dict() for reproduction in reproductions], indent=2))
         return
-    for one in found:
-        click.secho(f"{one.id}: {verdict(one)}", bold=True)
-        for criterion in one.criteria:
+    for reproduction in reproductions:
+        click.secho(f"{reproduction.id}: {verdict(reproduction)}", bold=True)
+        for criterion in reproduction.criteria:
             click.echo(
                 f"  {'ok  ' if criterion.passed else 'FAIL'} {criterion.what}: {criterion.measured:.4g}, "
                 f"bound {criterion.bound:g}"
             )
 
 
-def write_figures(found: Sequence[Reproduction], folder: Path) -> dict[str, str]:
+def write_figures(reproductions: Sequence[Reproduction], folder: Path) -> dict[str, str]:
     """Write the figure of each reproduction, and return its path relative to `folder`."""
     from reports.document.published_figures import figure  # it takes a second to load
 
     figures = {}
     (folder / "images").mkdir(parents=True, exist_ok=True)
-    for one in found:
-        drawn = figure(one)
+    for reproduction in reproductions:
+        drawn = figure(reproduction)
         if drawn is not None:
-            figures[one.id] = f"images/reproduction-{one.id}.svg"
-            (folder / figures[one.id]).write_text(drawn, encoding="utf-8")
+            figures[reproduction.id] = f"images/reproduction-{reproduction.id}.svg"
+            (folder / figures[reproduction.id]).write_text(drawn, encoding="utf-8")
     return figures

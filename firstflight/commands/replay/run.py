@@ -36,7 +36,7 @@ from verdict.replayed import Replayed, month_of, of_stages, read_stages
 from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan, first_plan
 from verdict.stages import Stages
-from verdict.stored import write_verdict
+from verdict.stored import VerdictFacts, write_verdict
 
 EXPECTED = (
     ReplayError,
@@ -122,7 +122,7 @@ def run_replay(
 
 def run_decision(
     settings: Settings, file: ReplayFile, source: Source, *, guests: int, only_plan: bool
-) -> tuple[dict[str, Any], Path] | None:
+) -> tuple[VerdictFacts, Path] | None:
     """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
     if "release" not in source.facts:
         raise ValueError("pages: a decision takes a release; for recordings there is the preset har")
@@ -157,11 +157,13 @@ def run_decision(
             return stages(plans)
 
     try:
-        for found in decide(load, rule, strata=STRATA, budget_s=60 * file.budget_minutes):
-            replayed = Replayed(looks=found.looks, everyone=found.everyone, rule=rule, month=month_of(facts))
+        for decision in decide(load, rule, strata=STRATA, budget_s=60 * file.budget_minutes):
+            replayed = Replayed(
+                looks=decision.looks, everyone=decision.everyone, rule=rule, month=month_of(facts)
+            )
             verdict = replayed.verdict(read_standing(settings.backcast))
             write_verdict(folder, verdict)
-            click.echo(f"stage {len(found.plans)}: {verdict['headline']}", err=True)
+            click.echo(f"stage {len(decision.plans)}: {verdict['headline']}", err=True)
         for name in file.arms:
             with show_progress(name, ARMS[name].plan.loads):
                 stages.arm(name)
@@ -189,7 +191,7 @@ def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int)
     return join_parts(folder, plan, full.facts, total, signer=settings.signer)
 
 
-def tell_verdict(verdict: Mapping[str, Any], path: Path, *, as_json: bool) -> None:
+def tell_verdict(verdict: VerdictFacts, path: Path, *, as_json: bool) -> None:
     """Print a verdict as JSON, or in a few lines of which the last is its file."""
     if as_json:
         click.echo(json.dumps(verdict, indent=2, sort_keys=True))
@@ -227,7 +229,7 @@ def report(facts: Mapping[str, Any], folder: Path) -> None:
 
 
 def in_words(seconds: float) -> str:
-    """A time that somebody waits for, in minutes or hours.
+    """Return a time that somebody waits for, in minutes or hours.
 
     >>> in_words(163), in_words(20), in_words(5399), in_words(5400)
     ('3 minutes', '1 minute', '90 minutes', '1.5 hours')

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firstflight.recorded_pages import bundled_release
+from firstflight.recorded_pages import import_once
 from firstflight.settings import Settings
 from releases.catalogue import Release, ReleaseError, find_release
 from replay.recipes.page_recipe import Recipe, read_recipes
@@ -32,7 +32,8 @@ class Source:
 
 
 def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
-    """The pages of a release, of the bundled recorded ones, or of recordings; ValueError for no pages."""
+    """Return the pages of a release, of the bundled recorded ones, or of recordings; ValueError for no
+    pages."""
     files = [pages] if isinstance(pages, str) else list(pages)
     if not files:
         raise ValueError("pages: name recordings, such as --set pages=page.har")
@@ -41,36 +42,36 @@ def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
     name, *others = files
     if others:
         raise ValueError(f"pages: recordings end in {', '.join((*HARS, *LOGS))}, not as {', '.join(files)}")
-    release = bundled_release(settings) if name == BUNDLED else find_release(settings.releases, name)
+    release = import_once(settings).release if name == BUNDLED else find_release(settings.releases, name)
     return of_release(sound(settings, release))
 
 
 def of_release(release: Release) -> Source:
-    """All pages of a release; what a recorded one says of itself goes along."""
+    """Return all pages of a release; what a recorded one says of itself goes along."""
     name = str(release.manifest.crawl)
     facts: dict[str, Any] = {
         "release": {"crawl": name, "version": release.manifest.version, "checksum": release.checksum}
     }
     if release.recording is not None:
-        told = ("quality", "recorded", "source", "commit", "limits", "inferred")
-        facts["recorded_pages"] = {name: release.recording.get(name) for name in told}
+        names = ("quality", "recorded", "source", "commit", "limits", "inferred")
+        facts["recorded_pages"] = {name: release.recording.get(name) for name in names}
     return Source(recipes=read_recipes(release), folder=name, facts=facts)
 
 
 def of_recordings(files: Sequence[Path]) -> Source:
-    """A page of each recording; the folder's name depends on the files' contents only."""
+    """Return a page of each recording; the folder's name depends on the files' contents only."""
     hars = [path for path in files if path.name.endswith(HARS)]
-    found = read_recordings(hars, [path for path in files if path not in hars])
-    sums = hashlib.sha256(" ".join(one.sha256 for one in found).encode()).hexdigest()
+    recordings = read_recordings(hars, [path for path in files if path not in hars])
+    sums = hashlib.sha256(" ".join(recording.sha256 for recording in recordings).encode()).hexdigest()
     return Source(
-        recipes=[one.recipe for one in found],
+        recipes=[recording.recipe for recording in recordings],
         folder=f"recordings-{sums[:8]}",
-        facts={"recordings": [one.to_dict() for one in found]},
+        facts={"recordings": [recording.to_dict() for recording in recordings]},
     )
 
 
 def sound(settings: Settings, release: Release) -> Release:
-    """The release; ReleaseError if its files or its signature are damaged."""
+    """Return the release; ReleaseError if its files or its signature are damaged."""
     if broken := faults(release.path, settings.allowed_signers):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")
     return release

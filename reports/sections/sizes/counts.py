@@ -72,7 +72,7 @@ class SizeCounts:
     content: Sizes
     bands: Mapping[str, Mapping[int, Interval]]
     """Intervals of cumulative shares by measure and size in bytes, from the smallest on,
-    of the measures in HEADLINE that can be stated."""
+    of the measures in HEADLINE that can be stated and that enough sites have."""
 
 
 def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> SizeCounts:
@@ -90,12 +90,13 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int
         bands={
             name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
             for name, sizes in along.items()
+            if (name, sizes[0]) in intervals
         },
     )
 
 
 def band_sizes(cdf: Cdf, marked: Sequence[int]) -> list[int]:
-    """Sizes at which a share has an interval: the smallest, quantiles, and the marked sizes."""
+    """Return sizes at which a share has an interval: the smallest, quantiles, and the marked sizes."""
     quantiles = (cdf.quantile(round(100 * at / BAND_POINTS)) for at in range(1, BAND_POINTS))
     return sorted({int(cdf.sizes[0]), *quantiles, *marked})
 
@@ -107,7 +108,7 @@ def size_content(
     windows: Sequence[int],
     mss: int,
 ) -> Sizes:
-    """The part `sizes` of report.json; intervals are by measure and size in bytes."""
+    """Return the part `sizes` of report.json; intervals are by measure and size in bytes."""
     apart, share = incomplete(cdfs)
     return {
         "mss_bytes": mss,

@@ -81,7 +81,8 @@ def kinds_of(release: Release, *, iw: int, mss: int, source: str) -> Iterator[tu
 
 
 def kind_rows(release: Release, by: str, *, window: int) -> list[Row]:
-    """The share of each kind's responses that fits into a window of so many bytes, the largest first."""
+    """Return the share of each kind's responses that fits into a window of so many bytes, the largest
+    first."""
     counted: dict[tuple[str, int], tuple[int, int]] = {}
     with duckdb.connect(":memory:") as database:
         database.execute(f"SET file_search_path = '{release.path}'")
@@ -97,6 +98,6 @@ def kind_rows(release: Release, by: str, *, window: int) -> list[Row]:
         known = int(of_sites[:, 0].sum())
         if 100 * known < LEAST_PERCENT * every or np.count_nonzero(of_sites[:, 0]) < LEAST_SITES:
             continue
-        (found,) = ratio_intervals(of_sites[:, 1:], of_sites[:, :1], confidence=0.95, replicates=2000, seed=1)
-        rows.append({"kind": name, "by": DIMENSIONS[by], "known": known, "share": interval(found.times(100))})
+        (share,) = ratio_intervals(of_sites[:, 1:], of_sites[:, :1], confidence=0.95, replicates=2000, seed=1)
+        rows.append({"kind": name, "by": DIMENSIONS[by], "known": known, "share": interval(share.times(100))})
     return sorted(rows, key=lambda row: -row["share"]["estimate"])

@@ -27,7 +27,7 @@ def sizes_figure(
     labels: Mapping[str, str],
     source: str,
 ) -> Figure:
-    """The curves of sizes with the windows that are `marked`.
+    """Build the curves of sizes with the windows that are `marked`.
 
     `curves` are points (measure, size, percent) of the measures that are drawn, exact at every window;
     `bands` their intervals by measure and size.
@@ -36,7 +36,7 @@ def sizes_figure(
     stated = next(
         (
             measure
-            for name in TOLD
+            for name in TITLE_MEASURES
             for measure in sizes["measures"]
             if measure["id"] == name and measure["is_stated"]
         ),
@@ -62,20 +62,20 @@ def sizes_figure(
         ),
         rows=tuple(curves),
         source=source,
-        query=size_queries.curves([window * mss for window in windows], _drawn(curves, labels)),
-        lines=tuple(Line(value=one * mss, label=f"IW {one}") for one in marked),
+        query=size_queries.curves([window * mss for window in windows], _order_labels(curves, labels)),
+        lines=tuple(Line(value=window * mss, label=f"IW {window}") for window in marked),
         bands=tuple(band_rows(bands, labels)),
         is_logarithmic=True,
         domain=(100.0, 1e7),
     )
 
 
-TOLD = ("first_flights", "responses")
+TITLE_MEASURES = ("first_flights", "responses")
 """Measures whose share the title tells: the second where the first is unknown."""
 
 
 def size_tables(sizes: Sizes, labels: Mapping[str, str], source: str) -> tuple[Table, ...]:
-    """Shares, quantiles and definitions of every measure."""
+    """Return shares, quantiles and definitions of every measure."""
     return (
         shares_table(sizes, labels, source),
         quantiles_table(sizes, labels, source),
@@ -83,7 +83,7 @@ def size_tables(sizes: Sizes, labels: Mapping[str, str], source: str) -> tuple[T
     )
 
 
-def thinned(
+def select_steps(
     sizes: NDArray[np.int64],
     cumulative: NDArray[np.int64],
     *,
@@ -111,10 +111,10 @@ def thinned(
 
 
 def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
-    """Points of a measure's CDF in percent, from 0 at its smallest size."""
+    """Return points of a measure's CDF in percent, from 0 at its smallest size."""
     sizes = cdf.sizes.astype(np.int64)
     cumulative = cdf.cumulative.astype(np.int64)
-    keep = thinned(sizes, cumulative, thresholds=thresholds)
+    keep = select_steps(sizes, cumulative, thresholds=thresholds)
     if not keep.any():
         return []
     # A logarithmic axis has no zero: an empty response is drawn at one byte.
@@ -127,20 +127,20 @@ def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[dict[str, A
 
 
 def band_rows(bands: Mapping[str, Mapping[int, Interval]], labels: Mapping[str, str]) -> Iterator[Row]:
-    """The bands as rows of the figure."""
+    """Yield the bands as rows of the figure."""
     for measure, band in bands.items():
-        for size, one in band.items():
-            yield {"measure": labels[measure], "size": max(1, size), "percent": interval(one.times(100))}
+        for size, share in band.items():
+            yield {"measure": labels[measure], "size": max(1, size), "percent": interval(share.times(100))}
 
 
-def _drawn(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
-    """Names of the drawn measures by id, in the order of the curves."""
+def _order_labels(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
+    """Return names of the drawn measures by id, in the order of the curves."""
     ids = {label: name for name, label in labels.items()}
     return {ids[label]: label for label in dict.fromkeys(str(point["measure"]) for point in curves)}
 
 
 def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
-    """Shares that fit, with intervals; unknown where most sizes of a measure are."""
+    """Build shares that fit, with intervals; unknown where most sizes of a measure are."""
     windows, mss = sizes["windows"], sizes["mss_bytes"]
     return Table(
         id="shares",
@@ -158,16 +158,16 @@ def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
                 "unknown": measure["unknown"],
                 **{f"iw{share['iw']}": _share(share) for share in measure["shares"]},
             }
-            for measure in told_measures(sizes)
+            for measure in stated_measures(sizes)
         ),
         source=source,
         query=size_queries.shares(windows, mss, labels),
-        notes=("Intervals are from a bootstrap over sites.", *untold(sizes, labels)),
+        notes=("Intervals are from a bootstrap over sites.", *describe_unstated(sizes, labels)),
     )
 
 
-def told_measures(sizes: Sizes) -> list[Measure]:
-    """The measures of which most sizes are known, without the responses that are counted apart."""
+def stated_measures(sizes: Sizes) -> list[Measure]:
+    """Return the measures of which most sizes are known, without the responses that are counted apart."""
     return [
         measure
         for measure in sizes["measures"]
@@ -177,23 +177,23 @@ def told_measures(sizes: Sizes) -> list[Measure]:
     ]
 
 
-def untold(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
-    """A sentence on the measures whose shares and quantiles would be those of a few known sizes."""
-    found = [
+def describe_unstated(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence on the measures whose shares and quantiles would be those of a few known sizes."""
+    counts = [
         f"{labels[measure['id']]} ({grouped(measure['known'])} of "
         f"{grouped(measure['known'] + measure['unknown'])})"
         for measure in sizes["measures"]
         if measure["known"] + measure["unknown"] and not measure["is_stated"]
     ]
-    if found:
+    if counts:
         yield (
             "Measures whose sizes are mostly unknown have no shares and no quantiles here; "
-            f"known are: {', '.join(found)}."
+            f"known are: {', '.join(counts)}."
         )
 
 
 def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
-    """What each measure counts."""
+    """State what each measure counts."""
     return Table(
         id="measures",
         is_folded=True,
@@ -223,7 +223,7 @@ def _share(share: Share) -> dict[str, float | None] | None:
 
 
 def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
-    """Quantiles of size in bytes."""
+    """Build quantiles of size in bytes."""
     return Table(
         id="quantiles",
         is_folded=True,
@@ -240,7 +240,7 @@ def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Tab
                     for name in QUANTILES
                 },
             }
-            for measure in told_measures(sizes)
+            for measure in stated_measures(sizes)
         ),
         source=source,
         query=size_queries.quantiles([int(name[1:]) for name in QUANTILES], labels),

@@ -34,7 +34,7 @@ def since_2010(
     search, now = (
         next(row[f"iw{iw}"] for row in rows if row["curve"] == name) for name in (NAMES["search"], own(year))
     )
-    told = f"{source} 2010: Dukkipati et al., Figure 1, digitised."
+    sources = f"{source} 2010: Dukkipati et al., Figure 1, digitised."
     yield (
         Figure(
             id="fig-2010",
@@ -48,7 +48,7 @@ def since_2010(
             series="curve",
             columns=CURVE,
             rows=tuple(curve_rows(cdfs["responses"], year)),
-            source=told,
+            source=sources,
             query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = "
             "'responses' ORDER BY size_bytes",
             lines=tuple(Line(value=window * mss, label=f"IW {window}") for window in windows),
@@ -64,19 +64,19 @@ def since_2010(
                 *(Column(id=f"iw{window}", title=f"IW {window}", unit="%") for window in windows),
             ),
             rows=rows,
-            source=told,
+            source=sources,
             query=f"segments of {grouped(mss)} bytes",
         ),
     )
 
 
 def own(year: int) -> str:
-    """Name of this release's curve."""
+    """Return the name of this release's curve."""
     return f"pages, {year}"
 
 
 def curve_rows(responses: Cdf, year: int) -> Iterator[Row]:
-    """Points of each curve."""
+    """Yield points of each curve."""
     for service in SERVICES:
         for share, size in zip(*sizes(service), strict=True):
             yield {"curve": NAMES[service], "bytes": size, "percent": 100 * share}
@@ -85,7 +85,7 @@ def curve_rows(responses: Cdf, year: int) -> Iterator[Row]:
 
 
 def fit_rows(responses: Cdf, year: int, windows: Sequence[int], mss: int) -> Iterator[Row]:
-    """Shares that fit: of 2010 by the digitised curves, of this release exactly."""
+    """Yield shares that fit: of 2010 by the digitised curves, of this release exactly."""
     for service in SERVICES:
         shares, values = sizes(service)
         yield {

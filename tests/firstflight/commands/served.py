@@ -39,7 +39,7 @@ def address_of(server: subprocess.Popen[bytes], log: Path) -> str:
     """The URL that a server prints when it is ready, with a slash at its end."""
     deadline = time.monotonic() + WITHIN_S
     while time.monotonic() < deadline and server.poll() is None:
-        if found := re.search(r"http://\S+:\d+(?=[/\s])", log.read_text()):
-            return f"{found[0]}/"
+        if address := re.search(r"http://\S+:\d+(?=[/\s])", log.read_text()):
+            return f"{address[0]}/"
         time.sleep(0.05)
     raise AssertionError(f"it does not serve: {log.read_text()}")

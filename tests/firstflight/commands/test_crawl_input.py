@@ -49,8 +49,8 @@ def planned(run: Run, sites: Path, *more: str) -> Result:
 
 def facts(result: Result) -> dict[str, Any]:
     assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    printed: dict[str, Any] = json.loads(result.stdout)
+    return printed
 
 
 def failed(result: Result) -> str:
@@ -65,8 +65,8 @@ def failed(result: Result) -> str:
 def test_a_list_is_fetched_planned_and_counted(run: Run, sites: Path) -> None:
     fetched = facts(run("list", "fetch", sites, "--json"))
     assert (fetched["entries"], fetched["first"], fetched["last"]) == (3, "a.test", "c.test")
-    made = facts(planned(run, sites, "--top", "2", "--json"))
-    assert made == {
+    plan = facts(planned(run, sites, "--top", "2", "--json"))
+    assert plan == {
         "crawl": "2026-11.desktop.local.tcp.web",
         "new": True,
         "sites": 2,
@@ -224,7 +224,7 @@ def test_a_sealed_crawl_counts_as_done_for_a_run_until_empty(
     with database_18.begin() as connection:
         connection.execute(text("UPDATE site SET final_visit_id = rank * 1000 + 1"))
     assert facts(run("crawl", "seal", "--crawl", "2026-11", "--json"))["new"] is True
-    told = {path: path.read_bytes() for path in tmp_path.rglob("progress/*")}
+    progress = {path: path.read_bytes() for path in tmp_path.rglob("progress/*")}
     ran = facts(run("crawl", "run", "--crawl", "2026-11", "--until-empty", "--json"))
     assert (ran["ended"], ran["visits"]) == ("queue empty", 0)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("progress/*")} == told
+    assert {path: path.read_bytes() for path in tmp_path.rglob("progress/*")} == progress

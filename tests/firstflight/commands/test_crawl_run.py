@@ -127,7 +127,7 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
     assert json.loads(output)["ended"] == "queue empty", errors
     ends = operator.ask("SELECT outcome, is_final, attempt FROM visit ORDER BY rank, attempt")
     assert ends == [("connect", False, 1), ("connect", True, 2)] * 2
-    told = [json.loads(line) for line in errors.splitlines()]
+    events = [json.loads(line) for line in errors.splitlines()]
     columns = (
         "visit_id",
         "shard",
@@ -139,12 +139,12 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
         "error",
         "received_bytes",
     )
-    assert sorted(tuple(one[column] for column in columns) for one in told) == operator.ask(
+    assert sorted(tuple(event[column] for column in columns) for event in events) == operator.ask(
         "SELECT id, owner, rank, host, attempt, outcome, is_final, error, "
         "received_bytes FROM visit ORDER BY id"
     )
-    assert {one["event"] for one in told} == {"visit"}
-    assert {one["crawl"] for one in told} == {json.loads(output)["crawl"]}
+    assert {event["event"] for event in events} == {"visit"}
+    assert {event["crawl"] for event in events} == {json.loads(output)["crawl"]}
     (progress,) = read_progress(tmp_path / "data/progress")
     assert (progress.done, progress.planned, progress.outcomes) == (2, 2, {"connect": 2})
     assert operator.do("seal").exit_code == 0

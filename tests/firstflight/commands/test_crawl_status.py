@@ -19,9 +19,9 @@ def counted(engine: Engine) -> Status:
 
 
 def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_18: Engine) -> None:
-    one = counted(database_18)
-    assert time_left(one) == ""
-    half = dataclasses.replace(one, planned=2000, final=1000, claimed=2, visits=1200, visits_per_hour=800.0)
+    begun = counted(database_18)
+    assert time_left(begun) == ""
+    half = dataclasses.replace(begun, planned=2000, final=1000, claimed=2, visits=1200, visits_per_hour=800.0)
     assert time_left(half) == ", about 1 h 30 min left"
     assert time_left(dataclasses.replace(half, claimed=0)) == ""
 

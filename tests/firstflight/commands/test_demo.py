@@ -65,9 +65,9 @@ def test_a_demo_that_is_stopped_leaves_nothing_running_and_says_so(server_folder
             assert demo.poll() is None
             time.sleep(0.05)
         demo.send_signal(signal.SIGINT)
-        _, said = demo.communicate(timeout=WITHIN_S)
+        _, errors = demo.communicate(timeout=WITHIN_S)
     assert demo.returncode == INTERRUPTED
-    assert said.splitlines()[-1] == (
+    assert errors.splitlines()[-1] == (
         "stopped: nothing of the demo runs any more; the same command begins it anew"
     )
     assert embedded.postmaster(folder / "demo/postgres") is None
@@ -77,9 +77,9 @@ def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> N
     line = Line(tmp_path)
     with pytest.raises(StepFailed) as caught:
         line.step("crawl", "plna")
-    said = caught.value.message.splitlines()
-    assert said[0] == "`firstflight crawl plna` ended with exit code 2"
-    assert said[-2:] == [
+    lines = caught.value.message.splitlines()
+    assert lines[0] == "`firstflight crawl plna` ended with exit code 2"
+    assert lines[-2:] == [
         "Error: No such command 'plna'. Did you mean 'plan'?",
         f"({tmp_path / 'log'} has all)",
     ]
@@ -87,8 +87,8 @@ def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> N
 
 def started(release: Release) -> list[datetime.datetime]:
     """When the visits of a release began."""
-    found: list[datetime.datetime] = pq.read_table(release.file("visit"))["started_at"].to_pylist()
-    return found
+    started: list[datetime.datetime] = pq.read_table(release.file("visit"))["started_at"].to_pylist()
+    return started
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done
     cells = pq.read_table(demo / "replays" / facts["release"]["crawl"] / "cells.parquet")
     assert cells.num_rows == PAGES * len(WINDOWS) * NETWORKS * SEEDS
     assert set(cells["state"].to_pylist()) == {"done"}
-    assert all(one.startswith("mlab-2025-10-") for one in cells["profile"].to_pylist())
+    assert all(profile.startswith("mlab-2025-10-") for profile in cells["profile"].to_pylist())
 
     replay = demo / "replays" / facts["release"]["crawl"]
     manifest = json.loads((replay / "manifest.json").read_text(encoding="utf-8"))
@@ -170,7 +170,7 @@ def browsing(address: str) -> Iterator[Page]:
     ):
         page = browser.new_page()
         failed: list[str] = []
-        page.on("response", lambda one: failed.append(one.url) if one.status >= 400 else None)
+        page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
         page.goto(address)
         yield page
         assert failed == []

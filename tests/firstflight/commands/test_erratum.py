@@ -36,8 +36,8 @@ def test_an_erratum_is_recorded_listed_and_verified(data: Path) -> None:
     assert "recorded erratum 1 of 2" in done.stdout
     listed = run("erratum", "list").stdout
     assert f"{CRAWL} version 1, since 2026-10: sizes are null. use version 2\n" in listed
-    (found,) = json.loads(run("erratum", "list", "--json").stdout)["errata"]
-    assert (found["number"], found["releases"][0]["crawl"]) == (1, str(CRAWL))
+    (erratum,) = json.loads(run("erratum", "list", "--json").stdout)["errata"]
+    assert (erratum["number"], erratum["releases"][0]["crawl"]) == (1, str(CRAWL))
     assert "ok        erratum 1: 1 files are as in SHA256SUMS [unsigned]" in run("verify", "--offline").stdout
 
 
@@ -72,7 +72,7 @@ def test_errata_are_signed_as_they_are_recorded_or_later(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["--release", "2031-01"], 1, "no release of crawl '2031-01'"),
         (["--column", "page.bytes"], 1, "has no column 'page.bytes'"),
@@ -83,9 +83,9 @@ def test_errata_are_signed_as_they_are_recorded_or_later(
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_recorded(
-    data: Path, arguments: list[str], code: int, said: str
+    data: Path, arguments: list[str], code: int, message: str
 ) -> None:
     done = run(*ADD, *arguments)
-    assert (done.exit_code, said in done.stderr) == (code, True), done.output
+    assert (done.exit_code, message in done.stderr) == (code, True), done.output
     assert code == 2 or done.stderr.count("\n") == 1
     assert not (data / "releases" / "errata").exists()

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.main import main
+from recordings.pages.recording import SETS
 from releases.catalogue import find_release
 from releases.outside.points import load
 from replay.recipes.page_recipe import read_recipes
@@ -102,8 +103,8 @@ def test_connections_are_those_that_the_file_names(har: Path, tmp_path: Path) ->
         ("a.example", 443, "h2", 4, 20_000),
         ("b.example", 8080, "http/1.1", 1, 20_000),
     ]
-    found = find_release(releases(tmp_path), CRAWL).recording or {}
-    assert found["inferred"]["connections"]["share"] == 0
+    recording = find_release(releases(tmp_path), CRAWL).recording or {}
+    assert recording["inferred"]["connections"]["share"] == 0
 
 
 def test_without_names_connections_are_rebuilt_and_counted_as_inferred(tmp_path: Path) -> None:
@@ -115,8 +116,8 @@ def test_without_names_connections_are_rebuilt_and_counted_as_inferred(tmp_path:
     har.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
     assert import_har(har).exit_code == 0
     assert rows(tmp_path, "connection", "response_count") == [(2,)]
-    found = find_release(releases(tmp_path), CRAWL).recording or {}
-    assert found["inferred"]["connections"]["requests"]["same_origin"] == 1
+    recording = find_release(releases(tmp_path), CRAWL).recording or {}
+    assert recording["inferred"]["connections"]["requests"]["same_origin"] == 1
 
 
 def test_the_same_files_again_are_the_same_release(har: Path) -> None:
@@ -158,7 +159,7 @@ def test_each_month_is_a_release(har: Path, tmp_path: Path) -> None:
     entries = [{**DOCUMENT, "startedDateTime": "2026-10-01T12:00:00Z"}]
     other.write_text(json.dumps({"log": {"creator": {"name": "x", "version": "1"}, "entries": entries}}))
     done = import_har(har, other, "--json")
-    assert [one["crawl"][:7] for one in json.loads(done.stdout)] == ["2026-10", "2026-11"]
+    assert [release["crawl"][:7] for release in json.loads(done.stdout)] == ["2026-10", "2026-11"]
 
 
 def test_a_bad_file_is_left_out_and_said_and_with_strict_nothing_is_written(
@@ -211,12 +212,12 @@ def test_derived_sizes_are_marked_and_have_a_measure_of_their_own(tmp_path: Path
     assert "2 of 2 responses have a known size on the wire (1 counted, 1 derived)" in done.output
     assert rows(tmp_path, "response", "wire_bytes, size_basis") == [(1_039, "derived"), (1_300, "counted")]
     file = find_release(releases(tmp_path), CRAWL).file("distribution")
-    found = duckdb.execute(
+    items = duckdb.execute(
         "SELECT measure, size_bytes, count FROM read_parquet(?) WHERE measure IN "
         "('responses', 'responses_derived')",
         [str(file)],
     )
-    assert found.fetchall() == [
+    assert items.fetchall() == [
         ("responses", 1_300, 1),
         ("responses", None, 1),
         ("responses_derived", 1_039, 1),
@@ -289,7 +290,7 @@ def test_newer_points_of_httparchive_are_taken_and_older_ones_stay(tmp_path: Pat
     for date in ("2023_01_01", "2023_02_01"):
         report.write_text(json.dumps([{"date": date, **row}]))
         assert run("import", "httparchive", report).exit_code == 0
-    points = [one for one in load(tmp_path / "data" / "outside") if one.series == "page-weight"]
+    points = [point for point in load(tmp_path / "data" / "outside") if point.series == "page-weight"]
     assert (len(points), max(point.date for point in points)) == (459, "2023-02-01")
 
 
@@ -361,3 +362,18 @@ def test_what_is_no_netlog_leaves_nothing_behind(har: Path, netlog: Path, tmp_pa
         assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
         assert f"Error: {message}" in refused.stderr
     assert not releases(tmp_path).exists()
+
+
+def test_all_recorded_sets_are_imported_beside_an_older_release_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "lh-gov-europe-2021-03"
+    monkeypatch.setattr("firstflight.commands.importing.pages.SETS", {name: SETS[name]})
+    with monkeypatch.context() as earlier:
+        earlier.setattr("recordings.pages.rows.METHOD", "0")
+        assert run("import", "pages", "--all").exit_code == 0
+    for verb in ("imported", "was there already"):
+        done = run("import", "pages", "--all")
+        assert done.exit_code == 0, done.output
+        assert done.output.startswith(verb)
+        assert find_release(releases(tmp_path), "2021-03").version == 2

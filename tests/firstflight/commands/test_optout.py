@@ -105,8 +105,8 @@ def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(e
     }.items():
         key = columns[0]
         kept = [[row[name] for name in columns] for row in made_up.rows()[table] if row[key] not in gone]
-        found = pq.read_table(release.file(table), columns=list(columns), partitioning=None).to_pylist()
-        assert [list(row.values()) for row in found] == sorted(kept)
+        rows = pq.read_table(release.file(table), columns=list(columns), partitioning=None).to_pylist()
+        assert [list(row.values()) for row in rows] == sorted(kept)
     before = collections.Counter(row["visit_id"] for row in made_up.connection if row["visit_id"] not in gone)
     hosts = collections.defaultdict(set)
     for row in pq.read_table(release.file("connection"), partitioning=None).to_pylist():
@@ -117,7 +117,7 @@ def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(e
 
 
 def _sound(world: World) -> Iterator[Release]:
-    return (one for one in listed(world.data / "releases") if isinstance(one, Release))
+    return (release for release in listed(world.data / "releases") if isinstance(release, Release))
 
 
 def test_a_sealed_crawl_refuses_to_be_written_again_once_the_site_is_out(erased: Erased) -> None:
@@ -240,32 +240,32 @@ def test_a_damaged_release_stops_it_in_one_line(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["add", "https://a.test/"], 1, "is no host"),
         (["add", "a.test", "--dry-run"], 2, "go with --erase"),
         (["remove", "a.test"], 1, "is not in"),
     ],
 )
-def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
+def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}
     done = CliRunner().invoke(main, ["optout", *arguments], env=environment)
     assert done.exit_code == code
-    assert said in done.output
+    assert message in done.output
     assert not (tmp_path / "opt-out.txt").exists()
 
 
 def test_hosts_are_added_listed_and_removed(tmp_path: Path) -> None:
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}
 
-    def told(*arguments: str) -> str:
+    def printed(*arguments: str) -> str:
         done = CliRunner().invoke(main, ["optout", *arguments], env=environment)
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    assert told("list") == "nobody opted out yet\n"
-    assert told("add", "B\u00fccher.test") == "xn--bcher-kva.test is now left out of later plans\n"
-    assert told("add", "xn--bcher-kva.test") == "xn--bcher-kva.test is already left out of later plans\n"
-    assert json.loads(told("list", "--json")) == {"hosts": ["xn--bcher-kva.test"], "erased": 0}
-    assert told("remove", "b\u00fccher.test") == "xn--bcher-kva.test is in later plans again\n"
-    assert told("list") == "nobody opted out yet\n"
+    assert printed("list") == "nobody opted out yet\n"
+    assert printed("add", "B\u00fccher.test") == "xn--bcher-kva.test is now left out of later plans\n"
+    assert printed("add", "xn--bcher-kva.test") == "xn--bcher-kva.test is already left out of later plans\n"
+    assert json.loads(printed("list", "--json")) == {"hosts": ["xn--bcher-kva.test"], "erased": 0}
+    assert printed("remove", "b\u00fccher.test") == "xn--bcher-kva.test is in later plans again\n"
+    assert printed("list") == "nobody opted out yet\n"

@@ -34,8 +34,8 @@ def test_a_country_is_fetched_listed_and_drawn(tmp_path: Path) -> None:
         "mlab-2025-10-de-crux",
     ]
     assert run("population", "list").output == run("list", "populations").output
-    there = json.loads(run("population", "list", "--json").output)
-    assert [one["id"] for one in there] == [
+    populations = json.loads(run("population", "list", "--json").output)
+    assert [population["id"] for population in populations] == [
         "mlab-2025-10",
         "mlab-2025-10-crux",
         "mlab-2025-10-de",
@@ -71,7 +71,7 @@ def test_each_country_is_fetched_from_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--month", "2031-01"), "manifest has no file of 2031-01"),
         (("--month", "2025-10", "--country", "QQ"), "no country 'QQ'"),
@@ -87,10 +87,10 @@ def test_each_country_is_fetched_from_a_folder(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_fetch_that_cannot_be_is_one_line(options: tuple[str, ...], said: str) -> None:
+def test_a_fetch_that_cannot_be_is_one_line(options: tuple[str, ...], message: str) -> None:
     done = run("population", "fetch", "mlab", *options)
     assert done.exit_code != 0
-    assert said in done.output
+    assert message in done.output
     assert "Traceback" not in done.output
 
 
@@ -99,8 +99,8 @@ def test_a_fetched_population_is_verified() -> None:
     settings = from_environment()
     file = settings.populations / "mlab-2025-10-de.csv"
     file.write_text(file.read_text(encoding="utf-8").replace("3028", "3029"), encoding="utf-8")
-    found = {item.name: item.state for item in (check() for check in checks(settings, None))}
-    assert found == {"mlab-2025-10-de": "damaged", "mlab-2025-10-de-crux": "ok"}
+    states = {item.name: item.state for item in (check() for check in checks(settings, None))}
+    assert states == {"mlab-2025-10-de": "damaged", "mlab-2025-10-de-crux": "ok"}
 
 
 def test_a_damaged_description_is_that_populations_damage_alone() -> None:
@@ -110,10 +110,10 @@ def test_a_damaged_description_is_that_populations_damage_alone() -> None:
     description.write_text("{", encoding="utf-8")
     assert len(find_population(settings.populations, "mlab-2025-10-de-crux").profiles) == 64
     (settings.populations / "mlab-2025-10-de-crux.csv").unlink()
-    found = {item.name: item for item in (check() for check in checks(settings, None))}
-    assert [found[name].state for name in sorted(found)] == ["damaged", "damaged"]
-    assert "remove it and mlab-2025-10-de.csv, and make the population again" in found["mlab-2025-10-de"].said
-    assert "mlab-2025-10-de-crux.csv is missing: remove" in found["mlab-2025-10-de-crux"].said
+    items = {item.name: item for item in (check() for check in checks(settings, None))}
+    assert [items[name].state for name in sorted(items)] == ["damaged", "damaged"]
+    assert "remove it and mlab-2025-10-de.csv, and make the population again" in items["mlab-2025-10-de"].said
+    assert "mlab-2025-10-de-crux.csv is missing: remove" in items["mlab-2025-10-de-crux"].said
 
 
 def test_a_stale_population_is_not_ready() -> None:

@@ -40,7 +40,7 @@ def test_build_verify_and_list(run: Run, tmp_path: Path) -> None:
     assert "FAILED" not in verified.stdout
     assert "checks hold" in verified.stdout
     listed = json.loads(run("list", "--json").stdout)["releases"]
-    assert [one["crawl"] for one in listed] == ["2026-11.desktop.here.tcp.localweb"]
+    assert [release["crawl"] for release in listed] == ["2026-11.desktop.here.tcp.localweb"]
     assert Path(listed[0]["path"]).is_relative_to(tmp_path / "releases")
     assert "2026-11.desktop.here.tcp.localweb version 1" in run("list").stdout
 
@@ -73,7 +73,7 @@ def test_all_is_every_release_in_its_newest_version(run: Run) -> None:
         run("build", "--crawl", "2026-11", "--version", "2", "--reason", "again", "--json").stdout
     )
     verified = json.loads(run("verify", "--all", "--json").stdout)["releases"]
-    assert [(one["version"], one["holds"]) for one in verified] == [(2, True)]
+    assert [(verdict["version"], verdict["holds"]) for verdict in verified] == [(2, True)]
     with (Path(facts["path"]) / "response.parquet").open("ab") as file:
         file.write(b"!")
     damaged = run("verify", "--all", "--offline")
@@ -91,9 +91,9 @@ def test_a_year_is_ready_by_its_newest_sealed_crawl_whose_name_is_the_last_line(
 ) -> None:
     environment = {"FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False)}
     ready = ["report", "ready", "--year", "2026", "--series", "desktop.here.tcp.localweb"]
-    said = CliRunner().invoke(main, ready, env=environment)
-    assert said.exit_code == 0, said.output
-    first, second, *_, last = said.stdout.splitlines()
+    done = CliRunner().invoke(main, ready, env=environment)
+    assert done.exit_code == 0, done.output
+    first, second, *_, last = done.stdout.splitlines()
     assert first == "2026: 1 of 12 months sealed"
     assert second.startswith("no crawl: 2026-01, 2026-02, ")
     assert last == "2026-11.desktop.here.tcp.localweb"
@@ -118,7 +118,7 @@ def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("build", "--crawl", "2031-01"), "there is no crawl '2031-01'"),
         (("verify", "--crawl", "2031-01"), "no release of crawl '2031-01'"),
@@ -127,10 +127,10 @@ def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
         (("build", "--crawl", "2026-11", "--version", "2", "--reason", "a\nb"), "write one line"),
     ],
 )
-def test_what_does_not_exist_is_said_in_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
+def test_what_does_not_exist_is_said_in_one_line(run: Run, arguments: tuple[str, ...], message: str) -> None:
     result = run(*arguments)
     assert result.exit_code != 0
-    assert said in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.output
 
 

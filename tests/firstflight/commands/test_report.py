@@ -47,9 +47,9 @@ def test_build_writes_the_report_and_prints_its_path_and_its_commands_exist(tmp_
     for line in redo:
         _, group, name, *options = shlex.split(line)
         context = click.Context(main)
-        found = main.get_command(context, group)
-        assert isinstance(found, click.Group)
-        named = found.get_command(context, name)
+        subgroup = main.get_command(context, group)
+        assert isinstance(subgroup, click.Group)
+        named = subgroup.get_command(context, name)
         assert named is not None
         named.make_context(name, options)  # raises on an unknown option
 
@@ -63,7 +63,7 @@ def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries
     again = run(data, "recompute", "2026", "v1", "all")
     assert again.exit_code == 0, again.output
     listed = json.loads((folder / "forms" / "index.json").read_text(encoding="utf-8"))
-    ids = {*(one["id"] for one in listed), "number-fits", "number-gain"}
+    ids = {*(item["id"] for item in listed), "number-fits", "number-gain"}
     assert {f"equal {name}" for name in ids} <= {*again.stdout.splitlines()}
     assert all(line.startswith("equal ") for line in again.stdout.splitlines())
     assert "computed by the loads that the report carries\n" in again.stderr
@@ -72,18 +72,18 @@ def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries
 def test_items_that_differ_are_named_with_their_lines_and_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [
+    equal = [
         Recomputed(id="cdf", again="a,b\n", differences=()),
         Recomputed(id="shares", again="c,d\n", differences=("-c,e", "+c,d")),
     ]
     write_version(tmp_path / "reports" / "2026", Publication(date="2027-01-15"))
     monkeypatch.setattr(
-        report_recompute, "recompute_items", lambda _, wanted, **__: found[-1:] if wanted else found
+        report_recompute, "recompute_items", lambda _, wanted, **__: equal[-1:] if wanted else equal
     )
     every = run(tmp_path, "recompute", "2026", "v1", "all")
     assert (every.exit_code, every.stdout) == (1, "equal cdf\n-c,e\n+c,d\ndiffers shares\n")
-    one = run(tmp_path, "recompute", "2026", "v1", "shares")
-    assert (one.exit_code, one.stdout) == (1, "c,d\n-c,e\n+c,d\ndiffers\n")
+    shares = run(tmp_path, "recompute", "2026", "v1", "shares")
+    assert (shares.exit_code, shares.stdout) == (1, "c,d\n-c,e\n+c,d\ndiffers\n")
 
 
 def test_json_prints_report_json(tmp_path: Path) -> None:

@@ -97,10 +97,10 @@ def test_other_inputs_are_refused_with_the_command_that_makes_the_next_version(d
     before = contents(data / "reports/2026/v1")
     change_inputs(data)
     for options in ((), ("--version", "1", *WHY)):
-        said = one_line(run(*BUILD, *options))
-        assert "version 1 of the report for 2026 is published and would not be the same now" in said
-        assert "version 2 (" in said
-        assert "`firstflight report build --year 2026 --version 2 --reason '...' --corrects '...'`" in said
+        line = one_line(run(*BUILD, *options))
+        assert "version 1 of the report for 2026 is published and would not be the same now" in line
+        assert "version 2 (" in line
+        assert "`firstflight report build --year 2026 --version 2 --reason '...' --corrects '...'`" in line
     assert contents(data / "reports/2026/v1") == before
     assert [path.name for path in (data / "reports/2026").iterdir()] == ["v1"]
 
@@ -147,8 +147,8 @@ def test_what_was_withdrawn_is_not_published_again_by_a_rerun(data: Path) -> Non
         == 0
     )
     for options in ((), ("--version", "next", *WHY)):
-        said = one_line(run(*BUILD, *options))
-        assert "version 1 of the report for 2026 has equal content and is withdrawn (wrong kernel)" in said
+        line = one_line(run(*BUILD, *options))
+        assert "version 1 of the report for 2026 has equal content and is withdrawn (wrong kernel)" in line
     again = run(*BUILD, "--version", "2", "--reason", "withdrawn by mistake", "--corrects", "nothing")
     assert again.stdout == f"{data}/reports/2026/v2/index.html\n", again.output
 
@@ -156,10 +156,10 @@ def test_what_was_withdrawn_is_not_published_again_by_a_rerun(data: Path) -> Non
 def test_a_damaged_version_is_not_followed_by_another_until_it_is_restored_or_withdrawn(data: Path) -> None:
     (data / "reports/2026/v1/summary.txt").write_text("IW 100")
     change_inputs(data)
-    said = one_line(run(*BUILD, "--version", "next", *WHY))
+    line = one_line(run(*BUILD, "--version", "next", *WHY))
     assert (
         "is damaged (summary.txt): restore it from a copy, or withdraw it by `firstflight report withdraw"
-        in said
+        in line
     )
     assert run("report", "withdraw", "--year", "2026", "--version", "1", "--reason", "damaged").exit_code == 0
     assert run(*BUILD, "--version", "next", *WHY).exit_code == 0
@@ -224,6 +224,6 @@ def test_a_copy_of_the_data_folder_has_every_version_and_every_withdrawal(
 
 def test_a_version_in_the_place_of_another_is_damaged(data: Path) -> None:
     (data / "reports/2026/v1").rename(data / "reports/2026/v2")
-    found = run("report", "verify", "--year", "2026")
-    assert found.exit_code == 1
-    assert "it is the report of 2026 v1" in found.stdout
+    verified = run("report", "verify", "--year", "2026")
+    assert verified.exit_code == 1
+    assert "it is the report of 2026 v1" in verified.stdout

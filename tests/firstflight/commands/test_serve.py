@@ -40,10 +40,10 @@ def serve(data_dir: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
 def test_it_says_where_it_serves_and_what_to_run_where_there_is_nothing_yet(tmp_path: Path) -> None:
     with serve(tmp_path, "--port", "0") as server:
         assert server.stderr is not None
-        said = server.stderr.readline()
+        line = server.stderr.readline()
         assert "firstflight demo" in server.stderr.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+/", said)
-        assert address is not None, said
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)
+        assert address is not None, line
         with urllib.request.urlopen(address[0], timeout=WITHIN_S) as answer:
             assert b"No release yet" in answer.read()
         server.send_signal(signal.SIGINT)
@@ -55,19 +55,19 @@ def test_a_port_in_use_is_one_line_and_a_failure(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with serve(tmp_path, "--port", str(port)) as server:
-            _, said = server.communicate(timeout=WITHIN_S)
+            _, errors = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
-    assert len(said.splitlines()) == 1
-    assert re.search(rf"port {port}.*in use.*--port", said)
+    assert len(errors.splitlines()) == 1
+    assert re.search(rf"port {port}.*in use.*--port", errors)
 
 
 @pytest.mark.parametrize("host", ["192.0.2.77", "not a host"])
 def test_an_address_that_is_not_ours_is_one_line_and_a_failure(tmp_path: Path, host: str) -> None:
     with serve(tmp_path, "--host", host, "--port", "0") as server:
-        _, said = server.communicate(timeout=WITHIN_S)
+        _, errors = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
-    assert len(said.splitlines()) == 1
-    assert host in said
+    assert len(errors.splitlines()) == 1
+    assert host in errors
 
 
 def test_a_contact_that_no_reader_could_use_is_one_line_and_a_failure(
@@ -75,9 +75,9 @@ def test_a_contact_that_no_reader_could_use_is_one_line_and_a_failure(
 ) -> None:
     monkeypatch.setenv("FIRSTFLIGHT_CONTACT_EMAIL", "nobody")
     with serve(tmp_path, "--port", "0") as server:
-        _, said = server.communicate(timeout=WITHIN_S)
+        _, errors = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
-    assert said == "Error: FIRSTFLIGHT_CONTACT_EMAIL is 'nobody': write one address, name@host\n"
+    assert errors == "Error: FIRSTFLIGHT_CONTACT_EMAIL is 'nobody': write one address, name@host\n"
 
 
 def settings_of(data_dir: Path) -> dict[str, str]:
@@ -102,10 +102,10 @@ def test_a_base_url_that_no_link_can_begin_with_is_one_line_and_a_failure(
 ) -> None:
     monkeypatch.setenv("FIRSTFLIGHT_PUBLIC_BASE_URL", url)
     with serve(tmp_path, "--port", "0") as server:
-        _, said = server.communicate(timeout=WITHIN_S)
+        _, errors = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 1
-    assert len(said.splitlines()) == 1
-    assert "FIRSTFLIGHT_PUBLIC_BASE_URL" in said
+    assert len(errors.splitlines()) == 1
+    assert "FIRSTFLIGHT_PUBLIC_BASE_URL" in errors
 
 
 def test_with_a_base_url_requests_for_other_names_are_refused(tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_with_a_base_url_requests_for_other_names_are_refused(tmp_path: Path) ->
             request = urllib.request.Request(f"{address}v1/crawls", headers={"Host": host})
             try:
                 with urllib.request.urlopen(request, timeout=WITHIN_S) as answer:
-                    found = answer.status
+                    status = answer.status
             except urllib.error.HTTPError as exc:
-                found = exc.code
-            assert found == expected, host
+                status = exc.code
+            assert status == expected, host
 
 
 def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         for _ in range(3):
             assert status(f"{address}v1/crawls") == 200
         with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=WITHIN_S) as answer:
-            said = answer.read().decode()
-    assert 'firstflight_api_answers_total{route="/v1/crawls",status="200"} 3.0' in said
+            body = answer.read().decode()
+    assert 'firstflight_api_answers_total{route="/v1/crawls",status="200"} 3.0' in body
 
 
 def test_a_worker_that_dies_is_replaced_and_none_outlives_the_server(tmp_path: Path) -> None:

@@ -48,11 +48,11 @@ def ask(port: int, raw: bytes) -> bytes:
     """All that comes back until the service closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
         connection.sendall(raw)
-        found = b""
+        received = b""
         with contextlib.suppress(ConnectionResetError):
             while part := connection.recv(65_536):
-                found += part
-        return found
+                received += part
+        return received
 
 
 def answer(port: int, path: str = "/v1/crawls") -> int:
@@ -62,9 +62,9 @@ def answer(port: int, path: str = "/v1/crawls") -> int:
     )
     with contextlib.closing(connection):
         connection.request("GET", path)
-        found = connection.getresponse()
-        found.read()
-        return found.status
+        response = connection.getresponse()
+        response.read()
+        return response.status
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
@@ -84,16 +84,16 @@ def test_a_header_that_trickles_in_gets_no_longer(port: int) -> None:
 
 
 def test_a_connection_without_a_further_request_is_closed(port: int) -> None:
-    found = ask(port, b"GET /v1/crawls HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert found.startswith(b"HTTP/1.1 200")
+    answer = ask(port, b"GET /v1/crawls HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize(
     "header", [b"X: " + b"a" * 20_000, b"\r\n".join(b"X-%d: a" % number for number in range(500))]
 )
 def test_a_header_section_that_is_too_large_is_refused(port: int, header: bytes) -> None:
-    found = ask(port, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
-    assert found.startswith(b"HTTP/1.1 431")
+    answer = ask(port, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 431")
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_header_section_that_is_too_large_is_refused(port: int, header: bytes)
 def test_a_request_whose_end_is_doubtful_is_refused_and_the_connection_closed(
     port: int, method: bytes, framing: bytes
 ) -> None:
-    found = ask(port, method + b" /v1/crawls HTTP/1.1\r\nHost: localhost\r\n" + framing + SMUGGLED)
-    assert found.startswith(b"HTTP/1.1 400")
-    assert found.count(b"HTTP/1.1 ") == 1
-    assert b"smuggled" not in found
+    answer = ask(port, method + b" /v1/crawls HTTP/1.1\r\nHost: localhost\r\n" + framing + SMUGGLED)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"smuggled" not in answer
 
 
 def test_a_head_has_the_headers_of_a_get_and_no_body(port: int) -> None:

@@ -67,8 +67,8 @@ def run(*arguments: str) -> Result:
 
 def items(*arguments: str) -> dict[str, dict[str, Any]]:
     """The verdicts of `verify --json`, by kind."""
-    found = json.loads(run("verify", "--json", *arguments).stdout)["items"]
-    return {one["kind"]: one for one in found}
+    printed = json.loads(run("verify", "--json", *arguments).stdout)["items"]
+    return {item["kind"]: item for item in printed}
 
 
 def files_in(folder: Path) -> int:
@@ -116,11 +116,11 @@ def test_what_is_wrong_in_the_database_is_found(data: Path, crawled: Engine) -> 
     with crawled.begin() as connection:
         kept = connection.execute(text("SELECT final_visit_id FROM site WHERE rank = 1")).scalar()
         connection.execute(text("UPDATE site SET final_visit_id = NULL WHERE rank = 1"))
-    found = items()["database"]
+    item = items()["database"]
     with crawled.begin() as connection:
         connection.execute(text("UPDATE site SET final_visit_id = :kept WHERE rank = 1"), {"kept": kept})
-    assert found["state"] == "damaged"
-    assert "every final visit stands for its site (1 against it)" in found["said"]
+    assert item["state"] == "damaged"
+    assert "every final visit stands for its site (1 against it)" in item["said"]
 
 
 def test_a_database_that_cannot_be_reached_keeps_no_file_from_being_checked(
@@ -141,13 +141,13 @@ def test_a_crawl_that_cannot_be_read_is_its_own_damage_alone(data: Path, crawled
     with crawled.begin() as connection:
         connection.execute(text("ALTER TABLE site RENAME TO site_away"))
     try:
-        found = items()
+        by_kind = items()
     finally:
         with crawled.begin() as connection:
             connection.execute(text("ALTER TABLE site_away RENAME TO site"))
-    assert found["database"]["state"] == "damaged"
-    assert 'relation "site" does not exist' in found["database"]["said"]
-    assert {found[kind]["state"] for kind in ("replay", "part", "report")} == {"ok"}
+    assert by_kind["database"]["state"] == "damaged"
+    assert 'relation "site" does not exist' in by_kind["database"]["said"]
+    assert {by_kind[kind]["state"] for kind in ("replay", "part", "report")} == {"ok"}
 
 
 def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(data: Path) -> None:
@@ -195,8 +195,8 @@ def test_a_withdrawn_version_is_no_damage(data: Path) -> None:
 def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data: Path) -> None:
     source = {"crawl": NAME, "version": 1, "checksum": "00"}
     seal(data / "replays" / NAME, {"kind": "replay", "release": source})
-    found = items("--offline")["replay"]
-    assert (found["state"], found["said"]) == (
+    item = items("--offline")["replay"]
+    assert (item["state"], item["said"]) == (
         "damaged",
         f"made from another {NAME} version 1 than the one that is there",
     )
@@ -205,9 +205,15 @@ def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data:
 def test_a_replay_or_report_in_the_place_of_another_is_damaged(data: Path) -> None:
     (data / "replays" / NAME).rename(data / "replays" / "2026-12.desktop.here.tcp.localweb")
     (data / "reports" / "2026").rename(data / "reports" / "2027")
-    found = items("--offline")
-    assert (found["replay"]["state"], found["replay"]["said"]) == ("damaged", f"it is the replay of {NAME}")
-    assert (found["report"]["state"], found["report"]["said"]) == ("damaged", "it is the report of 2026 v1")
+    by_kind = items("--offline")
+    assert (by_kind["replay"]["state"], by_kind["replay"]["said"]) == (
+        "damaged",
+        f"it is the replay of {NAME}",
+    )
+    assert (by_kind["report"]["state"], by_kind["report"]["said"]) == (
+        "damaged",
+        "it is the report of 2026 v1",
+    )
 
 
 @pytest.fixture
@@ -227,14 +233,14 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
         f"replay {NAME}: signed by releases@example.org",
         "report 2026 v1: signed by releases@example.org",
     ]
-    found = items("--offline")
-    assert {kind: one["signature"] for kind, one in found.items()} == {
+    by_kind = items("--offline")
+    assert {kind: item["signature"] for kind, item in by_kind.items()} == {
         "release": "signed by releases@example.org",
         "replay": "signed by releases@example.org",
         "part": "unsigned",
         "report": "signed by releases@example.org",
     }
-    assert {one["state"] for one in found.values()} == {"ok"}
+    assert {item["state"] for item in by_kind.values()} == {"ok"}
     assert "signed by releases@example.org" in run("release", "list").stdout
     (data / "reports" / "2026" / "v1" / "summary.txt").write_text("IW 100")
     facts = {"kind": "report", "year": 2026, "publication": {"version": 1}}
@@ -259,9 +265,9 @@ def test_release_and_report_are_signed_as_they_are_built(data: Path, key: Path) 
     assert run("release", "build", "--crawl", "2026-11").exit_code == 0  # it was there, unsigned
     with undrawn():
         assert run("report", "build", "--year", "2026", *SECOND).exit_code == 0
-    found = items("--offline")
+    by_kind = items("--offline")
     for kind in ("release", "report"):
-        assert found[kind]["signature"] == "signed by releases@example.org"
+        assert by_kind[kind]["signature"] == "signed by releases@example.org"
 
 
 @pytest.mark.parametrize(

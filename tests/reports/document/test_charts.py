@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from releases.chart_theme import THEMES, Theme
-from reports.document.charts import WIDTH, draw_figure, spread
+from reports.document.charts import WIDTH, draw_figure, spread_labels
 from reports.document.theme import png, svg
-from reports.sections.sizes.shares import thinned
+from reports.sections.sizes.shares import select_steps
 from schema.computed_tables import MEASURES
 
 pytestmark = pytest.mark.process
@@ -71,17 +71,17 @@ def draw(drawing: str, **changes: Any) -> str:
 
 @pytest.mark.parametrize("drawing", ["dots", "curves"])
 def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(drawing: str) -> None:
-    found = draw(drawing)
-    ET.fromstring(found)
-    texts = re.findall(r">([^<>]+)</text>", found)
+    drawn = draw(drawing)
+    ET.fromstring(drawn)
+    texts = re.findall(r">([^<>]+)</text>", drawn)
     assert "illustrative" in texts
     assert "Source: a release." in texts
-    assert "&lt;web&gt; &amp;" in found
+    assert "&lt;web&gt; &amp;" in drawn
     assert "worthwhile" in texts
     assert {"low", "high"} <= set(texts)
-    assert re.search(rf'<svg[^>]* width="{WIDTH}"', found)
+    assert re.search(rf'<svg[^>]* width="{WIDTH}"', drawn)
     assert not re.search(
-        r"href|url\(|<image|<script|@import", found.replace("http://www.w3.org/1999/xlink", "")
+        r"href|url\(|<image|<script|@import", drawn.replace("http://www.w3.org/1999/xlink", "")
     )
 
 
@@ -105,11 +105,11 @@ def test_an_estimate_stands_at_the_place_of_its_value() -> None:
     ]
     rows = [{"window": "IW 3", "share": 25.0}, {"window": "IW 10", "share": 75.0}]
     changes = {"columns": columns, "rows": rows, "x": "share", "y": "window", "series": None, "lines": []}
-    found = draw("dots", **changes, domain=(0.0, 100.0))
+    drawn = draw("dots", **changes, domain=(0.0, 100.0))
     points = [
-        float(x) for x in re.findall(r'aria-roledescription="point" transform="translate\(([\d.]+),', found)
+        float(x) for x in re.findall(r'aria-roledescription="point" transform="translate\(([\d.]+),', drawn)
     ]
-    grid = re.search(r'role-axis-grid" pointer-events="none">(.*?)</g>', found)
+    grid = re.search(r'role-axis-grid" pointer-events="none">(.*?)</g>', drawn)
     assert grid
     lines = sorted(float(x) for x in re.findall(r"translate\(([\d.]+),", grid[1]))
     assert points[1] - points[0] == pytest.approx((lines[-1] - lines[0]) / 2, abs=0.1)
@@ -132,7 +132,7 @@ def test_names_of_windows_never_cover_each_other_and_stay_in_their_order(
 ) -> None:
     labels.sort()
     places, widths = zip(*labels, strict=True)
-    middles = spread(places, widths, within=300)
+    middles = spread_labels(places, widths, within=300)
     ends = [(middle - width / 2, middle + width / 2) for middle, width in zip(middles, widths, strict=True)]
     for (_, end), (start, _) in itertools.pairwise(ends):
         assert end <= start + 1e-6
@@ -154,7 +154,7 @@ def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
     by_size = dict(members)
     sizes = np.array(sorted(by_size))
     cumulative = np.cumsum([by_size[size] for size in sizes])
-    keep = thinned(sizes, cumulative, thresholds=thresholds, slices=slices)
+    keep = select_steps(sizes, cumulative, thresholds=thresholds, slices=slices)
     assert keep.sum() <= 2 * slices + 2 + 2 * len(thresholds)
     assert keep[0]
     assert keep[-1]

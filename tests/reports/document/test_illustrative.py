@@ -18,13 +18,13 @@ TOLD: dict[str, Any] = {
 
 def test_the_bundled_pages_are_of_one_country_and_day_and_went_through_a_vpn() -> None:
     source = read_recording().source
-    told = {
+    recording = {
         "pages": 591,
         "source": source.source,
         "recorded": source.recorded,
         "inferred": {"connections": {"share": 0.8156}},
     }
-    assert in_ascii(limits_sentence(told, vantage=source.vantage)) == (
+    assert in_ascii(limits_sentence(recording, vantage=source.vantage)) == (
         "Recorded pages, not the live web: 591 from 841 HAR files of the top 1 000 sites of the Chrome UX "
         "Report for Argentina, loaded on one day, 25 August 2025, by somebody else's browser through a VPN; "
         "connections are rebuilt for 81.6 % of the requests."
@@ -33,8 +33,8 @@ def test_the_bundled_pages_are_of_one_country_and_day_and_went_through_a_vpn() -
 
 @pytest.mark.parametrize("share", [None, 0.0])
 def test_recordings_that_name_their_connections_need_none_rebuilt(share: float | None) -> None:
-    told = TOLD | {"inferred": {"connections": {"share": share}}}
-    assert in_ascii(limits_sentence(told, vantage="berlin")) == (
+    recording = TOLD | {"inferred": {"connections": {"share": share}}}
+    assert in_ascii(limits_sentence(recording, vantage="berlin")) == (
         "Recorded pages, not the live web: 3 from visits of an office, loaded from 2026-01-02 to 2026-01-05 "
         "by somebody else's browser from the vantage berlin."
     )

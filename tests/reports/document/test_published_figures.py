@@ -42,18 +42,18 @@ def test_many_values_at_one_place_are_each_a_mark() -> None:
 def test_without_a_place_there_is_no_figure_and_the_same_rows_give_the_same_bytes() -> None:
     homeless = dataclasses.replace(row("p", 2), place=None)
     assert figure(reproduction(homeless)) is None
-    one = figure(reproduction(row("p", 2, 3), homeless))
-    assert one is not None
-    assert one == figure(reproduction(row("p", 2, 3), homeless))
-    assert "A panel" in one
+    drawn = figure(reproduction(row("p", 2, 3), homeless))
+    assert drawn is not None
+    assert drawn == figure(reproduction(row("p", 2, 3), homeless))
+    assert "A panel" in drawn
 
 
 def test_the_gains_of_the_rerun_are_those_of_its_cells() -> None:
     cells = read_cells()
-    found = [Row(what=cell.what, unit="s", published=cell.seconds, ours=cell.seconds) for cell in cells]
+    rows = [Row(what=cell.what, unit="s", published=cell.seconds, ours=cell.seconds) for cell in cells]
     gains = {
         (figure_row.place.panel, figure_row.place.x): figure_row
-        for figure_row in figure_rows(cells, found, "a shaper")
+        for figure_row in figure_rows(cells, rows, "a shaper")
         if figure_row.place
     }
     ten = gains["Fig 7, segments: gain of IW 10 over 3, a shaper", "10"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reports.document.report import build_report, compose
-from reports.document.report_content import canonical, rounded
+from reports.document.report_content import canonical, round_floats
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import PAGES, crawl, data_folder, read_data_folder, write_release
@@ -52,8 +52,8 @@ def test_what_servers_do_is_counted_by_exact_window_and_bounds_stand_apart(
     assert ten["exact"] + sixteen["exact"] == servers["exact"] == 40
     assert (servers["bounded"], servers["at_least"]) == (0, 8)
     assert ten["percent"] + sixteen["percent"] == pytest.approx(100)
-    assert [one["segments"] for one in servers["at_most"]] == [10, 16]
-    assert [(one["unknown"], one["connections"]) for one in servers["unknown"]] == [("growth", 8)]
+    assert [share["segments"] for share in servers["at_most"]] == [10, 16]
+    assert [(reason["unknown"], reason["connections"]) for reason in servers["unknown"]] == [("growth", 8)]
     assert servers["first_flights"][0]["packets_p50"] == 10
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert 'id="initial_windows"' in page
@@ -61,14 +61,14 @@ def test_what_servers_do_is_counted_by_exact_window_and_bounds_stand_apart(
 
 def test_the_content_has_the_effects_that_were_put_into_the_cells(built: tuple[Path, dict[str, Any]]) -> None:
     _, content = built
-    found = {candidate["window"]: candidate for candidate in content["verdict"]["candidates"]}
-    assert {window: one["verdict"] for window, one in found.items()} == {
+    candidates = {candidate["window"]: candidate for candidate in content["verdict"]["candidates"]}
+    assert {window: each["verdict"] for window, each in candidates.items()} == {
         3: "not worth it",
         16: "worth it",
         30: "worth it",
     }
-    assert found[16]["gain_percent"]["lower"] < 4.1 < found[16]["gain_percent"]["upper"]
-    assert found[3]["gain_percent"]["estimate"] == pytest.approx(-6, abs=0.2)
+    assert candidates[16]["gain_percent"]["lower"] < 4.1 < candidates[16]["gain_percent"]["upper"]
+    assert candidates[3]["gain_percent"]["estimate"] == pytest.approx(-6, abs=0.2)
     assert content["verdict"]["kind"] == "no answer"
     assert content["crawl"]["outcomes"] == {"ok": PAGES}
     assert content["replay"]["states"] == {"done": PAGES * 15 * 4}
@@ -152,6 +152,6 @@ def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, d
 
 
 def test_canonical_json_is_sorted_and_rounded_and_refuses_infinity() -> None:
-    assert canonical(rounded({"b": 1 / 3, "a": (1, None)})) == '{"a":[1,null],"b":0.333333}\n'
+    assert canonical(round_floats({"b": 1 / 3, "a": (1, None)})) == '{"a":[1,null],"b":0.333333}\n'
     with pytest.raises(ValueError, match="Out of range float"):
         canonical({"a": float("inf")})

@@ -6,7 +6,7 @@ import pytest
 import vl_convert
 from PIL import Image, ImageChops
 
-from reports.document.theme import bare, for_both_schemes, recolouring
+from reports.document.theme import bare, for_both_schemes, pair_colours
 from tests.reports.document.test_charts import draw
 
 pytestmark = pytest.mark.process
@@ -19,10 +19,10 @@ def picture(drawing: str) -> Image.Image:
 @pytest.mark.parametrize("drawing", ["curves", "dots"])
 def test_the_picture_is_the_same_to_the_pixel_and_the_drawing_half_as_large(drawing: str) -> None:
     whole = draw(drawing)
-    found = bare(whole)
-    assert len(found) < 0.5 * len(whole)
-    assert ImageChops.difference(picture(whole), picture(found)).getbbox() is None
-    assert picture(found).getbbox() is not None
+    shortened = bare(whole)
+    assert len(shortened) < 0.5 * len(whole)
+    assert ImageChops.difference(picture(whole), picture(shortened)).getbbox() is None
+    assert picture(shortened).getbbox() is not None
 
 
 def test_what_the_parts_of_a_group_do_not_share_stays_theirs() -> None:
@@ -34,8 +34,8 @@ def test_what_the_parts_of_a_group_do_not_share_stays_theirs() -> None:
 
 
 def test_a_dark_screen_has_rules_for_the_colours_of_the_drawing_alone() -> None:
-    found = for_both_schemes(bare(draw("dots")))
+    drawing = for_both_schemes(bare(draw("dots")))
     assert all(
-        (f'"{light}"]' in found) == (f'"{light}"' in found.partition("</style>")[2])
-        for light, _ in recolouring()
+        (f'"{light}"]' in drawing) == (f'"{light}"' in drawing.partition("</style>")[2])
+        for light, _ in pair_colours()
     )

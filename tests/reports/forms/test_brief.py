@@ -75,10 +75,10 @@ def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
     shares = [share for measure in content["sizes"]["measures"] for share in measure["shares"]]
     assert fits.other.split(" of ")[0] in {str(share["fitting"]) for share in shares if share["iw"] == 10}
     own, *groups = brief.rows
-    told = [content["verdict"]["ledger"][0], *content["verdict"]["groups"]]
-    for row, one in zip((own, *groups), told, strict=True):
+    entries = [content["verdict"]["ledger"][0], *content["verdict"]["groups"]]
+    for row, entry in zip((own, *groups), entries, strict=True):
         assert row[2:4] == tuple(
-            estimate(one[name]["estimate"], one[name]["lower"], one[name]["upper"], unit)
+            estimate(entry[name]["estimate"], entry[name]["lower"], entry[name]["upper"], unit)
             for name, unit in (("gain_percent", "%"), ("resent_pp", "pp"))
         )
 
@@ -86,7 +86,7 @@ def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
 def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> None:
     folder, content = built
     slide = (folder / "forms" / "slide.svg").read_text(encoding="utf-8")
-    said = texts_of(slide)
+    texts = texts_of(slide)
     for part in (
         "No answer",
         "IW 16",
@@ -95,9 +95,9 @@ def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> N
         "illustrative",
         "worth it",
     ):
-        assert part in said
-    assert "they save little or no time: IW 3." in said
-    assert content["release"]["licence"] in said
+        assert part in texts
+    assert "they save little or no time: IW 3." in texts
+    assert content["release"]["licence"] in texts
     assert f"0.31{RANGE}0.67{NARROW}pp of payload" in brief_of(content, marks="").finding
     assert re.search(r'<svg[^>]* viewBox="0 0 960 540"', slide)
     with Image.open(folder / "forms" / "slide.png") as picture:
@@ -110,12 +110,12 @@ def list_drawn(content: dict[str, Any], brief: Brief) -> list[str]:
 
 def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built) -> None:
     content = copy.deepcopy(built[1])
-    said = "This report has sizes alone."
+    sentence = "This report has sizes alone."
     numbers = [number for number in content["answer"]["numbers"] if number["id"] == "fits"]
-    content["answer"] |= {"headline": "No answer", "sentence": said, "numbers": numbers}
+    content["answer"] |= {"headline": "No answer", "sentence": sentence, "numbers": numbers}
     content |= {"verdict": None, "replay": None}
     brief = brief_of(content, marks="")
-    assert brief.sentence == said
+    assert brief.sentence == sentence
     assert brief.finding.endswith("no window of today was measured.")
     assert (brief.rows, len(brief.numbers)) == ((), 1)
     wide, narrow = list_drawn(content, brief)
@@ -132,8 +132,8 @@ def test_hostile_strings_stay_text(built: Built) -> None:
         number["id"] = number["id"].removesuffix(HOSTILE)
     content["recorded_pages"] = {"pages": 1, "recorded": HOSTILE, "source": HOSTILE + "\u202e"}
     content["verdict"]["sentences"] = [HOSTILE]
-    for one in (*content["verdict"]["groups"], *content["verdict"]["ledger"]):
-        one["title"] += HOSTILE
+    for entry in (*content["verdict"]["groups"], *content["verdict"]["ledger"]):
+        entry["title"] += HOSTILE
     brief = brief_of(content, marks="recorded")
     wide, narrow = list_drawn(content, brief)
     page = render_brief(brief, wide=wide, narrow=narrow)

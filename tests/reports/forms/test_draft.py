@@ -50,11 +50,11 @@ def test_the_draft_has_the_answer_its_tables_and_their_commands(built: Built, tm
     assert len(words(text)) <= MOST_WORDS
     assert max(map(len, text.splitlines())) <= 72
     assert "Every number is illustrative." in text
-    said = " ".join(words(text))
-    assert content["answer"]["headline"] in said
-    there = {table["id"] for table in tables_of(content)} & TABLES.keys()
-    assert {"shares", "verdicts"} <= there
-    for name in there:
+    text_of_draft = " ".join(words(text))
+    assert content["answer"]["headline"] in text_of_draft
+    tables = {table["id"] for table in tables_of(content)} & TABLES.keys()
+    assert {"shares", "verdicts"} <= tables
+    for name in tables:
         assert f"<tt>firstflight report recompute 2026 v1 {name}</tt>" in xml
         assert f'<table anchor="iw-{name}">' in xml
 

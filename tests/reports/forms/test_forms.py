@@ -13,7 +13,7 @@ import pypdf
 import pytest
 
 from releases.formatting import in_ascii
-from reports.forms.markdown import escaped, report_markdown
+from reports.forms.markdown import escape, report_markdown
 from tests.factories.made_up_crawl import NAME
 
 pytestmark = pytest.mark.process
@@ -51,36 +51,36 @@ def test_the_index_names_the_place_of_each_figure_and_table_in_the_page(built: B
     folder, content = built
     index = of_json(folder / "forms" / "index.json")
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert {one["id"] for one in index} > {*figures_of(content), "shares", "verdicts", "ledger"}
-    for one in index:
-        path, _, anchor = one["page"].partition("#")
+    assert {item["id"] for item in index} > {*figures_of(content), "shares", "verdicts", "ledger"}
+    for item in index:
+        path, _, anchor = item["page"].partition("#")
         assert (folder / "forms" / path).resolve() == (folder / "index.html").resolve()
-        assert f'id="{anchor}"' in page, one["id"]
-        assert (folder / "forms" / one["data"]).stat().st_size
-        assert one["recompute"] == f"firstflight report recompute 2026 v1 {one['id']}"
-        assert one["query"], one["id"]
+        assert f'id="{anchor}"' in page, item["id"]
+        assert (folder / "forms" / item["data"]).stat().st_size
+        assert item["recompute"] == f"firstflight report recompute 2026 v1 {item['id']}"
+        assert item["query"], item["id"]
 
 
 @pytest.mark.parametrize("item", ["figures/cdf", "tables/shares", "tables/quantiles"])
 def test_the_query_on_sizes_gives_the_published_data(built: Built, item: str) -> None:
     folder, _ = built
     release = NAME.path(folder.parents[2] / "releases", version=1)
-    index = {one["data"]: one for one in of_json(folder / "forms" / "index.json")}
+    index = {item["data"]: item for item in of_json(folder / "forms" / "index.json")}
     query = index[f"{item}.csv"]["query"].replace(
         "distribution.parquet", str(release / "distribution.parquet")
     )
     with duckdb.connect() as database:
-        found = database.execute(query)
-        names = [column[0] for column in found.description or ()]
+        result = database.execute(query)
+        names = [column[0] for column in result.description or ()]
         # Measures without a known size have rows without values.
-        computed = [row for row in found.fetchall() if row[-1] is not None]
+        computed = [row for row in result.fetchall() if row[-1] is not None]
     with (folder / "forms" / f"{item}.csv").open(encoding="utf-8", newline="") as file:
         published = [row for row in csv.DictReader(file) if row[names[-1]]]
     assert len(computed) == len(published) > 0
-    for row, one in zip(computed, published, strict=True):
-        assert row[0] == one["measure"]
+    for row, other in zip(computed, published, strict=True):
+        assert row[0] == other["measure"]
         for name, value in zip(names[1:], row[1:], strict=True):
-            assert float(one[name]) == float(f"{value:.6g}"), (one["measure"], name)
+            assert float(other[name]) == float(f"{value:.6g}"), (other["measure"], name)
 
 
 def test_the_content_is_valid_by_its_published_schema(built: Built) -> None:
@@ -127,7 +127,7 @@ def test_markdown_has_every_section_and_table(built: Built) -> None:
     for section in content["sections"]:
         assert f"\n## {section['title']}\n" in text
         for table in section["tables"]:
-            assert f"\n### {escaped(table['title'])}\n" in text
+            assert f"\n### {escape(table['title'])}\n" in text
             assert f"`firstflight report recompute 2026 v1 {table['id']}`" in text
     for name in figures_of(content):
         assert f"(figures/{name}.svg)" in text

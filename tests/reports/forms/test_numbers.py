@@ -61,7 +61,7 @@ def test_commands_queries_and_plain_forms_have_ordinary_spaces(built: Built) -> 
     page = (built[0] / "index.html").read_text(encoding="utf-8")
     typed = re.findall(r"(?s)<pre>(.*?)</pre>", page)
     assert len(typed) >= 2
-    assert [one for one in typed if "\u00a0" in one] == []
+    assert [text for text in typed if "\u00a0" in text] == []
     for name in ("report.json", "summary.txt", "forms/index.json"):
         assert "\u00a0" not in (built[0] / name).read_text(encoding="utf-8"), name
 

@@ -37,17 +37,17 @@ def openings(content: dict[str, Any]) -> dict[str, str]:
 
 @pytest.mark.parametrize("headline", HEADLINES)
 def test_every_form_opens_with_the_headline_its_sentence_and_the_limits(built: Built, headline: str) -> None:
-    said = made_up_answer(headline)
-    found = openings({**built[1], "answer": said})
-    for name, text in found.items():
-        for part in (headline, said["sentence"], bundled_limits(), said["first_line"] or ""):
+    answer = made_up_answer(headline)
+    texts = openings({**built[1], "answer": answer})
+    for name, text in texts.items():
+        for part in (headline, answer["sentence"], bundled_limits(), answer["first_line"] or ""):
             assert plain(part).lower() in plain(text).lower(), (name, part)
 
 
 def test_every_form_of_an_open_report_says_what_closes_it(built: Built) -> None:
-    said = made_up_answer("Open between IW 10 and IW 16 paced")
-    found = openings({**built[1], "answer": said})
-    for name, text in found.items():
-        assert "IW 16 paced" in said["deciding"]["what"]
-        for part in (said["deciding"]["what"], said["deciding"]["command"]):
+    answer = made_up_answer("Open between IW 10 and IW 16 paced")
+    texts = openings({**built[1], "answer": answer})
+    for name, text in texts.items():
+        assert "IW 16 paced" in answer["deciding"]["what"]
+        for part in (answer["deciding"]["what"], answer["deciding"]["command"]):
             assert plain(part) in plain(text), (name, part)

@@ -58,8 +58,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
 def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: Path) -> None:
     data_folder(tmp_path, kind=RECORDED, table=FEW_CELLS)
     inputs = read_data_folder(tmp_path)
-    made = dataclasses.replace(inputs, back_cast=Standing(sentence="", content={"seeds": 3}))
-    commands = rebuild_commands(made)
+    stated = dataclasses.replace(inputs, back_cast=Standing(sentence="", content={"seeds": 3}))
+    commands = rebuild_commands(stated)
     assert commands[0].startswith("firstflight import pages ")
     assert commands[2] == "firstflight replay backcast --seeds 3"
 
@@ -89,12 +89,12 @@ def test_months_of_the_year_without_a_release_are_told_apart(tmp_path: Path) -> 
     (damaged.path / "manifest.json").write_text("{")
     inputs = read_data_folder(tmp_path, with_replay=False)
     assert inputs.months == ("2026-03", "2026-11")
-    told = months_limit(inputs.months, inputs.release.crawl.month)
+    sentence = months_limit(inputs.months, inputs.release.crawl.month)
     assert (
         "10 months of 2026 have no release of the same kind (2026-01, 2026-02, 2026-04, 2026-05, 2026-06,"
-        in told
+        in sentence
     )
-    assert "no release" not in months_limit([f"2026-{one:02}" for one in range(1, 13)], "2026-11")
+    assert "no release" not in months_limit([f"2026-{month:02}" for month in range(1, 13)], "2026-11")
 
 
 def test_a_year_without_a_release_names_the_command(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.main import main
-from reports.document.report_content import rounded
+from reports.document.report_content import round_floats
 from reports.forms.cells import figures_of
 from reports.forms.draft import MOST_WORDS, draft_xml
 from reports.forms.figure_files import band_columns, csv_text
@@ -89,8 +89,8 @@ def test_it_is_whole_small_and_every_link_leads_to_a_file_of_it() -> None:
 
 def test_its_readme_has_the_answer_the_picture_the_citation_and_every_command(content: Any) -> None:
     text = (EDITION / "README.md").read_text(encoding="utf-8").replace("\\", "")
-    for said in (content["answer"]["headline"], content["citation"]["line"], *content["redo"]):
-        assert said in text
+    for sentence in (content["answer"]["headline"], content["citation"]["line"], *content["redo"]):
+        assert sentence in text
     assert "](forms/slide.png)" in text
 
 
@@ -126,7 +126,7 @@ def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> Non
     assert carried is not None
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
-    again = rounded(stored.round_numbers(replay.replayed.verdict(standing, broken=[])))
+    again = round_floats(stored.round_numbers(replay.replayed.verdict(standing, broken=[])))
     assert numbers_of(json.loads(json.dumps(again))) == numbers_of(content["verdict"])
     assert sum(map(len, replay.loads)) == content["replay"]["loads"] > 1000
 

@@ -20,19 +20,19 @@ pytestmark = pytest.mark.process
 def data_dir(tmp_path_factory: pytest.TempPathFactory, made_up_report: Path) -> Path:
     """A copy of the report's data folder with a newer release of the same crawl, which does not change what
     the report was made from."""
-    made = shutil.copytree(made_up_report, tmp_path_factory.mktemp("data") / "data")
-    write_release(made, crawl(hosts=("other.test",)), version=2)
-    return made
+    copied = shutil.copytree(made_up_report, tmp_path_factory.mktemp("data") / "data")
+    write_release(copied, crawl(hosts=("other.test",)), version=2)
+    return copied
 
 
 @pytest.mark.parametrize("item", ["cdf", "verdicts", "number-fits", *thorough("shares", "fig-gains")])
 def test_figures_tables_verdicts_and_numbers_are_equal_to_the_last_digit(data_dir: Path, item: str) -> None:
     folder = data_dir / "reports" / "2026" / "v1"
-    found = recompute(folder, item, places=places(data_dir))
-    assert found.differences == ()
+    recomputed = recompute(folder, item, places=places(data_dir))
+    assert recomputed.differences == ()
     stored = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert found.again == items(stored)[item]
-    assert any(digit in found.again for digit in "123456789")
+    assert recomputed.again == items(stored)[item]
+    assert any(digit in recomputed.again for digit in "123456789")
 
 
 def test_a_changed_digit_is_found(data_dir: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_checks_beside_chromium_are_those_of_the_study() -> None:
 def test_other_results_are_those_of_the_reproductions(name: str) -> None:
     text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith(f"| `{name}"))
-    found = row.rstrip(" |").rpartition("| ")[2]
-    failed = re.fullmatch(r"not reproduced: (\d+) of (\d+) checks failed", found)
-    said = f"{int(failed[2]) - int(failed[1])} of {failed[2]} checks reproduced" if failed else found
-    assert RESULT[name] == said
+    outcome = row.rstrip(" |").rpartition("| ")[2]
+    failed = re.fullmatch(r"not reproduced: (\d+) of (\d+) checks failed", outcome)
+    result = f"{int(failed[2]) - int(failed[1])} of {failed[2]} checks reproduced" if failed else outcome
+    assert RESULT[name] == result

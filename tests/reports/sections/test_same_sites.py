@@ -22,7 +22,7 @@ NOW = CrawlName(month="2026-11", vantage="here", kind="web")
 def parts_of(data_dir: Path) -> dict[str, dict[str, Any]]:
     """Figures and tables of the report's sizes, by id."""
     (section,) = compose(read_data_folder(data_dir, with_replay=False))["sections"]
-    return {one["id"]: one for one in (*section["figures"], *section["tables"])}
+    return {item["id"]: item for item in (*section["figures"], *section["tables"])}
 
 
 def test_a_release_alone_has_no_other_years(tmp_path: Path) -> None:

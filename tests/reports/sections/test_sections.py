@@ -30,15 +30,15 @@ def sections(content: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def table(section: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    (found,) = (one for one in section["tables"] if one["id"] == name)
-    rows: list[dict[str, Any]] = found["rows"]
+    (table,) = (each for each in section["tables"] if each["id"] == name)
+    rows: list[dict[str, Any]] = table["rows"]
     return rows
 
 
 def figure(section: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any]
-    (found,) = (one for one in section["figures"] if one["id"] == name)
-    return found
+    figure: dict[str, Any]
+    (figure,) = (each for each in section["figures"] if each["id"] == name)
+    return figure
 
 
 def test_the_sections_argue_from_what_fits_to_what_can_be_believed(content: dict[str, Any]) -> None:
@@ -71,18 +71,20 @@ def test_the_curves_have_bands_that_hold_the_shares_of_the_table(sections: dict[
     shares = {row["measure"]: row for row in table(sections["sizes"], "shares")}
     assert {row["measure"] for row in drawn["bands"]} == {row["measure"] for row in drawn["rows"]}
     for row in drawn["bands"]:
-        assert row["size"] >= min(one["size"] for one in drawn["rows"] if one["measure"] == row["measure"])
+        assert row["size"] >= min(
+            point["size"] for point in drawn["rows"] if point["measure"] == row["measure"]
+        )
         assert row["percent"]["lower"] <= row["percent"]["estimate"] <= row["percent"]["upper"]
         if row["size"] == 14_300:
             assert row["percent"] == pytest.approx(shares[row["measure"]]["iw10"], rel=1e-4)
 
 
 def test_shares_by_protocol_are_counts_over_its_responses(sections: dict[str, dict[str, Any]]) -> None:
-    protocols = {one["id"]: one["protocol"] for one in crawl().connection}
+    protocols = {connection["id"]: connection["protocol"] for connection in crawl().connection}
     names = {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1"}
     sizes: dict[str, list[int]] = {}
-    for one in crawl().response:
-        sizes.setdefault(names[protocols[one["connection_id"]]], []).append(one["wire_bytes"])
+    for response in crawl().response:
+        sizes.setdefault(names[protocols[response["connection_id"]]], []).append(response["wire_bytes"])
     rows = {row["kind"]: row for row in table(sections["sizes"], "kinds") if row["by"] == "protocol"}
     assert rows.keys() == sizes.keys()
     for name, some in sizes.items():
@@ -111,14 +113,16 @@ def test_the_ledger_has_a_row_for_each_that_could_decide_otherwise(
     content: dict[str, Any], sections: dict[str, dict[str, Any]]
 ) -> None:
     rows = table(sections["otherwise"], "ledger")
-    told = [one["title"] for one in content["verdict"]["ledger"]]
-    assert len(rows) == len(told)
+    titles = [entry["title"] for entry in content["verdict"]["ledger"]]
+    assert len(rows) == len(titles)
     assert rows[0]["title"] == "the rule"
-    assert len(told) >= 6
+    assert len(titles) >= 6
 
 
 def test_every_figure_and_table_has_an_id_a_unit_a_source_and_a_query(content: dict[str, Any]) -> None:
-    exhibits = [one for section in content["sections"] for one in (*section["figures"], *section["tables"])]
+    exhibits = [
+        exhibit for section in content["sections"] for exhibit in (*section["figures"], *section["tables"])
+    ]
     ids = [exhibit["id"] for exhibit in exhibits]
     assert len(set(ids)) == len(ids) >= 12
     for exhibit in exhibits:
@@ -131,12 +135,12 @@ def test_every_figure_and_table_has_an_id_a_unit_a_source_and_a_query(content: d
 
 
 def test_every_figure_is_drawn_from_its_rows_alone(content: dict[str, Any]) -> None:
-    figures = [one for section in content["sections"] for one in section["figures"]]
-    assert {one["drawing"] for one in figures} == {"dots", "curves", "plane"}
-    for one in figures:
-        if one["drawing"] == "plane":
+    figures = [figure for section in content["sections"] for figure in section["figures"]]
+    assert {figure["drawing"] for figure in figures} == {"dots", "curves", "plane"}
+    for figure in figures:
+        if figure["drawing"] == "plane":
             continue
-        chart = draw_figure(one, note="illustrative")
-        assert chart is not None, one["id"]
+        chart = draw_figure(figure, note="illustrative")
+        assert chart is not None, figure["id"]
         assert ">illustrative</text>" in svg(chart)
-        assert draw_figure({**one, "rows": []}) is None
+        assert draw_figure({**figure, "rows": []}) is None

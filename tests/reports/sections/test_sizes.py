@@ -55,9 +55,9 @@ def test_a_measure_of_which_most_sizes_are_unknown_is_told_in_a_sentence() -> No
     shares = shares_table(SIZES, LABELS, "a release")
     for table in (shares, quantiles_table(SIZES, LABELS, "a release")):
         assert [row["measure"] for row in table.rows] == ["all responses"]
-    (told,) = (note for note in shares.notes if "unknown" in note)
-    assert told.endswith("first flights (2 of 1\u202f002).")
-    assert "TLS flights" not in told
+    (note_on_unknown,) = (note for note in shares.notes if "unknown" in note)
+    assert note_on_unknown.endswith("first flights (2 of 1\u202f002).")
+    assert "TLS flights" not in note_on_unknown
 
 
 def test_what_each_measure_counts_is_a_table_of_every_form() -> None:

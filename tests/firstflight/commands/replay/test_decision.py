@@ -20,14 +20,14 @@ from verdict.stored import encode_verdict
 
 
 def decide(data: Path, *given: str) -> Result:
-    options = [word for one in given for word in ("--set", one)]
+    options = [word for value in given for word in ("--set", value)]
     return CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(data)}).invoke(
         main, ["replay", "run", "edition", *options]
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("arms=['slow']", "not slow"),
         ("windows=10", "windows"),
@@ -35,11 +35,11 @@ def decide(data: Path, *given: str) -> Result:
         ("pages=2026-11", "no release of crawl"),
     ],
 )
-def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, told: str) -> None:
-    found = decide(tmp_path, given)
-    assert found.exit_code == 1, found.output
-    assert told in found.output
-    assert found.output.count("\n") == 1
+def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, message: str) -> None:
+    done = decide(tmp_path, given)
+    assert done.exit_code == 1, done.output
+    assert message in done.output
+    assert done.output.count("\n") == 1
     assert not (tmp_path / "decisions").exists()
 
 
@@ -53,8 +53,8 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     monkeypatch.setattr(verdict.arms, "NETWORKS", 1)
     monkeypatch.setattr(verdict.arms, "PAGES", 1)
     given = ("candidates=['10', '16p']", "budget_minutes=0.1", "arms=['bbr', 'half-loaded-everyone']")
-    found = decide(tmp_path, *given)
-    assert found.exit_code == 0, found.output
+    done = decide(tmp_path, *given)
+    assert done.exit_code == 0, done.output
     (folder,) = (tmp_path / "decisions").iterdir()
     assert {path.name for path in folder.iterdir()} == {
         "stage-01",
@@ -65,8 +65,12 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     stored = json.loads((folder / "verdict.json").read_bytes())
     assert [candidate["window"] for candidate in stored["candidates"]] == ["16 paced"]
     assert stored["kind"] == "no answer"  # there is no back-cast
-    assert "bbr" in {one["id"] for one in stored["ledger"]}
-    assert [one["window"] for one in stored["half_loaded"]["half-loaded-everyone"]] == ["16 paced", 16, 30]
+    assert "bbr" in {entry["id"] for entry in stored["ledger"]}
+    assert [entry["window"] for entry in stored["half_loaded"]["half-loaded-everyone"]] == [
+        "16 paced",
+        16,
+        30,
+    ]
 
     again = of_stages(*read_stages(folder)).verdict(read_standing(tmp_path / "backcast"))
     assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
@@ -85,4 +89,4 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     assert built.exit_code == 0, built.output
     facts = json.loads((tmp_path / "reports" / "2026" / "v1" / "report.json").read_bytes())
     assert facts["verdict"]["candidates"] == stored["candidates"]
-    assert "bbr" in {one["id"] for one in facts["verdict"]["ledger"]}
+    assert "bbr" in {entry["id"] for entry in facts["verdict"]["ledger"]}

@@ -60,11 +60,11 @@ def test_a_population_and_what_the_guards_ask_are_replayed_and_kept(data: Path) 
     assert set(cells["state"].to_pylist()) == {"done"}
     assert cells.num_rows == 2 * 2 * 2 + 2 * 2 + 2
     assert set(cells["profile"].to_pylist()) == {"ndt-2026-05-1", "ndt-2026-05-2"}
-    found = of_pairs(cells, facts["populations"])
-    assert found.rule.rivals() == (16,)
-    assert found.everyone is not None
-    assert (len(found.looks[0].evidence), len(found.everyone)) == (4, 2)
-    assert np.isfinite(found.looks[0].evidence.again["page_ms"]).sum() == 2
+    replayed = of_pairs(cells, facts["populations"])
+    assert replayed.rule.rivals() == (16,)
+    assert replayed.everyone is not None
+    assert (len(replayed.looks[0].evidence), len(replayed.everyone)) == (4, 2)
+    assert np.isfinite(replayed.looks[0].evidence.again["page_ms"]).sum() == 2
 
 
 KILLED = """
@@ -125,7 +125,7 @@ def interrupted(running: Sequence[Future[None]]) -> Iterator[Future[None]]:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (TOLD, "a stored population knows its month and source"),
         (("networks=nothing",), "no file and no stored population 'nothing'"),
@@ -137,13 +137,13 @@ def interrupted(running: Sequence[Future[None]]) -> Iterator[Future[None]]:
     ],
 )
 def test_networks_that_are_told_badly_are_one_line(
-    data: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], said: str
+    data: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], message: str
 ) -> None:
     (data / "broken.csv").write_text(FILE.replace(",0,3", ",7,3"), encoding="utf-8")
     monkeypatch.chdir(data)
     done = run(*given)
     assert (done.exit_code, done.output.count("\n")) == (1, 1)
-    assert said in done.output
+    assert message in done.output
 
 
 def test_a_plan_says_the_extent_and_the_price_and_replays_nothing(data: Path) -> None:
