@@ -202,8 +202,7 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
     app.add_middleware(Overload)
     if metrics is not None:
         # Their library takes 3 MB, and few services are metered.
-        from api.http.metrics import Metered
-        from api.stored.damaged import Damaged
+        from api.http.metrics import Metered, count_damaged
 
         app.add_middleware(Metered, metrics)
-        metrics.register(Damaged(app.state.library))
+        count_damaged(lambda: app.state.library.shelf().damaged, metrics)

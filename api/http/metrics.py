@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -48,3 +50,16 @@ class Metered:
             route = scope.get("answered_by") or getattr(scope.get("route"), "path", ELSEWHERE)
             self._answers.labels(route, status).inc()
             self._seconds.labels(route).observe(time.monotonic() - began)
+
+
+def count_damaged(counts: Callable[[], Mapping[str, int]], registry: CollectorRegistry) -> None:
+    """Count what differs from its checksums at present; `counts` counts it by its kind."""
+    gauge = Gauge(
+        "firstflight_api_damaged", "Folders that differ from their checksums.", ["kind"], registry=registry
+    )
+    for kind in ("release", "report", "erratum"):
+        gauge.labels(kind).set_function(partial(_count, counts, kind))
+
+
+def _count(counts: Callable[[], Mapping[str, int]], kind: str) -> float:
+    return counts()[kind]

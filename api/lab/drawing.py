@@ -2,7 +2,6 @@
 
 import dataclasses
 import statistics
-from collections.abc import Sequence
 
 from api.axes import Mark, scale
 from api.lab.networks import OfferedNetwork
@@ -90,11 +89,6 @@ class Drawing:
         return [(response, [panel.get(response) for panel in drawn]) for response in responses]
 
 
-def drawings(replay: PageReplay, networks: Sequence[OfferedNetwork]) -> list[Drawing]:
-    """The waterfalls over each network."""
-    return [drawing(replay, network) for network in networks]
-
-
 def drawing(replay: PageReplay, network: OfferedNetwork) -> Drawing:
     """The waterfalls over one network."""
     loads = [load for load in replay.loads if load.network == network.profile.id]
@@ -152,8 +146,7 @@ def panel(replay: PageReplay, loads: Loads, end_ms: float) -> Panel:
 
 def spans(times: ResponseTimes) -> Spans:
     """Start and end of each phase, in µs."""
-    wanted, sent, first, last = (
-        round(1000 * one) for one in (times.wanted_ms, times.sent_ms, times.first_byte_ms, times.last_byte_ms)
-    )
-    found = {"connection": (wanted, sent)} if wanted < sent else {}
-    return found | {"waiting": (sent, first), "flight" if times.flights == 1 else "rest": (first, last)}
+    times_ms = times.wanted_ms, times.sent_ms, times.first_byte_ms, times.last_byte_ms
+    wanted, sent, first, last = (round(1000 * time_ms) for time_ms in times_ms)
+    before = {"connection": (wanted, sent)} if wanted < sent else {}
+    return before | {"waiting": (sent, first), "flight" if times.flights == 1 else "rest": (first, last)}

@@ -1,4 +1,4 @@
-"""What a replay of one page yields, as its process tells the service."""
+"""What a replay of one page yields, as its process writes it to the service."""
 
 import dataclasses
 
@@ -70,8 +70,8 @@ class PageReplay:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
-    """One line of the process: how many loads are done, or the end."""
+class Message:
+    """A line of the process: how many loads are done, or the end."""
 
     done: int = 0
     planned: int = 0
@@ -82,5 +82,5 @@ class Told:
     """Why the lab could not replay it."""
 
 
-LINE: TypeAdapter[Told] = TypeAdapter(Told)
+LINE: TypeAdapter[Message] = TypeAdapter(Message)
 """Reads and writes a line as JSON."""

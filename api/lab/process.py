@@ -72,14 +72,14 @@ async def result(process: asyncio.subprocess.Process, progress: Callable[[int, i
     assert process.stdout
     try:
         async for line in process.stdout:
-            told = LINE.validate_json(line)
-            if told.replay is not None:
-                return told.replay
-            if told.refused is not None:
-                raise Problem("not-a-recording", told.refused)
-            if told.failed is not None:
+            message = LINE.validate_json(line)
+            if message.replay is not None:
+                return message.replay
+            if message.refused is not None:
+                raise Problem("not-a-recording", message.refused)
+            if message.failed is not None:
                 break
-            progress(told.done, told.planned)
+            progress(message.done, message.planned)
     except (ValidationError, ValueError):
         pass  # a line that was cut, or that is too long
     raise Problem("replay-failed", NO_ANSWER)

@@ -3,7 +3,7 @@ with a HAR file on standard input.
 
 It is a process of its own, so that reading a hostile file and the guest's work neither delay the service nor
 outlive it. It writes no file but the guest's own, which has numbers alone and is removed at the end, also on
-SIGTERM. Each line of its output is a `page_replay.Told`.
+SIGTERM. Each line of its output is a `page_replay.Message`.
 """
 
 import contextlib
@@ -21,10 +21,10 @@ from api.lab.page_replay import (
     SEEDS,
     WINDOWS,
     Loads,
+    Message,
     PageReplay,
     PageResponse,
     ResponseTimes,
-    Told,
 )
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
@@ -67,11 +67,11 @@ def main(arguments: Sequence[str]) -> None:
         lab = guest_process.locate(Path(cache))
         found = replay_page(lab, kept, recipe, [one.profile for one in choose(ids)])
     except Refused as exc:
-        tell(Told(refused=str(exc)))
+        write(Message(refused=str(exc)))
     except (ReplayError, OSError) as exc:
-        tell(Told(failed=str(exc)))
+        write(Message(failed=str(exc)))
     else:
-        tell(Told(replay=found))
+        write(Message(replay=found))
 
 
 @contextlib.contextmanager
@@ -115,12 +115,12 @@ class Counter:
     """Tells how many loads are done."""
 
     def __init__(self, planned: int) -> None:
-        self._told = Told(planned=planned)
+        self._message = Message(planned=planned)
 
     def update(self, n: float = 1, /) -> None:
         """Add `n` loads."""
-        self._told = Told(done=self._told.done + int(n), planned=self._told.planned)
-        tell(self._told)
+        self._message = Message(done=self._message.done + int(n), planned=self._message.planned)
+        write(self._message)
 
 
 def replay_page(
@@ -190,9 +190,9 @@ def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]])
     )
 
 
-def tell(line: Told) -> None:
+def write(message: Message) -> None:
     """Write a line to the service."""
-    sys.stdout.buffer.write(LINE.dump_json(line) + b"\n")
+    sys.stdout.buffer.write(LINE.dump_json(message) + b"\n")
     sys.stdout.buffer.flush()
 
 

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.status import HTTP_303_SEE_OTHER
 
 from api.http.problems import Problem
-from api.lab.drawing import MOST_ROWS, PHASES, drawings
+from api.lab.drawing import MOST_ROWS, PHASES, drawing
 from api.lab.networks import MOST_CHOSEN, choose, measured, offered_networks, usual_network
 from api.lab.page_replay import SEEDS, WINDOWS
 from api.lab.queue import KEPT_S, LIMIT_S, MOST_WAITING, Queue, outcome
@@ -95,7 +95,7 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
             request,
             "lab/result.html",
             replay=found,
-            drawings=drawings(found, choose(job.networks)),
+            drawings=[drawing(found, network) for network in choose(job.networks)],
             phases=PHASES,
             most_rows=MOST_ROWS,
             windows=WINDOWS,

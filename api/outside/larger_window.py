@@ -37,31 +37,28 @@ def rows(columns: Mapping[str, object]) -> Iterator[dict[str, object]]:
     for pages, found in comparisons().items():
         for name in MEASURES:
             common = {**columns, "responses": pages, "measure": name, "iw": repr(CANDIDATE)}
-            for year, worth in found.of.items():
-                value = getattr(worth, name)
-                yield common | {
-                    "what": "larger window",
-                    "list": lists[year],
-                    "release": YEARS[year],
-                    "sites": found.counts[year],
-                    "value": value.estimate,
-                    "lower": value.lower,
-                    "upper": value.upper,
+            values = {year: getattr(worth, name) for year, worth in found.of.items()}
+            for year, value in values.items():
+                own = {"what": "larger window", "list": lists[year], "release": YEARS[year]}
+                yield common | own | {"sites": found.counts[year], "value": value.estimate} | _ends(value)
+            change: Interval = getattr(found.change, name)
+            own = {"list": lists[BEFORE], "release": YEARS[BEFORE], "value": values[BEFORE].estimate}
+            after = {"list": lists[AFTER], "release": YEARS[AFTER], "value": values[AFTER].estimate}
+            yield (
+                common
+                | own
+                | {f"{column}_after": value for column, value in after.items()}
+                | {
+                    "what": "larger window, change",
+                    "sites": found.counts[AFTER] if pages != ALL else None,
+                    "change": change.estimate,
+                    **_ends(change),
                 }
-            value = getattr(found.change, name)
-            yield common | {
-                "what": "larger window, change",
-                "list": lists[BEFORE],
-                "release": YEARS[BEFORE],
-                "list_after": lists[AFTER],
-                "release_after": YEARS[AFTER],
-                "sites": found.counts[AFTER] if pages != ALL else None,
-                "value": getattr(found.of[BEFORE], name).estimate,
-                "value_after": getattr(found.of[AFTER], name).estimate,
-                "change": value.estimate,
-                "lower": value.lower,
-                "upper": value.upper,
-            }
+            )
+
+
+def _ends(value: Interval) -> dict[str, float]:
+    return {"lower": value.lower, "upper": value.upper}
 
 
 def is_clear(change: Interval) -> bool:

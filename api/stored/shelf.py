@@ -138,6 +138,12 @@ class Shelf:
         """A hash of the progress of crawls."""
         return hashlib.sha256(repr(self.progress).encode()).hexdigest()
 
+    @property
+    def damaged(self) -> dict[str, int]:
+        """Folders that differ from their checksums, by their kind."""
+        kinds = {"release": self.versions, "report": self.reports, "erratum": self.errata}
+        return {kind: sum(bool(volume.damage) for volume in volumes) for kind, volumes in kinds.items()}
+
     @functools.cached_property
     def under_way(self) -> tuple[Progress, ...]:
         """The crawls that are not sealed."""
