@@ -268,42 +268,20 @@ def rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[dict[st
         source = {"list": f"Google {service}, 2010", "release": "Dukkipati et al. 2010, Figure 1, digitised"}
         yield empty | source | {"what": "published", "measure": "share", "iw": iw, "value": value}
     for recorded_set in sets:
+        of = {"list": recorded_set.label, "release": recorded_set.version.name}
         for share in recorded_set.shares:
-            estimate, lower, upper = dataclasses.astuple(share.share)
-            yield empty | {
-                "what": "share",
-                "responses": share.responses,
-                "measure": "share",
-                "iw": share.iw,
-                "end": share.end,
-                "list": recorded_set.label,
-                "release": recorded_set.version.name,
-                "sites": share.pages,
-                "value": estimate,
-                "lower": lower,
-                "upper": upper,
-            }
+            own = {"responses": share.responses, "iw": share.iw, "end": share.end, "sites": share.pages}
+            ends = dict(zip(("value", "lower", "upper"), dataclasses.astuple(share.share), strict=True))
+            yield empty | of | own | ends | {"what": "share", "measure": "share"}
     for pair in pairs:
+        of = {"list": pair.before.label, "release": pair.before.version.name}
+        of |= {"list_after": pair.after.label, "release_after": pair.after.version.name}
         for change in (change for kind in RESPONSES for change in pair.of(kind)):
             assert change.change is not None
-            estimate, lower, upper = dataclasses.astuple(change.change)
-            yield empty | {
-                "what": "change",
-                "responses": change.responses,
-                "measure": change.measure,
-                "iw": change.iw,
-                "end": change.end,
-                "list": pair.before.label,
-                "sites": change.sites,
-                "release": pair.before.version.name,
-                "list_after": pair.after.label,
-                "release_after": pair.after.version.name,
-                "value": change.before,
-                "value_after": change.after,
-                "change": estimate,
-                "lower": lower,
-                "upper": upper,
-            }
+            own = {name: getattr(change, name) for name in ("responses", "measure", "iw", "end", "sites")}
+            ends = dict(zip(("change", "lower", "upper"), dataclasses.astuple(change.change), strict=True))
+            values = {"value": change.before, "value_after": change.after}
+            yield empty | of | own | values | ends | {"what": "change"}
     yield from larger_window.rows(empty)
 
 

@@ -18,51 +18,16 @@ from releases import first_flights
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
 
 CONNECTION = (
-    *(
-        "id",
-        "host",
-        "port",
-        "protocol",
-        "tls_version",
-        "tls_resumed",
-        "opened_us",
-        "connected_us",
-        "secured_us",
-    ),
-    *(
-        "last_byte_us",
-        "received_bytes",
-        "decrypted_bytes",
-        "tls_handshake_bytes",
-        "tls_ticket_bytes",
-        "frame_bytes",
-    ),
-    *("response_count", "round_trip_us", "first_flight_bytes", "segment_bytes", "initial_window_segments"),
-    *("initial_window_most_segments", "initial_window_unknown"),
+    *("id", "host", "port", "protocol", "tls_version", "tls_resumed", "opened_us", "connected_us"),
+    *("secured_us", "last_byte_us", "received_bytes", "decrypted_bytes", "tls_handshake_bytes"),
+    *("tls_ticket_bytes", "frame_bytes", "response_count", "round_trip_us", "first_flight_bytes"),
+    *("segment_bytes", "initial_window_segments", "initial_window_most_segments", "initial_window_unknown"),
 )
 RESPONSE = (
-    *(
-        "id",
-        "connection_id",
-        "initiator_id",
-        "redirected_from_id",
-        "method",
-        "scheme",
-        "host",
-        "path",
-        "protocol",
-    ),
-    *(
-        "resource_type",
-        "status",
-        "mime_type",
-        "from_cache",
-        "wire_bytes",
-        "wire_bytes_unknown",
-        "size_basis",
-        "header_bytes",
-    ),
-    *("body_bytes", "is_complete", "request_sent_us", "first_byte_us", "last_byte_us", "server_delay_us"),
+    *("id", "connection_id", "initiator_id", "redirected_from_id", "method", "scheme", "host", "path"),
+    *("protocol", "resource_type", "status", "mime_type", "from_cache", "wire_bytes", "wire_bytes_unknown"),
+    *("size_basis", "header_bytes", "body_bytes", "is_complete", "request_sent_us", "first_byte_us"),
+    *("last_byte_us", "server_delay_us"),
 )
 
 VisitPath = Annotated[

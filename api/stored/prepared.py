@@ -7,7 +7,6 @@ api.stored.prepared RELEASE FOLDER` makes the files of one release, in a process
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import logging
 import os
@@ -21,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from api.code_version import code_version
-from api.processes import END_WITH_PARENT
+from api.processes import END_WITH_PARENT, stopped
 from api.stored.site_rows import write_site_rows
 from releases.cdf import Cdf, load_cdfs, read_cdfs, save_cdfs
 from releases.strata import bootstrap
@@ -45,10 +44,6 @@ and of rows by visit."""
 LOOKED_AT_EVERY_S = 10.0
 """Interval at which the releases are looked at for new ones, in seconds;
 1 s while some are not compared yet."""
-
-ENDS_WITHIN_S = 2
-"""Seconds in which a process that is killed ends, unless the machine is busy with others:
-the service does not wait longer."""
 
 MOST_ITEMS = 16_000_000
 """Maximum number of items of a release that are prepared:
@@ -160,17 +155,10 @@ async def _prepare(prepared: Prepared, version: Version) -> str | None:
     """Prepare a release in a process of its own, which takes memory and time from no answer;
     the complaint if it fails."""
     folder = prepared.path_of(version)
-    call: Sequence[str] = (
-        sys.executable,
-        "-m",
-        "api.stored.prepared",
-        str(version.path),
-        str(folder),
-    )
+    call = (sys.executable, "-m", "api.stored.prepared", str(version.path), str(folder))
     try:
         process = await asyncio.create_subprocess_exec(
-            *END_WITH_PARENT,
-            *call,
+            *(*END_WITH_PARENT, *call),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -179,18 +167,13 @@ async def _prepare(prepared: Prepared, version: Version) -> str | None:
         return str(exc)
     try:
         _, errors = await process.communicate()
-    except asyncio.CancelledError:
+    finally:
         # What it leaves half-made is removed by a later one.
-        process.kill()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
-        raise
+        await stopped(process)
     if process.returncode == 0:
         return None
     lines = errors.decode(errors="replace").strip().splitlines()
-    with contextlib.suppress(IndexError):
-        return lines[-1]
-    return f"the process ended with {process.returncode}"
+    return lines[-1] if lines else f"the process ended with {process.returncode}"
 
 
 def prepare(release: Path, folder: Path) -> None:
