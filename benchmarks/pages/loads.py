@@ -118,7 +118,6 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
         "path": "style.css",
         "host": page_host(PAGE),
         "/releases/{crawl}/v{version}/pages/{visit}": f"{page}/pages/{PAGE}",
-        "/releases/{crawl}/v{version}/measures/{measure}": f"{page}/measures/responses",
         "figure": "cdf",
         "/documents/{name:path}": "/documents/forms",
     }
