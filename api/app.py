@@ -15,7 +15,6 @@ from api.citations import routes as citations
 from api.contact import NOBODY, Contact
 from api.crawls import routes as crawls
 from api.documents import routes as documents
-from api.explorer import first_flight
 from api.explorer import routes as explorer
 from api.finding import routes as finding
 from api.http.hosts import Hosts, PlainRequests, trusted_names
@@ -44,7 +43,7 @@ from api.rows.reader import RowReader, SiteReader
 from api.site_pages import history, listing
 from api.site_pages import routes as site_pages
 from api.site_pages.table import SiteTables
-from api.statistics import changes, series
+from api.statistics import changes, first_flight, series
 from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from api.stored.prepared import Prepared, keep_prepared

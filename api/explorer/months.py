@@ -34,28 +34,12 @@ class OverMonths:
         return [tuple(points for _, points in group) for _, group in groups]
 
     @property
-    def addresses(self) -> list[tuple[int, str]]:
-        """Each window with the query of its series in the API."""
-        return [
-            (
-                iw,
-                urlencode(
-                    {
-                        "device": one.device,
-                        "vantage": one.vantages[0],
-                        "arm": one.arm,
-                        "kind": one.kind,
-                        "measure": one.measure,
-                        "iw": iw,
-                        "mss": one.mss,
-                        **one.stratum,
-                        "release": releases_of(one.points),
-                    },
-                    doseq=True,
-                ),
-            )
-            for iw, one in zip(self.windows, self.series, strict=True)
-        ]
+    def query(self) -> str:
+        """The query of its series in the API."""
+        one = self.series[0]
+        named = {"device": one.device, "vantage": one.vantages[0], "arm": one.arm, "kind": one.kind}
+        windows = {"measure": one.measure, "iw": self.windows, "mss": one.mss, **one.stratum}
+        return urlencode({**named, **windows, "release": releases_of(one.points)}, doseq=True)
 
     @property
     def flags(self) -> list[SeriesFlag]:

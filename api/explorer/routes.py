@@ -5,8 +5,7 @@ The choice is the URL.
 
 import contextlib
 import dataclasses
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -22,18 +21,19 @@ from api.explorer.months import OverMonths, SideBySide
 from api.explorer.months_drawing import draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.explorer.takeaways import citations_of, program, rows_of
+from api.http.choices import SEVERAL
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
-from api.routes.pages import TEMPLATES, best_first, label, page
-from api.routes.parameters import Measure, MssQuery, PinnedShelfDep, ShelfDep
-from api.routes.provenance import quality
+from api.routes.pages import TEMPLATES, label, page
+from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
+from api.routes.provenance import best_first, quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.statistics.series import series
 from api.stored.months import Variant
-from api.stored.shelf import NAMED, Shelf, Version
-from releases.slow_start import MSS_FIG1
+from api.stored.shelf import Shelf, Version
+from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
 from schema.computed_tables import MEASURES
@@ -41,7 +41,6 @@ from schema.computed_tables import MEASURES
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
 DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
-DEFAULT_WINDOWS = "3, 10, 16"
 SEGMENTS = (1220, 1360, 1430, 1448, 1460)
 """Payloads of full segments to choose from, in bytes."""
 
@@ -63,9 +62,9 @@ SHOWN = 800
 MOST_RELEASES = len(STYLES)
 """Releases in one figure: as many as can be told apart."""
 
-MOST_WINDOWS = 8
-
-MOST_SEGMENTS = 1000
+# The fields of the form may be empty.
+Crawls = Annotated[list[Annotated[str, Field(max_length=200)]], Query(max_length=MOST_RELEASES), SEVERAL]
+Windows = Annotated[list[Annotated[int, Field(ge=1, le=1000)]], Query(max_length=8), SEVERAL]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,18 +103,17 @@ async def choice(
     shelf: ShelfDep,
     pinned: PinnedShelfDep,
     stratum: Annotated[Asked, Depends(chosen_stratum)],
-    crawl: Annotated[list[Annotated[str, Field(max_length=200)]], Query()] = [],  # noqa: B006  # FastAPI copies it
-    measure: Annotated[list[Measure], Query()] = [],  # noqa: B006
-    iw: Annotated[list[Annotated[str, Field(max_length=100)]], Query()] = [],  # noqa: B006
+    crawl: Crawls = [],  # noqa: B006  # FastAPI copies it
+    measure: MeasuresQuery = [],  # noqa: B006
+    iw: Windows = [],  # noqa: B006
     mss: MssQuery = MSS_FIG1,
 ) -> Choice:
     """What the parameters choose; the newest release where they name none."""
-    named = [name for name in crawl if name]  # the search box of the form may be empty
-    chosen = releases(shelf, named) if named else await run_in_threadpool(_newest, request, shelf)
+    chosen = releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
     found = Choice(
         releases=chosen,
         measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen, stratum),
-        windows=windows(iw) or windows([DEFAULT_WINDOWS]),
+        windows=sorted(set(iw)) or list(WINDOWS[:3]),
         mss=mss,
         stratum=stratum,
         months=_months(pinned, chosen),
@@ -173,7 +171,7 @@ def _subject(request: Request, stratum: Asked, version: Version, measure: str) -
     return why or stratum.subject(request, version, measure)
 
 
-async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep) -> SideBySide | None:
+async def over_months(request: Request, chosen: ChoiceDep) -> SideBySide | None:
     """The first measure that was chosen over the months of each crawl that was chosen.
 
     None if it lacks the stratum, or if all have one month alone.
@@ -188,12 +186,12 @@ async def over_months(request: Request, shelf: PinnedShelfDep, chosen: ChoiceDep
             windows=tuple(chosen.windows),
             series=tuple(
                 [
-                    await series(request, shelf, variant, statistic, chosen.stratum, measure)
+                    await series(request, months, [statistic], chosen.stratum, measure)
                     for statistic in statistics
                 ]
             ),
         )
-        for variant in chosen.months
+        for variant, months in chosen.months.items()
     ]
     words = (
         f"Share of {label(measure)} that fits",
@@ -307,42 +305,12 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def windows(given: Iterable[str]) -> list[int]:
-    """The windows in segments that a form or a link names, with commas or spaces between.
-
-    Problem if a name is no window.
-
-    >>> windows(["3, 10", "16"]), windows([""])
-    ([3, 10, 16], [])
-    """
-    words = [word for text in given for word in re.split(r"[,\s]+", text) if word]
-    wrong = [
-        word
-        for word in words
-        if not (word.isascii() and word.isdecimal() and 1 <= int(word[:5]) <= MOST_SEGMENTS)
-    ]
-    if wrong:
-        raise Problem(
-            "bad-parameter", f"iw: {wrong[0][:20]!r} is no window from 1 to {MOST_SEGMENTS} segments"
-        )
-    if len(set(words)) > MOST_WINDOWS:
-        raise Problem("bad-parameter", f"iw: a figure has at most {MOST_WINDOWS} windows")
-    return sorted({int(word) for word in words})
-
-
 def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
     """The releases that a form or a link names, by crawl or by crawl and version.
 
     Problem if one is not there.
     """
-    if len(set(given)) > MOST_RELEASES:
-        raise Problem("bad-parameter", f"crawl: a figure has at most {MOST_RELEASES} releases")
-    return [release(shelf, name) for name in dict.fromkeys(given)]
-
-
-def release(shelf: Shelf, name: str) -> Version:
-    """The release that a form or a link names, by crawl or by crawl and version."""
-    return shelf.named(name) if NAMED.fullmatch(name) else shelf.newest(name)
+    return list({found.name: found for found in map(shelf.find, given)}.values())
 
 
 def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:

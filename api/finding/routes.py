@@ -12,8 +12,9 @@ from fastapi.responses import HTMLResponse, Response
 from api.documents import shelved
 from api.finding.search import search_columns, search_documents, search_measures
 from api.http.links import link
-from api.routes.pages import answer_of, best_first, page, static, with_form
+from api.routes.pages import answer_of, page, static, with_form
 from api.routes.parameters import ShelfDep
+from api.routes.provenance import best_first
 from api.routes.remembered import Remembered
 from api.site_pages.listing import part_of_host, spellings
 from api.site_pages.table import SiteTables

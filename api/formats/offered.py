@@ -1,8 +1,10 @@
-"""The formats in which rows and first flights are offered,
-and the choice by suffix or Accept header (RFC 9110 §12.5.1)."""
+"""The formats of answers: the suffix of an address chooses, and without one it is JSON."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Request
 
 from api.http.problems import Problem
 
@@ -43,55 +45,68 @@ PARQUET = Format(
     is_bulk=True,
     means="Parquet with the dictionary in its schema",
 )
-FORMATS = {one.suffix: one for one in (JSON, NDJSON, CSV, ARROW, PARQUET)}
-"""Every format of rows by its suffix, the preferred first."""
+FORMATS = (JSON, NDJSON, CSV, ARROW, PARQUET)
+"""Formats of rows; the first is that of an address without a suffix."""
+
+IN_A_TABLE = (JSON, CSV)
+"""Formats of answers that are small tables."""
 
 
-def by_suffix(suffix: str) -> Format:
-    """The format of rows of a suffix; Problem if it is not offered."""
-    if suffix not in FORMATS:
-        raise not_offered(f".{suffix}", FORMATS)
-    return FORMATS[suffix]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
-def by_accept(accept: str, offered: Mapping[str, Format] = FORMATS) -> Format:
-    """The format that an Accept header prefers, JSON without one; Problem if it accepts none that is offered.
+def get_in(
+    router: APIRouter,
+    path: str,
+    formats: Sequence[Format],
+    *,
+    name: str,
+    **route: Any,  # noqa: ANN401  # FastAPI's own
+) -> Callable[[Endpoint], Endpoint]:
+    """Serve an endpoint at `path`, and in each of `formats` at `path` with its suffix.
 
-    >>> [by_accept(header).suffix for header in ("", "*/*", "text/csv", "text/html,*/*;q=0.8")]
-    ['json', 'json', 'csv', 'json']
-    >>> by_accept("application/*;q=0.5, text/csv;q=0.9").suffix, by_accept("application/json;q=0, */*").suffix
-    ('csv', 'ndjson')
+    Its route with a suffix is named `name` with `_as`, and is the documented one.
     """
-    if not accept.strip():
-        return JSON
-    weights = _weights(accept)
-    # max() takes the first of equals, and so the preferred.
-    best = max(offered.values(), key=lambda one: _weight(one.media_type, weights))
-    if not _weight(best.media_type, weights):
-        raise not_offered(accept, offered)
-    return best
+    by_suffix = {format_.suffix: format_ for format_ in formats}
+
+    def check(request: Request) -> None:
+        suffix = request.path_params.get("suffix", formats[0].suffix)
+        if suffix not in by_suffix:
+            raise Problem(
+                "no-such-format",
+                f"the answer is not offered as .{suffix[:100]}; there are "
+                f"{', '.join(f'.{known}' for known in by_suffix)}",
+                offered=[{"suffix": f".{one.suffix}", "media_type": one.media_type} for one in formats],
+            )
+        request.state.format = by_suffix[suffix]
+
+    suffix = {
+        "name": "suffix",
+        "in": "path",
+        "required": True,
+        "description": f"the format; the address without a suffix is .{formats[0].suffix}",
+        "schema": {"type": "string", "enum": list(by_suffix)},
+        "example": formats[0].suffix,
+    }
+    content: dict[str, Any] = {one.media_type: {} for one in formats}
+    documented: dict[str, Any] = {
+        "responses": {200: {"content": content}},
+        "openapi_extra": {"parameters": [suffix]},
+    }
+
+    def add(endpoint: Endpoint) -> Endpoint:
+        common = {**route, "dependencies": [Depends(check)]}
+        router.add_api_route(path, endpoint, name=name, include_in_schema=False, **common)
+        router.add_api_route(f"{path}.{{suffix}}", endpoint, name=f"{name}_as", **common, **documented)
+        return endpoint
+
+    return add
 
 
-def _weight(media_type: str, weights: dict[str, float]) -> float:
-    """Weight of a media type: that of the most specific range that covers it."""
-    ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
-    return next((weights[range_] for range_ in ranges if range_ in weights), 0.0)
-
-
-def _weights(accept: str) -> dict[str, float]:
-    """Weight of each media range of an Accept header; a malformed weight counts as 0."""
-    found = {}
-    for part in accept.lower().split(","):
-        media_range, *parameters = (piece.strip() for piece in part.split(";"))
-        weight = next((parameter[2:].strip() for parameter in parameters if parameter.startswith("q=")), "1")
-        found[media_range] = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
+async def _chosen(request: Request) -> Format:
+    found: Format = request.state.format
     return found
 
 
-def not_offered(asked: str, offered: Mapping[str, Format]) -> Problem:
-    """The problem of a suffix or an Accept header that none of the formats meets."""
-    return Problem(
-        "not-acceptable",
-        f"the answer is not offered as {asked[:200]}; there are {', '.join(f'.{one}' for one in offered)}",
-        offered=[{"suffix": f".{one.suffix}", "media_type": one.media_type} for one in offered.values()],
-    )
+AskedFormat = Annotated[Format, Depends(_chosen)]
+"""The format that the suffix of an address of `get_in` chose."""

@@ -43,7 +43,7 @@ KINDS = [
     Kind("no-such-report", 404, "No report of that year and version"),
     Kind("no-such-site", 404, "No release has a visit to that site"),
     Kind("no-such-visit", 404, "The release has no such visit"),
-    Kind("not-acceptable", 406, "Not offered in that format"),
+    Kind("no-such-format", 404, "Not offered in that format"),
     Kind("not-citable", 404, "No citation is written of this"),
     Kind("withdrawn", 410, "This version was withdrawn"),
     Kind("damaged-release", 503, "The stored release is damaged and must be restored from a copy"),
@@ -95,8 +95,8 @@ class Problem(Exception):
 
 def _parameter(location: Sequence[Any]) -> str:
     """Name of the parameter that a validation error is about;
-    the first part of `location` is query or path."""
-    return ".".join(str(part) for part in location[1:]) or str(location[0])
+    the first part of `location` is query or path, and numbers are places in a list."""
+    return ".".join(part for part in location[1:] if isinstance(part, str)) or str(location[0])
 
 
 def from_exception(exc: Exception) -> Problem:
@@ -139,23 +139,6 @@ def _with_head(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def wants_page(accept: str) -> bool:
-    """True if an Accept header names HTML and no JSON: browsers do, when somebody follows a link.
-
-    >>> wants_page("text/html,application/xml;q=0.9,*/*;q=0.8"), wants_page("*/*"), wants_page("")
-    (True, False, False)
-    >>> wants_page("application/json, text/html;q=0.5"), wants_page("text/html;q=0")
-    (False, False)
-    """
-    named = {}
-    for part in accept.lower().split(","):
-        media_type, *parameters = (piece.strip() for piece in part.split(";"))
-        named[media_type] = parameters
-    refused = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
-    is_named = "text/html" in named and not refused & set(named["text/html"])
-    return is_named and not {"application/json", MEDIA_TYPE} & named.keys()
-
-
 def problem_response(problem: Problem, path: str, base_url: str = "") -> Response:
     """The answer to a request for `path`; links begin with `base_url`."""
     body = {
@@ -180,12 +163,13 @@ def _headers(problem: Problem, base_url: str) -> dict[str, str]:
 
 
 def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str]) -> None:
-    """Answer every exception with a problem: as JSON, or as the page `as_page` to those who ask for HTML."""
+    """Answer every exception with a problem: as JSON, or as the page `as_page` to browsers."""
 
     async def answer(request: Request, exc: Exception) -> Response:
         problem = from_exception(exc)
         base_url = request.scope.get("base_url", "")
-        if wants_page(request.headers.get("accept", "")):
+        # Browsers name it when somebody follows a link; programs do not.
+        if "text/html" in request.headers.get("accept", ""):
             page = as_page(request, problem)
             return HTMLResponse(page, problem.kind.status, headers=_headers(problem, base_url))
         # Not `request.url`: it contains the Host header, which may be malformed.

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
-from api.formats.negotiation import IN_CSV, choose
-from api.formats.offered import CSV
+from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.http.links import link, relate
 from api.http.redirects import Elsewhere
 from api.outside import larger_window, years
@@ -64,13 +63,13 @@ class OutsideAnswer(BaseModel):
     series: list[OutsideSeries]
 
 
-def chosen(request: Request, series: str | None, client: str | None) -> list[Point]:
-    """The points of a series and client, or all."""
+def chosen(request: Request, series: Sequence[str] = (), client: str | None = None) -> list[Point]:
+    """The points of some series and a client, or all."""
     points: Sequence[Point] = request.app.state.outside
     return [
         point
         for point in points
-        if series in (None, point.series) and (client is None or point.client == client)
+        if (not series or point.series in series) and (client is None or point.client == client)
     ]
 
 
@@ -108,44 +107,31 @@ def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     )
 
 
-@router.get(
+@get_in(
+    router,
     "/v1/outside-series",
+    IN_A_TABLE,
     name="outside_series",
     tags=["v1"],
     response_model=OutsideAnswer,
-    responses=IN_CSV,
 )
 async def read_outside_series(
-    request: Request, series: OutsideQuery = None, client: ClientQuery = None
+    request: Request,
+    wanted: AskedFormat,
+    series: OutsideQuery = [],  # noqa: B006  # FastAPI copies it
+    client: ClientQuery = None,
 ) -> OutsideAnswer | Response:
     """What others counted: HTTP Archive's weights of pages since 2010, with the breaks that it states itself.
 
     These count other things, by other methods, than releases do: they stand apart from `/v1/series`, and are
-    never joined to it. In JSON, unless the Accept header prefers `text/csv`.
+    never joined to it. In CSV a row is a point, and an unknown value is empty.
     """
     points = chosen(request, series, client)
     relate_to_publisher(request, points)
-    if choose(request.scope) == CSV:
+    if wanted == CSV:
         return as_csv(points)
     held = {point.series for point in points}
     return OutsideAnswer(series=[told(kind, points) for kind in KINDS.values() if kind.id in held])
-
-
-@router.get(
-    "/v1/outside-series.csv",
-    name="outside_series_csv",
-    tags=["v1"],
-    response_class=Response,
-    responses=IN_CSV,
-)
-async def read_outside_series_csv(
-    request: Request, series: OutsideQuery = None, client: ClientQuery = None
-) -> Response:
-    """The same points as CSV: series, date, client, scope, p10, p25, p50, p75, p90, share;
-    an unknown value is empty."""
-    points = chosen(request, series, client)
-    relate_to_publisher(request, points)
-    return as_csv(points)
 
 
 def as_csv(points: Sequence[Point]) -> Response:
@@ -153,7 +139,7 @@ def as_csv(points: Sequence[Point]) -> Response:
     return Response(to_text(points), media_type="text/csv; charset=utf-8")
 
 
-@router.get("/v1/over-the-years.csv", name="over_the_years_csv", tags=["v1"], responses=IN_CSV)
+@get_in(router, "/v1/over-the-years", [CSV], name="over_the_years_table", tags=["v1"])
 def read_over_the_years_csv(request: Request, shelf: ShelfDep) -> Response:
     """The numbers of the page `/over-the-years` as CSV.
 
@@ -173,7 +159,7 @@ async def history(request: Request) -> Response:
 @router.get("/over-the-years", name="over_the_years", include_in_schema=False, response_class=HTMLResponse)
 def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     """What fits over sixteen years, as others recorded it, and the weight of pages, as others counted it."""
-    points = chosen(request, None, None)
+    points = chosen(request)
     sets = years.recorded_sets(shelf, request.app.state.library)
     pairs = years.pairs_of(sets)
     relate_to_publisher(request, points)

@@ -26,7 +26,7 @@ class Link:
     def name(self) -> str:
         """Key of the link in its answer, which OpenAPI limits to letters, digits, `.`, `-` and `_`.
 
-        >>> Link(source="/v1/visits", target="/v1/pages/{visit}", parameters={}).name
+        >>> Link(source="/v1/visits.{suffix}", target="/v1/pages/{visit}", parameters={}).name
         'v1-pages-visit'
         """
         return self.target.translate(str.maketrans("/", "-", "{}")).strip("-")
@@ -36,6 +36,9 @@ def _of(place: str, **names: str) -> dict[str, str]:
     """Runtime expressions for parameters by their names in an object of the answer."""
     return {parameter: f"$response.body#/{place}/{name}" for parameter, name in names.items()}
 
+
+IN_JSON = {"suffix": "json"}
+"""The format of answers that lead on."""
 
 RELEASE = {"crawl": "crawl", "version": "version"}
 """A release, which every way from an answer pins, by its names in an answer's provenance."""
@@ -50,8 +53,8 @@ REPORT = _of("reports/0", year="year", version="version")
 LINKS = (
     Link(source="/v1/crawls", target="/v1/releases", parameters=OF_CRAWLS),
     Link(source="/v1/crawls", target="/v1/distributions", parameters=OF_CRAWLS),
-    Link(source="/v1/crawls", target="/v1/visits", parameters=OF_CRAWLS),
-    Link(source="/v1/crawls", target="/v1/series", parameters=VARIANT),
+    Link(source="/v1/crawls", target="/v1/visits.{suffix}", parameters=OF_CRAWLS),
+    Link(source="/v1/crawls", target="/v1/series.{suffix}", parameters=VARIANT),
     Link(
         source="/v1/releases",
         target="/releases/{crawl}/v{version}/{name}",
@@ -66,24 +69,28 @@ LINKS = (
     Link(source="/v1/errata", target="/v1/releases", parameters=_of("errata/0/releases/0", **RELEASE)),
     Link(
         source="/v1/crawls",
-        target="/v1/changes",
+        target="/v1/changes.{suffix}",
         parameters={"from": "$response.body#/crawls/1/provenance/crawl"}
         | _of("crawls/0/provenance", to="crawl"),
     ),
     Link(
-        source="/v1/series",
+        source="/v1/series.{suffix}",
         target="/v1/distributions",
         parameters=_of("points/0", **RELEASE) | {"measure": "$response.body#/measure"},
     ),
     Link(
         source="/v1/distributions",
-        target="/v1/first-flight",
+        target="/v1/first-flight.{suffix}",
         parameters=OF_ANSWER | _of("distributions/0", measure="measure"),
     ),
-    Link(source="/v1/visits", target="/v1/pages/{visit}", parameters=OF_ANSWER | _of("rows/0", visit="id")),
-    Link(source="/v1/visits", target="/v1/sites/{host}", parameters=_of("rows/0", host="host")),
-    Link(source="/v1/visits", target="/v1/connections", parameters=OF_ANSWER | VISIT),
-    Link(source="/v1/visits", target="/v1/responses", parameters=OF_ANSWER | VISIT),
+    Link(
+        source="/v1/visits.{suffix}",
+        target="/v1/pages/{visit}",
+        parameters=OF_ANSWER | _of("rows/0", visit="id"),
+    ),
+    Link(source="/v1/visits.{suffix}", target="/v1/sites/{host}", parameters=_of("rows/0", host="host")),
+    Link(source="/v1/visits.{suffix}", target="/v1/connections.{suffix}", parameters=OF_ANSWER | VISIT),
+    Link(source="/v1/visits.{suffix}", target="/v1/responses.{suffix}", parameters=OF_ANSWER | VISIT),
     Link(
         source="/v1/sites/{host}",
         target="/v1/pages/{visit}",
@@ -136,7 +143,9 @@ def _links(paths: Mapping[str, Any], path: str, links: tuple[Link, ...]) -> dict
         link.name: {
             "operationId": paths[link.target]["get"]["operationId"],
             "description": f"GET {link.target}",
-            "parameters": dict(link.parameters),
+            "parameters": {**link.parameters, **IN_JSON}
+            if "{suffix}" in link.target
+            else {**link.parameters},
         }
         for link in links
         if link.source == path

@@ -1,144 +1,111 @@
-"""`/docs`: every endpoint of the API with its parameters, an example call,
-and the service's own answer; `/openapi.json`."""
+"""`/docs`, the reference of the API as Swagger UI, and `/openapi.json`, which it shows."""
 
-import http
-import json
+import importlib.resources
+import re
 from typing import Any
 
+import pyarrow.parquet as pq
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from api.reference.asking import ask
-from api.reference.examples import address, code, filtered, shown
-from api.reference.links import described, targets
+from api.http.links import relate
+from api.http.problems import Problem
+from api.reference.links import described
 from api.routes.pages import page
 from api.routes.parameters import ShelfDep
-from api.routes.provenance import quality
+from api.routes.provenance import best_first
 from api.routes.remembered import Remembered
 from api.routes.works import figures_of, stated
 from api.stored.shelf import Shelf
+from releases.citation.licences import licence_page
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
-SERVED_AT = "http://127.0.0.1:8750"
-"""Where `firstflight serve` serves unless it is told otherwise: examples of code need a whole URL."""
+SWAGGER_UI = {
+    "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+    "swagger-ui.css": "text/css; charset=utf-8",
+}
+"""Files of Swagger UI, with their media types."""
 
-LARGEST = 2**31 - 1
-"""Largest value of a 32-bit number, from which on a bound says no more than the type."""
+POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; script-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Content-Security-Policy of the page: Swagger UI, which asks the service alone."""
 
-FEW = 20
-"""Most parameters that are listed one by one where an endpoint filters by columns."""
-
-DOCUMENT = "methods"
-"""Document that an example cites."""
-
-ORDER = ("observed", "recorded", "illustrative")
-"""Quality levels, the best first."""
+ALWAYS = frozenset({"crawl", "version", "limit"})
+"""Optional parameters that have a value in examples."""
 
 
 @router.get("/openapi.json", name="openapi")
-def openapi(request: Request) -> JSONResponse:
-    """The OpenAPI 3.1 document of the API."""
-    return JSONResponse(described(request.app))
+def openapi(request: Request, shelf: ShelfDep) -> JSONResponse:
+    """The OpenAPI 3.1 document of the API, with an example of each call that this service can answer."""
+    document = described(request.app)
+    of_releases, of_reports = _facts_of_releases(request, shelf), _facts_of_reports(request, shelf)
+    paths = {
+        path: {
+            method: _with_examples(operation, of_reports if path.startswith("/reports/") else of_releases)
+            for method, operation in operations.items()
+        }
+        for path, operations in document["paths"].items()
+    }
+    return JSONResponse(document | {"paths": paths})
 
 
 @router.get("/docs", name="docs")
-async def docs(request: Request, shelf: ShelfDep) -> Response:
-    """The documentation of the API, from its OpenAPI document and the service's own answers."""
-    document = request.app.openapi()
-    of_releases, of_reports = await _facts_of_releases(request, shelf), _facts_of_reports(request, shelf)
-    endpoints = [
-        await _endpoint(request, path, operation, of_reports if path.startswith("/reports/") else of_releases)
-        for path, operations in document["paths"].items()
-        for operation in operations.values()
-    ]
-    return page(
-        request,
-        "docs.html",
-        description=document["info"]["description"],
-        endpoints=endpoints,
-    )
+def docs(request: Request) -> Response:
+    """The reference of the API, with calls to try."""
+    answer = page(request, "docs.html", files=list(SWAGGER_UI))
+    answer.headers["Content-Security-Policy"] = POLICY
+    return answer
 
 
-async def _endpoint(
-    request: Request, path: str, operation: dict[str, Any], facts: dict[str, str]
-) -> dict[str, Any]:
-    """What the page shows of an endpoint."""
-    parameters = operation.get("parameters", [])
-    columns = filtered([parameter["name"] for parameter in parameters]) if len(parameters) > FEW else []
-    listed = [
-        parameter
-        for parameter in parameters
-        if not columns or parameter.get("required") or parameter["name"] in ALWAYS
-    ]
-    found: dict[str, Any] = {
-        "path": path,
-        "says": operation.get("description", operation["summary"]),
-        "parameters": [_parameter(one) for one in listed],
-        "columns": columns,
-        "address": None,
-        "leads_to": list(targets(path)),
-    }
-    called = address(path, operation, facts)
-    if called is not None:
-        answer = await ask(request, called)
-        # An error is no example: a release that must not be cited, say, gets one.
-        if answer.status < http.HTTPStatus.BAD_REQUEST:
-            url = (request.scope["base_url"] or SERVED_AT) + called
-            found |= {"address": called, "answer": shown(answer), "code": list(code(url, answer))}
-    return found
+@router.get("/docs/{name}", name="swagger_ui", response_class=Response)
+def swagger_ui(request: Request, name: str) -> Response:
+    """A file of Swagger UI."""
+    if name not in SWAGGER_UI:
+        raise Problem("not-found", f"the reference has no file {name!r}; it is at /docs")
+    relate(request, "license", licence_page("Apache-2.0"))
+    content = importlib.resources.files("fastapi_swagger.resources").joinpath(name).read_bytes()
+    return Response(content, headers={"Content-Type": SWAGGER_UI[name]})
 
 
-def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
-    """What the page shows of a parameter: its values where they are a list, its default,
-    and the largest value."""
-    schema = parameter["schema"]
-    # One that may be omitted is described as null or something else, one that may be repeated as items.
-    kinds = [schema, *schema.get("anyOf", []), schema.get("items", {})]
-    most = next((kind["maximum"] for kind in kinds if "maximum" in kind), LARGEST)
-    default = schema.get("default")
-    said = ", ".join(map(str, default)) if isinstance(default, list) else default
-    facts = {
-        "required": parameter.get("required", False),
-        f"default: `{said}`": default is not None,
-        f"at most {most:,}": most < LARGEST,
-    }
-    return {
-        "name": parameter["name"],
-        "says": parameter.get("description", ""),
-        "facts": [fact for fact, is_so in facts.items() if is_so],
-        "among": next((kind["enum"] for kind in kinds if "enum" in kind), []),
-    }
+def _with_examples(operation: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
+    """An operation whose parameters have the values of an example: those that it needs, and few others."""
+    parameters = []
+    for parameter in operation.get("parameters", []):
+        name = parameter["name"]
+        # Swagger UI would fill every field with the example of its schema, and nothing would be found.
+        schema = {key: value for key, value in parameter["schema"].items() if key != "examples"}
+        has_value = name in facts and (parameter.get("required") or name in ALWAYS)
+        parameters.append(parameter | {"schema": schema} | ({"example": facts[name]} if has_value else {}))
+    said = operation.get("description", operation["summary"]).replace("\n", " ").replace("`", "")
+    return operation | {"parameters": parameters, "summary": re.split(r"[.:;] ", said)[0].rstrip(".")}
 
 
-ALWAYS = ("crawl", "version", "fields", "limit", "cursor")
-"""Parameters that are listed even where an endpoint filters by columns."""
-
-
-async def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, str]:
+def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:
     """Values by parameter: a document, and the best release that can be read, with one of its page loads."""
-    sound = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
-    facts = {"document": DOCUMENT, "suffix": "csv"}
+    facts: dict[str, Any] = {"document": "methods", "form": "bib", "limit": 2}
+    sound = best_first([one for one in map(shelf.newest, shelf.crawls) if one.is_sound])
     if not sound:
         return facts
-    first = min(sound, key=lambda one: ORDER.index(quality(one.crawl)))
-    crawl = first.crawl
-    facts |= {"crawl": str(crawl), "version": str(first.version), "name": "distribution.parquet"}
-    facts |= {"from": str(crawl), "to": str(crawl)}
-    facts |= {"device": crawl.device, "vantage": crawl.vantage, "arm": crawl.arm, "kind": crawl.kind}
-    visits = await ask(request, f"/v1/visits.ndjson?crawl={crawl}&limit=1&fields=id,host")
-    row = json.loads(visits.body.partition(b"\n")[0] or b"{}") if visits.status == http.HTTPStatus.OK else {}
-    if "id" in row:
-        facts |= {"visit": str(row["id"]), "host": str(row["host"])}
-    return facts
+    crawl = str(sound[0].crawl)
+    facts |= {"crawl": crawl, "version": sound[0].version, "from": crawl, "to": crawl}
+    facts["name"] = "distribution.parquet"
+    try:
+        path, _ = request.app.state.library.file(sound[0], "visit.parquet")
+    except Problem:
+        return facts
+    first = next(pq.ParquetFile(path).iter_batches(batch_size=1, columns=["id", "host"]), None)
+    return facts | ({"visit": first["id"][0].as_py(), "host": first["host"][0].as_py()} if first else {})
 
 
-def _facts_of_reports(request: Request, shelf: Shelf) -> dict[str, str]:
+def _facts_of_reports(request: Request, shelf: Shelf) -> dict[str, Any]:
     """Values by parameter: the last year's report, with a figure and a short file of it;
     none without a report."""
     if not shelf.years:
         return {}
     report = shelf.report(next(iter(shelf.years)))
-    facts = {"year": report.year, "version": str(report.version), "name": "summary.txt"}
+    facts = {"year": report.year, "version": report.version, "name": "summary.txt", "form": "bib"}
     figures = figures_of(stated(request, report))
     return facts | ({"figure": next(iter(figures))} if figures else {})

@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import jinja2
-import markupsafe
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
@@ -27,6 +26,7 @@ from api.routes.files import MEDIA_TYPES, file_answers
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
     QUALITY,
+    best_first,
     quality,
     relate_to_release,
     signed,
@@ -121,19 +121,6 @@ def between(ends: Sequence[str]) -> str:
     return f"{lower if unit == other else ends[0]} to {ends[1]}"
 
 
-def with_code(text: str) -> markupsafe.Markup:
-    """Text as HTML, in which what stands between backticks is code,
-    and numbers elsewhere are as on every page.
-
-    >>> print(with_code("a < b of `1,000` segments, 1,000 times").replace(NARROW, " "))
-    a &lt; b of <code>1,000</code> segments, 1 000 times
-    """
-    prose = re.split("(`[^`]+`)", text)
-    prose[::2] = map(apart, prose[::2])
-    escaped = str(markupsafe.escape("".join(prose)))
-    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704  # it is escaped
-
-
 def milliseconds(time_us: int | None) -> str:
     """A time in µs as milliseconds with three significant digits.
 
@@ -168,7 +155,6 @@ def _environment() -> jinja2.Environment:
         packet_agreement=packet_agreement,
         milliseconds=milliseconds,
         visible=visible_text,
-        with_code=with_code,
     )
     environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, lab_is_on=False)
     return environment
@@ -254,12 +240,6 @@ PLANE = "forms/figures/fig-plane.svg"
 
 LEADING = ("first_flights", "responses")
 """Measures of which the home page shows the first that is known."""
-
-
-def best_first(versions: Sequence[Version]) -> list[Version]:
-    """Versions by their quality: observed releases come first, illustrative ones last."""
-    order = ("observed", "recorded", "illustrative")
-    return sorted(versions, key=lambda version: order.index(quality(version.crawl)))
 
 
 def headline(

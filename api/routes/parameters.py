@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_origin
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import Depends, Path, Query, Request
 from fastapi.dependencies.models import Dependant
@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from pydantic import Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from api.http.choices import choice
+from api.http.choices import SEVERAL, choice
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.stored.months import ANY
@@ -38,7 +38,7 @@ async def shelf(request: Request) -> Shelf:
 
 
 async def only_known_parameters(request: Request) -> None:
-    """Refuse parameters that the route does not have, and repetitions of those that it takes once.
+    """Refuse parameters that the route does not have, and several values of those of which it takes one.
 
     A misspelt parameter would otherwise be answered with the default.
     """
@@ -49,7 +49,9 @@ async def only_known_parameters(request: Request) -> None:
             takes = f"takes {', '.join(sorted(known))}" if known else "takes none"
             raise Problem("unknown-parameter", f"unknown parameter {name!r}: {path} {takes}")
         if len(request.query_params.getlist(name)) > 1 and not known[name]:
-            raise Problem("bad-parameter", f"parameter {name!r} was given more than once")
+            raise Problem(
+                "bad-parameter", f"parameter {name!r} was given more than once, and takes one value"
+            )
 
 
 def query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
@@ -72,22 +74,18 @@ NUMBER = re.compile(r"\s*\+?0*([1-9][0-9]*)(?:\.0*)?\s*")
 
 
 async def whole_names(request: Request) -> None:
-    """Redirect a request for a crawl by a short name, or for a number or host written otherwise, to the
-    address that alone identifies it.
+    """Redirect a path with a short name of a crawl, or with a number or host written otherwise, to the path
+    that alone identifies it.
 
     A short name that means no released crawl is left to the route, which says so.
     """
     found: Shelf = request.scope["shelf"]
     in_path = {name: _whole(found, name, value) for name, value in request.path_params.items()}
-    query = [
-        (name, found.whole_name(value) if name == "crawl" else value)
-        for name, value in request.query_params.multi_items()
-    ]
-    if in_path == request.path_params and query == request.query_params.multi_items():
+    if in_path == request.path_params:
         return
     named = {name: quote(str(value)) for name, value in in_path.items()}
     path = request.app.url_path_for(request.scope["route"].name, **named)
-    raise Elsewhere(f"{path}?{urlencode(query)}" if query else str(path))
+    raise Elsewhere(f"{path}?{request.url.query}" if request.url.query else str(path))
 
 
 def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a path's parameter is text, or what its convertor makes of it
@@ -109,7 +107,9 @@ MOST_PINNED = 120
 
 PinnedQuery = Annotated[
     list[Annotated[str, Field(max_length=200)]],
+    SEVERAL,
     Query(
+        min_length=1,
         max_length=MOST_PINNED,
         description="releases to read, each as the crawl's whole name with a version, for an answer that "
         "later releases do not change; the newest version of each crawl if omitted",
@@ -125,14 +125,18 @@ async def pinned_shelf(found: ShelfDep, release: PinnedQuery = []) -> Shelf:  # 
 
 PinnedShelfDep = Annotated[Shelf, Depends(pinned_shelf)]
 NAME_OF_A_CRAWL = (
-    "name of a crawl, month.device.vantage.arm.kind; its first parts redirect to the crawl whose other "
-    "parts are desktop, local, tcp and web"
+    "name of a crawl, month.device.vantage.arm.kind, or its first parts: the others are desktop, local, tcp "
+    "and web, or those of the only crawl whose name begins so"
 )
 CrawlName = Annotated[
     str,
     Field(max_length=200, description=NAME_OF_A_CRAWL, examples=["2026-11.desktop.local.tcp.web"]),
 ]
-CrawlQuery = Annotated[CrawlName, Query()]
+NEWEST = "the newest crawl of the best quality if omitted"
+CrawlQuery = Annotated[
+    CrawlName | None,
+    Query(description=f"{NAME_OF_A_CRAWL}; perhaps with a version, as in 2026-11/v1; {NEWEST}"),
+]
 AnyCrawlQuery = Annotated[CrawlName | None, Query(description=f"{NAME_OF_A_CRAWL}; every crawl if omitted")]
 CrawlPath = Annotated[CrawlName, Path()]
 VersionPath = Annotated[int, Path(ge=1, description="version of the release", examples=[1])]
@@ -153,8 +157,9 @@ AfterQuery = Annotated[
 LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
 OutsideSeries: Any = choice(list(KINDS))
 OutsideQuery = Annotated[
-    OutsideSeries | None,
-    Query(description="an outside series; all if omitted"),
+    list[OutsideSeries],
+    Query(min_length=1, max_length=100, description="outside series; all if omitted"),
+    SEVERAL,
 ]
 ClientQuery = Annotated[
     Literal["desktop", "mobile", "both"] | None,
@@ -166,7 +171,13 @@ MeasureQuery = Annotated[
 ]
 WindowsQuery = Annotated[
     list[Annotated[int, Field(ge=1, le=1000)]],
-    Query(max_length=20, description="initial window in segments; may be repeated", examples=[[3, 10, 16]]),
+    Query(min_length=1, max_length=20, description="initial windows in segments", examples=[[3, 10, 16]]),
+    SEVERAL,
+]
+MeasuresQuery = Annotated[
+    list[Measure],
+    Query(max_length=100, description="measures; all if omitted"),
+    SEVERAL,
 ]
 MssQuery = Annotated[
     int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[MSS_FIG1])
@@ -177,6 +188,11 @@ OneMeasureQuery = Annotated[
 ]
 OneWindowQuery = Annotated[int, Query(ge=1, le=1000, description="initial window in segments, of a share")]
 PercentQuery = Annotated[int, Query(ge=1, le=100, description="the quantile in percent, of a quantile")]
+PercentsQuery = Annotated[
+    list[Annotated[int, Field(ge=1, le=100)]],
+    Query(min_length=1, max_length=20, description="quantiles in percent, of the statistic quantile"),
+    SEVERAL,
+]
 StatisticQuery = Annotated[
     StatisticName,
     Query(description="share of the items that fit into the window, quantile or mean of their sizes"),
@@ -189,9 +205,16 @@ MonthQuery = Annotated[
         examples=["2026-11"],
     ),
 ]
-PartQuery = Annotated[str, Query(max_length=100, description="this part of the name of the crawls")]
+PartQuery = Annotated[
+    str | None,
+    Query(
+        max_length=100,
+        description="this part of the name of the crawls; if omitted, that of the crawls of the best "
+        "quality, and among them the default",
+    ),
+]
 VantageQuery = Annotated[
-    str,
+    str | None,
     Query(
         max_length=100,
         description=f"vantage of the crawls; `{ANY}` takes every month's, and flags where it changes",

@@ -1,10 +1,12 @@
 """Statements that accompany every number of the service: quality level, signature and citation."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from api.http.links import link, own_link, relate
+from api.http.problems import Problem
 from api.routes.answers import Provenance
 from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
 from api.stored.shelf import Report, Shelf, Version, Volume
@@ -31,6 +33,15 @@ def quality(crawl: CrawlName) -> str:
     if is_recorded(crawl.kind):
         return RECORDED
     return "observed" if crawl.kind == "web" else "illustrative"
+
+
+ORDER = ("observed", RECORDED, "illustrative")
+"""Quality levels, the best first."""
+
+
+def best_first(versions: Iterable[Version]) -> list[Version]:
+    """Versions by their quality: observed releases come first, illustrative ones last."""
+    return sorted(versions, key=lambda version: ORDER.index(quality(version.crawl)))
 
 
 def signed(signature: Signature) -> str:
@@ -94,15 +105,34 @@ def relate_to_release(request: Request, version: Version) -> None:
         )
 
 
+def release_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> Version:
+    """The version of a release that the parameters `crawl` and `version` ask for.
+
+    Without a crawl, the newest sound one of the best quality.
+    """
+    if crawl is not None and version is not None:
+        return shelf.version(crawl, version)
+    if crawl is not None:
+        return shelf.find(crawl)
+    if version is not None:
+        raise Problem(
+            "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
+        )
+    newest = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
+    if not newest:
+        raise Problem("no-such-crawl", "there is no release yet")
+    return best_first(newest)[0]
+
+
 async def asked_release(
-    request: Request, shelf: ShelfDep, crawl: CrawlQuery, version: VersionQuery = None
+    request: Request, shelf: ShelfDep, crawl: CrawlQuery = None, version: VersionQuery = None
 ) -> Version:
     """The version of a release that the parameters `crawl` and `version` ask for;
     its links go into the answer's header.
 
     The canonical address of the answer has both, so that it stays the same when a newer version is released.
     """
-    found = shelf.newest(crawl) if version is None else shelf.version(crawl, version)
+    found = release_asked_for(shelf, crawl, version)
     relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version))
     relate_to_release(request, found)
     return found

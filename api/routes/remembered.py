@@ -14,7 +14,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.caching import Bounded, SingleFlight
 from api.code_version import code_version
-from api.formats import negotiation
 from api.http import compression
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header
@@ -89,13 +88,13 @@ class Memory:
         self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """The cache key and ETag of an answer: a hash of the data, the request, the format,
-        the content coding and the code."""
+        """The cache key and ETag of an answer: a hash of the data, the request, the content coding
+        and the code."""
         path = scope["path"]
         moment = shelf.moment if is_of_the_moment(path) else ""
         query = scope["query_string"].decode("latin-1")
-        form = negotiation.chosen(scope), compression.coding(scope)
-        facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, *form))
+        coding = compression.coding(scope)
+        facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, coding))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def remembered(self, key: str) -> Answer | None:
@@ -121,11 +120,6 @@ class Remembered(APIRoute):
         compute = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
-            if request.scope.get(
-                "at_once"
-            ):  # asked by an answer that is being computed: api/reference/asking.py
-                return await compute(request)
-            negotiation.choose(request.scope)  # a problem, if what is offered is not accepted
             memory: Memory = request.app.state.memory
             key = memory.key(request.scope["shelf"], request.scope)
             tags = request.headers.get("if-none-match", "")
@@ -155,9 +149,7 @@ def known(request: Request, key: str) -> Response:
 
 
 def vary(request: Request, response: Response) -> None:
-    """Say of an answer whose format or content coding is negotiated that it is (RFC 9110 §12.5.5)."""
-    if negotiation.offered(request.scope["path"]) is not None:
-        response.headers.add_vary_header("Accept")
+    """Say of an answer whose content coding is negotiated that it is (RFC 9110 §12.5.5)."""
     if compression.is_negotiated(request.scope["path"]):
         response.headers.add_vary_header("Accept-Encoding")
 

@@ -1,7 +1,6 @@
 """Answers with rows: a page that is held whole, or a stream that is not."""
 
 import contextlib
-import hashlib
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -44,8 +43,7 @@ def bound_to(version: Version, question: Question) -> list[object]:
 async def rows_answer(request: Request, version: Version, question: Question, wanted: Format) -> Response:
     """The answer in the format that is wanted: a page if the question has a limit, else a stream."""
     memory: Memory = request.app.state.memory
-    named = memory.key(request.scope["shelf"], request.scope)
-    key = hashlib.sha256(f"{named}.{wanted.suffix}".encode()).hexdigest()
+    key = memory.key(request.scope["shelf"], request.scope)
     tags = request.headers.get("if-none-match", "")
     if is_known(tags, f'"{key}"') or tags.strip() == "*":
         return not_modified(f'"{key}"')

@@ -41,7 +41,7 @@ from api.routes.parameters import (
     AfterQuery,
     AnyCrawlQuery,
     LimitQuery,
-    MeasureQuery,
+    MeasuresQuery,
     MssQuery,
     PointsQuery,
     ShelfDep,
@@ -53,6 +53,7 @@ from api.routes.provenance import (
     AskedRelease,
     provenance,
     relate_to_release,
+    release_asked_for,
     signer,
     standing,
 )
@@ -171,12 +172,8 @@ def releases(
     after: AfterQuery = None,
 ) -> ReleasesAnswer:
     """Every version of every release, or of one crawl's, with its manifest, its checksum and its files."""
-    if crawl is None and version is not None:
-        raise Problem(
-            "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
-        )
-    if crawl is not None and version is not None:
-        found: Sequence[Version] = [shelf.version(crawl, version)]
+    if version is not None:
+        found: Sequence[Version] = [release_asked_for(shelf, crawl, version)]
         relate_to_release(request, found[0])
     else:
         found = shelf.versions if crawl is None else shelf.matching(crawl)
@@ -203,7 +200,7 @@ async def read_distributions(
     request: Request,
     version: AskedRelease,
     stratum: AskedStratum,
-    measure: MeasureQuery = None,
+    measure: MeasuresQuery = [],  # noqa: B006  # FastAPI copies defaults
     iw: WindowsQuery = list(DEFAULT_WINDOWS),  # noqa: B006  # FastAPI copies defaults
     mss: MssQuery = MSS_FIG1,
     points: PointsQuery = 200,
@@ -215,9 +212,9 @@ async def read_distributions(
     intervals over sites. Dimensions of a stratum can be combined; without a measure the answer has those that
     have all of them.
     """
-    if measure is not None:
-        stratum.check(measure)
-    measures = [measure] if measure else [name for name in MEASURES if stratum.is_of(name)]
+    for one in measure:
+        stratum.check(one)
+    measures = dict.fromkeys(measure) or [name for name in MEASURES if stratum.is_of(name)]
     why = stratum.unknown_in(version)
     held = await request.app.state.cdfs.at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
-from api.http.choices import choice
+from api.http.choices import SEVERAL, choice
 from schema.vocabulary import CLOSED
 
 MOST_VALUES = 100
@@ -16,6 +16,9 @@ MOST_VALUES = 100
 
 LONGEST_TEXT = 2048
 """Maximum length of a text, in characters: that of a path."""
+
+WITH_COMMAS = frozenset({"path", "mime_type", "content_encoding", "error", "failure"})
+"""Columns whose values may have a comma, which separates nothing in their filters."""
 
 AT_LEAST, AT_MOST, IS_NULL = "_at_least", "_at_most", "_is_null"
 """Suffixes of a column's name in the names of its filters; the name alone is equality."""
@@ -111,8 +114,12 @@ def _of(field: pa.Field) -> list[Parameter]:
 
     found = []
     if kind is not None:
-        equal = Annotated[list[kind], Field(max_length=MOST_VALUES)]  # type: ignore[valid-type]
-        found.append(parameter("", IN, equal, f"any of these values; {comment}"))
+        equal: Any = Annotated[list[kind], Field(min_length=1, max_length=MOST_VALUES)]  # type: ignore[valid-type]
+        if field.name in WITH_COMMAS:
+            said = "this value, or repeated any of several"
+        else:
+            equal, said = Annotated[equal, SEVERAL], "any of these values"
+        found.append(parameter("", IN, equal, f"{said}; {comment}"))
     if is_ordered(field.type):
         found.append(parameter(AT_LEAST, ">= ?", kind, f"least {field.name}"))
         found.append(parameter(AT_MOST, "<= ?", kind, f"most {field.name}"))

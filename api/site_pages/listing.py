@@ -9,13 +9,12 @@ from typing import Annotated, Any
 import idna
 import pyarrow as pa
 import pyarrow.compute as pc
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from api.explorer.strata import chosen_stratum
 from api.formats.encoding import LINE, encoded
-from api.formats.negotiation import choose
-from api.formats.offered import CSV, FORMATS, JSON, NDJSON, Format, by_suffix
+from api.formats.offered import CSV, FORMATS, JSON, NDJSON, AskedFormat, Format, get_in
 from api.http.links import own_link, relate, relate_help_with_csv
 from api.routes.answers import Provenance
 from api.routes.parameters import (
@@ -26,7 +25,7 @@ from api.routes.parameters import (
     ShelfDep,
     VersionQuery,
 )
-from api.routes.provenance import provenance, relate_to_release
+from api.routes.provenance import provenance, relate_to_release, release_asked_for
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.routes.v1 import with_json
@@ -179,7 +178,7 @@ async def asked_sites(
     request: Request,
     shelf: ShelfDep,
     stratum: Annotated[Asked, Depends(chosen_stratum)],
-    crawl: CrawlQuery,
+    crawl: CrawlQuery = None,
     version: VersionQuery = None,
     before: BeforeQuery = None,
     iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
@@ -189,13 +188,13 @@ async def asked_sites(
     cursor: CursorQuery = None,
 ) -> SitesAsked:
     """The table that the parameters ask for; its canonical address pins both releases."""
-    found = shelf.newest(crawl) if version is None else shelf.version(crawl, version)
+    found = release_asked_for(shelf, crawl, version)
     earlier = shelf.named(before) if before else release_before(request, shelf, found)
     asked = SitesAsked(
         version=found, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
     )
     pinned = {"before": earlier.name} if earlier else {}
-    relate(request, "canonical", own_link(request, crawl=crawl, version=found.version, **pinned))
+    relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version, **pinned))
     relate_to_release(request, found)
     return asked
 
@@ -230,13 +229,10 @@ class SitesAnswer(BaseModel):
     rows: list[SiteRow]
 
 
-IN_FORMATS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {format_.media_type: {} for format_ in FORMATS.values()}}
-}
-
-
-@router.get("/sites", name="site_table", response_model=SitesAnswer, responses=IN_FORMATS)
-def site_table(request: Request, asked: AskedSites, limit: LimitQuery = None) -> Response:
+@get_in(router, "/sites", FORMATS, name="site_table", response_model=SitesAnswer)
+def site_table(
+    request: Request, asked: AskedSites, wanted: AskedFormat, limit: LimitQuery = None
+) -> Response:
     """All sites of a release: the sizes of each, the share of its responses that fit into a window of `iw`
     segments, the windows of its servers, and the change since the release before.
 
@@ -244,25 +240,8 @@ def site_table(request: Request, asked: AskedSites, limit: LimitQuery = None) ->
 
     `sort=share` begins with the sites of which least fits. With a stratum of responses, sites without such
     responses are left out. JSON comes in pages: follow `next`. The other formats have all rows unless
-    `limit` asks for a page; `/v1/sites` with `.csv`, `.parquet`, `.ndjson`, `.arrow` or `.json` after it is
-    in that format.
+    `limit` asks for a page.
     """
-    return sites_answer(request, asked, limit, choose(request.scope) or JSON)
-
-
-@router.get("/sites.{suffix}", name="site_table_as", include_in_schema=False)
-def site_table_as(
-    request: Request,
-    asked: AskedSites,
-    suffix: Annotated[str, Path(max_length=100)],
-    limit: LimitQuery = None,
-) -> Response:
-    """The same in the format of the suffix."""
-    return sites_answer(request, asked, limit, by_suffix(suffix))
-
-
-def sites_answer(request: Request, asked: SitesAsked, limit: int | None, wanted: Format) -> Response:
-    """The table in the format that is wanted."""
     rows = asked.rows(request)
     limit = limit or (len(rows) + 1 if wanted.is_bulk else PAGE_ROWS)
     shown, cursor = asked.page(rows, limit)

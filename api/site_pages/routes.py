@@ -9,11 +9,10 @@ import pyarrow as pa
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.explorer.routes import release
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.links import link, relate
 from api.http.redirects import Elsewhere
-from api.routes.pages import best_first, page, with_form
+from api.routes.pages import page, with_form
 from api.routes.parameters import (
     CrawlPath,
     MssQuery,
@@ -22,7 +21,7 @@ from api.routes.parameters import (
     ShelfDep,
     VersionPath,
 )
-from api.routes.provenance import relate_to_release
+from api.routes.provenance import best_first, relate_to_release
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.routes.visits import VisitPath, page_load
@@ -74,7 +73,7 @@ async def asked(
     there = with_sites(request, shelf)
     if not crawl and not there:
         return None
-    version = release(shelf, crawl) if crawl else best_first(there)[0]
+    version = shelf.find(crawl) if crawl else best_first(there)[0]
     earlier = shelf.named(before) if before else release_before(request, shelf, version)
     return SitesAsked(
         version=version, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor

@@ -12,6 +12,8 @@ class SeriesPoint(BaseModel):
     """One month of a series."""
 
     month: str
+    iw: int | None = Field(description="window of a share, in segments; null for other statistics")
+    percent: int | None = Field(description="the quantile in percent; null for other statistics")
     crawl: str | None = Field(description="name of the crawl; null in a month without a release")
     version: int | None = Field(description="version of its release")
     checksum: str | None = Field(description="SHA-256 of the release's SHA256SUMS")
@@ -59,12 +61,12 @@ class SeriesAnswer(BaseModel):
     )
     statistic: str
     unit: Literal["share", "bytes"]
-    iw: int | None = Field(description="window of a share, in segments; null for other statistics")
+    iw: int | None = Field(description="the first window of a share; null for other statistics")
     mss: int | None = Field(description="payload of a full segment, in bytes; null unless iw is given")
-    percent: int | None = Field(description="the quantile in percent; null for other statistics")
+    percent: int | None = Field(description="the first quantile; null for other statistics")
     confidence: float = Field(description="confidence level of the intervals")
     points: list[SeriesPoint] = Field(
-        description="every month from the first to the last, the earliest first"
+        description="every month from the first to the last, the earliest first; of each window or quantile"
     )
     flags: list[SeriesFlag] = Field(
         description="changes of method, vantage, list, browser and schema, in the order of the months"
@@ -73,4 +75,5 @@ class SeriesAnswer(BaseModel):
 
 def releases_of(points: Iterable[SeriesPoint]) -> list[str]:
     """Names of the releases that the points are of, as 2026-11.desktop.local.tcp.web/v1."""
-    return [f"{point.crawl}/v{point.version}" for point in points if point.crawl is not None]
+    named = (f"{point.crawl}/v{point.version}" for point in points if point.crawl is not None)
+    return list(dict.fromkeys(named))

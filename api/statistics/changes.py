@@ -10,9 +10,8 @@ import pyarrow as pa
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from api.formats.negotiation import IN_CSV, choose
-from api.formats.offered import CSV
-from api.http.choices import choice
+from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
+from api.http.choices import SEVERAL, choice
 from api.http.links import own_link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance
@@ -20,7 +19,7 @@ from api.routes.parameters import CrawlName, MssQuery, PercentQuery, ShelfDep, W
 from api.routes.provenance import provenance
 from api.routes.remembered import Remembered
 from api.stored.library import Library
-from api.stored.shelf import NAMED, Shelf, Version
+from api.stored.shelf import Version
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
 from releases.changes import (
@@ -112,26 +111,27 @@ def read(library: Library, version: Version, compute: Callable[[Release], T]) ->
         raise Problem("damaged-release", "visit.parquet or response.parquet cannot be read") from exc
 
 
-def version_of(shelf: Shelf, name: str) -> Version:
-    """The version that a name means, by default the newest of its crawl."""
-    return shelf.named(name) if NAMED.fullmatch(name) else shelf.newest(shelf.whole_name(name))
-
-
 def compared(
     request: Request,
     shelf: ShelfDep,
     first: Annotated[Named, Query(alias="from", examples=["2019-12.desktop.aws-us-east-1.tcp.recorded"])],
     last: Annotated[Named, Query(alias="to", examples=["2025-08.desktop.ar-vpn.quic.recorded"])],
     measure: Annotated[
-        ChangeMeasure | None, Query(description="what is compared; every measure if omitted")
-    ] = None,
-    responses: Annotated[Kind | None, Query(description="these responses; every kind if omitted")] = None,
+        list[ChangeMeasure],
+        Query(min_length=1, max_length=100, description="what is compared; every measure if omitted"),
+        SEVERAL,
+    ] = [],  # noqa: B006  # FastAPI copies it
+    responses: Annotated[
+        list[Kind],
+        Query(min_length=1, max_length=100, description="these responses; every kind if omitted"),
+        SEVERAL,
+    ] = [],  # noqa: B006
     iw: WindowsQuery = list(EVERYTHING.windows),  # noqa: B006  # FastAPI copies it
     mss: MssQuery = MSS_FIG1,
     percent: PercentQuery = EVERYTHING.percent,
 ) -> ChangesAnswer:
     """The changes that the parameters ask for."""
-    versions = [version_of(shelf, name) for name in (first, last)]
+    versions = [shelf.find(name) for name in (first, last)]
     relate(
         request,
         "canonical",
@@ -141,8 +141,8 @@ def compared(
         windows=tuple(sorted(set(iw))),
         mss=mss,
         percent=percent,
-        measures=tuple(MEASURES) if measure is None else (measure,),
-        responses=tuple(RESPONSES) if responses is None else (responses,),
+        measures=tuple(dict.fromkeys(measure)) or tuple(MEASURES),
+        responses=tuple(dict.fromkeys(responses)) or tuple(RESPONSES),
     )
     before, after = (
         read(request.app.state.library, version, lambda release: values_of(release, asked))
@@ -163,21 +163,15 @@ def compared(
 ComparedDep = Annotated[ChangesAnswer, Depends(compared)]
 
 
-@router.get("/changes", name="changes", response_model=ChangesAnswer, responses=IN_CSV)
-async def read_changes(request: Request, found: ComparedDep) -> ChangesAnswer | Response:
+@get_in(router, "/changes", IN_A_TABLE, name="changes", response_model=ChangesAnswer)
+async def read_changes(found: ComparedDep, wanted: AskedFormat) -> ChangesAnswer | Response:
     """What changed between two releases over the sites that both have: shares, quantiles, bytes a page.
 
     Lists differ, so that only the same sites compare like with like. Recorded sets that come with the code
     know the same site without its name. Redirects are left out, since not every recorder counts them. Of
-    fewer than 20 sites nothing is stated. In JSON, unless the Accept header prefers `text/csv`.
+    fewer than 20 sites nothing is stated.
     """
-    return changes_csv(found) if choose(request.scope) == CSV else found
-
-
-@router.get("/changes.csv", name="changes_csv", response_class=Response, responses=IN_CSV)
-async def read_changes_csv(found: ComparedDep) -> Response:
-    """The same changes as CSV."""
-    return changes_csv(found)
+    return changes_csv(found) if wanted == CSV else found
 
 
 def changes_csv(found: ChangesAnswer) -> Response:

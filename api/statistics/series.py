@@ -1,15 +1,15 @@
 """`/v1/series`: one statistic of one measure over the months of a crawl, with a flag at every break."""
 
 import csv
+import dataclasses
 import io
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.formats.negotiation import IN_CSV, choose
-from api.formats.offered import CSV
+from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.parameters import (
@@ -17,19 +17,19 @@ from api.routes.parameters import (
     MonthQuery,
     MssQuery,
     OneMeasureQuery,
-    OneWindowQuery,
     PartQuery,
-    PercentQuery,
+    PercentsQuery,
     PinnedShelfDep,
     StatisticQuery,
     VantageQuery,
+    WindowsQuery,
 )
-from api.routes.provenance import QUALITY, citation, quality
+from api.routes.provenance import ORDER, QUALITY, citation, quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
 from api.statistics.answers import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
 from api.stored.breaks import changes
-from api.stored.months import Variant, months_between
+from api.stored.months import ANY, Variant, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
@@ -45,63 +45,69 @@ DEFAULT = CrawlName(month="")
 
 
 async def variant(
-    device: PartQuery = DEFAULT.device,
-    vantage: VantageQuery = DEFAULT.vantage,
-    arm: PartQuery = DEFAULT.arm,
-    kind: PartQuery = DEFAULT.kind,
+    shelf: PinnedShelfDep,
+    device: PartQuery = None,
+    vantage: VantageQuery = None,
+    arm: PartQuery = None,
+    kind: PartQuery = None,
 ) -> Variant:
-    """The crawls that the parameters choose; by default those that a month alone names."""
-    return Variant(device=device, vantage=vantage, arm=arm, kind=kind)
+    """The crawls that the parameters choose; of what they leave open, those of the best quality, and among
+    them those with the most default parts."""
+    asked = {"device": device, "vantage": vantage, "arm": arm, "kind": kind}
+    given = {name: part for name, part in asked.items() if part not in (None, ANY)}
+    there = [one.crawl for one in shelf.versions if all(getattr(one.crawl, n) == p for n, p in given.items())]
+    if not there:
+        return Variant(**{name: part or getattr(DEFAULT, name) for name, part in asked.items()})
+    best = min(
+        there,
+        key=lambda crawl: (
+            ORDER.index(quality(crawl)),
+            sum(getattr(crawl, name) != getattr(DEFAULT, name) for name in asked),
+        ),
+    )
+    found = Variant.of(best)
+    return dataclasses.replace(found, vantage=ANY) if vantage == ANY else found
 
 
-async def statistic(
+async def statistics(
     statistic: StatisticQuery = "share",
-    iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
+    iw: WindowsQuery = [DEFAULT_WINDOWS[-1]],  # noqa: B006  # FastAPI copies defaults
     mss: MssQuery = MSS_FIG1,
-    percent: PercentQuery = 50,
-) -> Statistic:
-    """The statistic that the parameters choose."""
-    return Statistic(name=statistic, iw=iw, mss=mss, percent=percent)
+    percent: PercentsQuery = [50],  # noqa: B006
+) -> list[Statistic]:
+    """The statistics that the parameters choose: of a share one for each window, of a quantile one for each
+    percentage."""
+    if statistic == "quantile":
+        return [Statistic(name=statistic, iw=iw[0], mss=mss, percent=one) for one in dict.fromkeys(percent)]
+    windows = dict.fromkeys(iw if statistic == "share" else iw[:1])
+    return [Statistic(name=statistic, iw=one, mss=mss, percent=percent[0]) for one in windows]
 
 
 VariantDep = Annotated[Variant, Depends(variant)]
-StatisticDep = Annotated[Statistic, Depends(statistic)]
+StatisticsDep = Annotated[list[Statistic], Depends(statistics)]
 
 
 async def series(
     request: Request,
-    shelf: PinnedShelfDep,
-    asked: VariantDep,
-    statistic: StatisticDep,
-    stratum: AskedStratum,
-    measure: OneMeasureQuery = "responses",
-    since: MonthQuery = None,
-    until: MonthQuery = None,
+    versions: Sequence[Version],
+    statistics: Sequence[Statistic],
+    stratum: Asked,
+    measure: str,
 ) -> SeriesAnswer:
-    """The series that the parameters choose."""
-    versions = [
-        month
-        for month in asked.months(shelf)
-        if (since is None or month.crawl.month >= since) and (until is None or month.crawl.month <= until)
-    ]
-    if not versions:
-        raise Problem("no-such-crawl", "no release of those months; /v1/crawls lists all")
+    """The series of the statistics of a measure and stratum over `versions`, the earliest first."""
     stratum.check(measure)
-    found = {
-        version.crawl.month: _point(
-            request, version, await estimated(request, version, statistic, measure, stratum)
-        )
-        for version in versions
-    }
     months = months_between(versions[0].crawl.month, versions[-1].crawl.month)
-    return _answer(
-        versions,
-        statistic,
-        measure,
-        stratum,
-        points=[found.get(month) or _gap(month) for month in months],
-        flags=list(_flags(versions)),
-    )
+    by_month = {version.crawl.month: version for version in versions}
+    points = []
+    for one in statistics:
+        for month in months:
+            version = by_month.get(month)
+            if version is None:
+                points.append(_gap(month, one))
+            else:
+                found = await estimated(request, version, one, measure, stratum)
+                points.append(_point(request, version, one, found))
+    return _answer(versions, statistics[0], measure, stratum, points=points, flags=list(_flags(versions)))
 
 
 def _answer(
@@ -115,7 +121,6 @@ def _answer(
 ) -> SeriesAnswer:
     first = versions[0].crawl
     level = quality(first)
-    is_share = statistic.name == "share"
     return SeriesAnswer(
         device=first.device,
         arm=first.arm,
@@ -129,9 +134,8 @@ def _answer(
         stratum=stratum.parameters(),
         statistic=statistic.name,
         unit=statistic.unit,
-        iw=statistic.iw if is_share else None,
-        mss=statistic.mss if is_share else None,
-        percent=statistic.percent if statistic.name == "quantile" else None,
+        mss=statistic.mss if statistic.name == "share" else None,
+        **_of(statistic),
         confidence=CONFIDENCE,
         points=points,
         flags=flags,
@@ -153,10 +157,19 @@ async def estimated(
     return estimate(statistic, found.sample)
 
 
-def _point(request: Request, version: Version, found: Estimate) -> SeriesPoint:
+def _of(statistic: Statistic) -> dict[str, Any]:
+    """The window and the percentage of a statistic, as far as it has them."""
+    return {
+        "iw": statistic.iw if statistic.name == "share" else None,
+        "percent": statistic.percent if statistic.name == "quantile" else None,
+    }
+
+
+def _point(request: Request, version: Version, statistic: Statistic, found: Estimate) -> SeriesPoint:
     crawl = str(version.crawl)
     return SeriesPoint(
         month=version.crawl.month,
+        **_of(statistic),
         crawl=crawl,
         version=version.version,
         checksum=version.checksum,
@@ -173,12 +186,14 @@ def _point(request: Request, version: Version, found: Estimate) -> SeriesPoint:
     )
 
 
-def _gap(month: str) -> SeriesPoint:
+def _gap(month: str, statistic: Statistic) -> SeriesPoint:
     why = "there is no release of this month"
     empty = dict.fromkeys(
         ("crawl", "version", "checksum", "cite_as", "url", "value", "lower", "upper", "sites")
     )
-    return SeriesPoint(month=month, value_unknown=why, interval_unknown=why, known=0, unknown=0, **empty)
+    return SeriesPoint(
+        month=month, value_unknown=why, interval_unknown=why, known=0, unknown=0, **empty, **_of(statistic)
+    )
 
 
 def _flags(versions: Iterable[Version]) -> Iterable[SeriesFlag]:
@@ -203,35 +218,37 @@ def _licence(versions: Iterable[Version]) -> str:
     )
 
 
-SeriesDep = Annotated[SeriesAnswer, Depends(series)]
-
-
-async def pinned_series(request: Request, found: SeriesDep) -> SeriesAnswer:
-    """The series, whose canonical address names the release of each month."""
-    relate(request, "canonical", own_link(request, release=releases_of(found.points)))
-    return found
-
-
-PinnedSeriesDep = Annotated[SeriesAnswer, Depends(pinned_series)]
-
-
-@router.get("/series", name="series", response_model=SeriesAnswer, responses=IN_CSV)
-async def read_series(request: Request, found: PinnedSeriesDep) -> SeriesAnswer | Response:
+@get_in(router, "/series", IN_A_TABLE, name="series", response_model=SeriesAnswer)
+async def read_series(
+    request: Request,
+    shelf: PinnedShelfDep,
+    asked: VariantDep,
+    statistics: StatisticsDep,
+    stratum: AskedStratum,
+    wanted: AskedFormat,
+    measure: OneMeasureQuery = "responses",
+    since: MonthQuery = None,
+    until: MonthQuery = None,
+) -> SeriesAnswer | Response:
     """A statistic by month, each with its confidence interval,
     and a flag where months differ in more than their date.
 
     Crawls of different devices, protocol arms or kinds are never one series. The newest version of each
     release is used, or those that `release` names, as the canonical address does; a month without a release,
-    or whose release is damaged, has no value and says why. In JSON, unless the Accept header prefers
-    `text/csv`.
+    or whose release is damaged, has no value and says why. With several windows, or quantiles, the months of
+    each follow those of the one before. In CSV a row is a month, and its column `flags` has the changes since
+    the month before.
     """
-    return as_csv(found) if choose(request.scope) == CSV else found
-
-
-@router.get("/series.csv", name="series_csv", response_class=Response, responses=IN_CSV)
-async def read_series_csv(found: PinnedSeriesDep) -> Response:
-    """The same series as CSV, a row a month; the column `flags` has the changes since the month before."""
-    return as_csv(found)
+    versions = [
+        month
+        for month in asked.months(shelf)
+        if (since is None or month.crawl.month >= since) and (until is None or month.crawl.month <= until)
+    ]
+    if not versions:
+        raise Problem("no-such-crawl", "no release of those months; /v1/crawls lists all")
+    found = await series(request, versions, statistics, stratum, measure)
+    relate(request, "canonical", own_link(request, release=releases_of(found.points)))
+    return as_csv(found) if wanted == CSV else found
 
 
 def as_csv(found: SeriesAnswer) -> Response:

@@ -158,18 +158,29 @@ class Shelf:
         return by_crawl
 
     def whole_name(self, crawl: str) -> str:
-        """The whole name of the released crawl that `crawl` means; `crawl` itself if it means none."""
+        """The whole name of the released crawl that `crawl` means; `crawl` itself if it means none.
+
+        A short name means the crawl whose other parts are the defaults; without one, the only crawl whose
+        name begins so.
+        """
         try:
             whole = str(CrawlName.from_text(crawl))
         except ValueError:
             return crawl
-        return whole if whole in self.crawls else crawl
+        if whole in self.crawls:
+            return whole
+        others = self._beginning_with(crawl)
+        return others[0] if len(others) == 1 else crawl
+
+    def _beginning_with(self, crawl: str) -> list[str]:
+        return sorted(name for name, versions in self.crawls.items() if versions[0].crawl.is_named(crawl))
 
     def matching(self, crawl: str) -> list[Version]:
-        """Every version of the crawl of that whole name, the highest first; Problem if there is none."""
-        if crawl in self.crawls:
-            return self.crawls[crawl]
-        others = sorted(name for name, versions in self.crawls.items() if versions[0].crawl.is_named(crawl))
+        """Every version of the crawl that the name means, the highest first; Problem if there is none."""
+        whole = self.whole_name(crawl)
+        if whole in self.crawls:
+            return self.crawls[whole]
+        others = self._beginning_with(crawl)
         there = (
             f"those whose names begin so are {', '.join(others)}"
             if others
@@ -183,11 +194,15 @@ class Shelf:
         return next((version for version in versions if not version.is_withdrawn), versions[0])
 
     def version(self, crawl: str, number: int) -> Version:
-        """One version of the crawl of that whole name."""
+        """One version of the crawl that the name means."""
         for one in self.matching(crawl):
             if one.version == number:
                 return one
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")
+
+    def find(self, name: str) -> Version:
+        """The version that a name means, with /v1 behind the crawl or without: then the newest."""
+        return self.named(name) if NAMED.fullmatch(name) else self.newest(name)
 
     def named(self, name: str) -> Version:
         """The version of a name such as 2026-11.desktop.local.tcp.web/v1."""

@@ -114,7 +114,7 @@ def test_the_pages_show_their_content_on_a_desk_and_on_a_phone_by_day_and_by_nig
             heading = page.get_by_role("heading", name="Report of 2026")
             assert heading.evaluate("h => getComputedStyle(h).color") == "rgb(0, 128, 0)"
         with opened(browser, f"{address}/docs", size=size, scheme=scheme) as page:
-            assert page.get_by_text("GET /v1/distributions").is_visible()
+            assert page.get_by_role("heading", name="API", exact=True).is_visible()
         with opened(browser, f"{address}/", size=size, scheme=scheme) as page:
             page.get_by_role("link", name="About the crawler").click()
             assert page.get_by_role("heading", name="To be left out").is_visible()

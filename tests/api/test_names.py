@@ -29,11 +29,9 @@ def links(client: TestClient, path: str) -> dict[str, str]:
         ("/releases/2026-11.mobile", f"/releases/{MOBILE}"),
         ("/releases/2026-11.mobile/v1", f"/releases/{MOBILE}/v1"),
         ("/releases/2026-11.mobile.local/v1/manifest.json", f"/releases/{MOBILE}/v1/manifest.json"),
-        ("/v1/distributions?iw=3&crawl=2026-11.mobile&iw=4", f"/v1/distributions?iw=3&crawl={MOBILE}&iw=4"),
-        ("/v1/releases?crawl=2026-11.mobile.local.tcp", f"/v1/releases?crawl={MOBILE}"),
     ],
 )
-def test_a_short_name_redirects_to_the_whole_one_and_no_cache_keeps_that(
+def test_a_short_name_in_a_path_redirects_to_the_whole_one_and_no_cache_keeps_that(
     client: TestClient, short: str, whole: str
 ) -> None:
     answer = client.get(short, follow_redirects=False)
@@ -41,6 +39,32 @@ def test_a_short_name_redirects_to_the_whole_one_and_no_cache_keeps_that(
     assert answer.headers["cache-control"] == "no-store"
     assert "etag" not in answer.headers
     assert client.get(short).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["2026-11.mobile", "2026-11.mobile/v1", "2026-11.mobile.local.tcp", MOBILE])
+def test_a_short_name_in_a_query_is_answered_as_the_whole_one(client: TestClient, name: str) -> None:
+    for path in ("/v1/distributions?iw=3&", "/v1/first-flight.csv?", "/explore.csv?"):
+        short = client.get(f"{path}crawl={name}", follow_redirects=False)
+        assert (short.status_code, short.content) == (200, client.get(f"{path}crawl={MOBILE}").content)
+    assert MOBILE in links(client, f"/v1/distributions?crawl={name}")["canonical"]
+
+
+def test_without_a_crawl_an_answer_is_of_the_newest_of_the_best_quality(
+    client: TestClient, data_dir: Path
+) -> None:
+    assert client.get("/v1/first-flight").json()["provenance"]["crawl"] == MOBILE
+    write_release(data_dir / "releases", CrawlName(month="2026-12", kind="localweb"), version=1)
+    assert client.get("/v1/first-flight").json()["provenance"]["crawl"] == MOBILE
+    write_release(data_dir / "releases", CrawlName(month="2026-12"), version=1)
+    assert client.get("/v1/first-flight").json()["provenance"]["crawl"] == "2026-12.desktop.local.tcp.web"
+
+
+def test_the_only_crawl_whose_name_begins_so_is_meant_where_the_default_one_is_not_released(
+    client: TestClient, data_dir: Path
+) -> None:
+    write_release(data_dir / "releases", CrawlName(month="2026-12", kind="localweb"), version=1)
+    answer = client.get("/v1/first-flight?crawl=2026-12").json()
+    assert answer["provenance"]["crawl"] == "2026-12.desktop.local.tcp.localweb"
 
 
 def test_parts_that_a_name_leaves_out_are_desktop_local_tcp_web_whatever_else_is_released(

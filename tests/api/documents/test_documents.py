@@ -97,7 +97,7 @@ def test_numbers_of_a_document_are_as_on_every_page_and_code_is_as_written() -> 
 
 
 def test_a_drawing_scrolls_and_a_picture_does_not() -> None:
-    found = html("![a](images/population-mlab-2025-10.svg) ![b](images/explore-months.webp)")
+    found = html("![a](images/population-mlab-2025-10.svg) ![b](images/guide-months.webp)")
     assert re.findall(r'<span class="wide drawing" [^>]*><img[^>]*mlab-2025-10.svg"[^>]*></span> <img', found)
 
 

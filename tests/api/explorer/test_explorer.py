@@ -11,7 +11,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from api.explorer.routes import windows
 from releases.formatting import NARROW
 from schema.crawls import CrawlName
 from tests.api.conftest import UNKNOWN, write_release
@@ -182,9 +181,9 @@ def test_a_bad_choice_is_a_problem_that_names_it(
         assert_problem(client.get(f"/{form}?{query}"), kind, status, mentions=mentions)
 
 
-def test_windows_are_read_from_a_form_as_people_write_them() -> None:
-    assert windows(["16, 3 10", "3"]) == [3, 10, 16]
-    assert windows(["", " , "]) == []
+def test_an_empty_field_of_the_form_chooses_nothing(client: TestClient) -> None:
+    chosen = rows(client, f"crawl={DESKTOP}&crawl=&iw=&measure=responses&protocol=")
+    assert chosen == rows(client, f"crawl={DESKTOP}&iw=16,10, 3,3&measure=responses")
 
 
 def test_an_empty_library_has_an_explorer_that_says_what_to_run(tmp_path: Path) -> None:

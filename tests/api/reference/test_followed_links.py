@@ -54,8 +54,9 @@ PAGES = {
         "version": "$response.body#/provenance/version",
         "limit": "$request.query.limit",
         "cursor": CURSOR,
+        "suffix": "json",
     }
-    for path in ("/v1/visits", "/v1/connections", "/v1/responses")
+    for path in ("/v1/visits.{suffix}", "/v1/connections.{suffix}", "/v1/responses.{suffix}")
 }
 
 LAB: dict[str, Any] = {

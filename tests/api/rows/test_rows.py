@@ -224,9 +224,9 @@ def test_no_made_up_cursor_is_taken(cursor: str) -> None:
 @pytest.mark.parametrize(
     ("query", "kind", "mentions"),
     [
-        ("fields=bytes", "bad-parameter", "no column 'bytes'"),
+        ("fields=bytes", "no-such-choice", "there are"),
         ("fields=id,id", "bad-parameter", "twice"),
-        ("fields=", "bad-parameter", "no column"),
+        ("fields=", "bad-parameter", "at least 1"),
         ("limit=0", "bad-parameter", "limit"),
         ("limit=10001", "bad-parameter", "limit"),
         ("status=ok", "bad-parameter", "status"),
@@ -243,7 +243,7 @@ def test_no_made_up_cursor_is_taken(cursor: str) -> None:
         (
             "protocol=h2&protocol=http/1.2",
             "no-such-choice",
-            "protocol.1: no such value; there are http/1.1, h2, h3",
+            "protocol: no such value; there are http/1.1, h2, h3",
         ),
     ],
     ids=lambda value: str(value)[:40],
@@ -263,11 +263,7 @@ def test_every_answer_has_an_etag_by_which_it_is_not_sent_again(client: TestClie
         tags.add(response.headers["etag"])
         again = client.get(response.url, headers={"If-None-Match": response.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-    for accept in ("application/json", "text/csv"):
-        response = client.get(f"/v1/responses?crawl={CRAWL}&fields=id", headers={"Accept": accept})
-        assert response.headers["vary"] == "Accept"
-        tags.add(response.headers["etag"])
-    assert len(tags) == 7
+    assert len(tags) == 1 + len(LINES)
 
 
 @pytest.mark.parametrize("suffix", ["json", *LINES])

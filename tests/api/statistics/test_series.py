@@ -145,13 +145,21 @@ def test_a_flag_stands_at_the_first_month_after_a_gap(client: TestClient, data_d
     assert (flag["month_before"], flag["month"]) == ("2026-11", "2027-02")
 
 
-def test_without_a_choice_the_series_is_of_the_default_variant(client: TestClient, data_dir: Path) -> None:
-    missing = assert_problem(client.get("/v1/series"), "no-such-crawl", 404, mentions="desktop.local.tcp.web")
-    assert "mobile.local.tcp.web" in missing["detail"]
+def test_without_a_choice_the_series_is_of_the_crawls_of_the_best_quality(
+    client: TestClient, data_dir: Path
+) -> None:
+    def crawls(**parameters: str) -> list[str]:
+        answer = client.get("/v1/series", params=parameters)
+        return [point["crawl"] for point in answer.json()["points"]]
+
+    assert crawls() == ["2026-11.mobile.local.tcp.web"]
+    assert crawls(device="desktop") == [f"2026-{month}.desktop.local.tcp.localweb" for month in (10, 11)]
     write_release(data_dir / "releases", CrawlName(month="2026-11"), version=1)
-    found = client.get("/v1/series").json()
-    assert [point["crawl"] for point in found["points"]] == ["2026-11.desktop.local.tcp.web"]
-    assert found["quality"] == "observed"
+    assert crawls() == ["2026-11.desktop.local.tcp.web"]
+    assert crawls(device="desktop", vantage="any") == ["2026-11.desktop.local.tcp.web"]
+    missing = client.get("/v1/series", params={"kind": "recorded"})
+    problem = assert_problem(missing, "no-such-crawl", 404, mentions="desktop.local.tcp.recorded")
+    assert "mobile.local.tcp.web" in problem["detail"]
 
 
 def test_months_of_several_vantages_are_one_series_only_if_no_month_has_two(
@@ -214,10 +222,11 @@ def test_a_series_is_answered_to_head_and_is_known_by_its_etag(client: TestClien
 
 
 def test_the_openapi_describes_every_parameter_of_a_series(client: TestClient) -> None:
-    (described,) = [client.get("/openapi.json").json()["paths"]["/v1/series"]["get"]]
+    (described,) = [client.get("/openapi.json").json()["paths"]["/v1/series.{suffix}"]["get"]]
     names = {parameter["name"] for parameter in described["parameters"]}
     assert names == {
         *(
+            "suffix",
             "release",
             "device",
             "vantage",

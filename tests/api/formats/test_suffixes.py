@@ -1,0 +1,81 @@
+"""The suffix of an address chooses the format, whatever else a request says."""
+
+import csv
+import io
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.formats.offered import FORMATS
+from tests.api.test_remembered import CRAWL
+from tests.api.test_v1 import LOCALWEB, assert_problem
+
+IN_A_TABLE = [
+    "/v1/series?kind=localweb&iw=3",
+    "/v1/outside-series?series=pervasive-sizes",
+    f"/v1/first-flight?crawl={CRAWL}",
+]
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", ["/v1/crawls", f"/v1/distributions?crawl={CRAWL}&iw=3", *IN_A_TABLE])
+@pytest.mark.parametrize("accept", ["", "text/csv", "image/png, application/json;q=0", BROWSER])
+def test_an_address_without_a_suffix_is_json(client: TestClient, path: str, accept: str) -> None:
+    answer = client.get(path, headers={"Accept": accept})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert "accept" not in answer.headers.get("vary", "").lower().split(", ")
+
+
+@pytest.mark.parametrize("path", IN_A_TABLE)
+def test_a_suffix_chooses_the_format(client: TestClient, path: str) -> None:
+    table = client.get(path.replace("?", ".csv?"), headers={"Accept": "application/json"})
+    assert table.headers["content-type"] == "text/csv; charset=utf-8"
+    assert len(list(csv.reader(io.StringIO(table.text)))) > 1
+    assert client.get(path.replace("?", ".json?")).json() == client.get(path).json()
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "JSON", "csv.gz", "..", "%00", "svg"])
+@pytest.mark.parametrize(
+    ("path", "offered"),
+    [
+        ("visits", [one.suffix for one in FORMATS]),
+        ("first-flight", ["json", "csv"]),
+        ("over-the-years", ["csv"]),
+    ],
+)
+def test_a_suffix_that_is_not_offered_is_not_found_and_those_that_are_are_named(
+    client: TestClient, path: str, offered: list[str], suffix: str
+) -> None:
+    problem = assert_problem(client.get(f"/v1/{path}.{suffix}"), "no-such-format", 404)
+    assert [one["suffix"] for one in problem["offered"]] == [f".{one}" for one in offered]
+
+
+@pytest.mark.parametrize("values", ["iw=3&iw=10,16", "iw=3,10&iw=16", "iw=3, 10 ,16"])
+def test_values_are_repeated_or_have_commas_between_them(client: TestClient, values: str) -> None:
+    first_flight = client.get(f"/v1/first-flight?crawl={CRAWL}&{values}").json()
+    assert [one["iw"] for one in first_flight["windows"]] == [3, 10, 16]
+    assert {name: first_flight[name] for name in first_flight["windows"][0]} == first_flight["windows"][0]
+    fits = client.get(f"/v1/distributions?crawl={CRAWL}&measure=responses&{values}").json()["distributions"][
+        0
+    ]["fits"]
+    assert [(one["iw"], one["share"]) for one in fits] == [
+        (one["iw"], one["share"]) for one in first_flight["windows"]
+    ]
+    months = client.get(f"/v1/series?kind=localweb&{values}").json()["points"]
+    assert [(one["iw"], one["month"]) for one in months] == [
+        (iw, month) for iw in (3, 10, 16) for month in ("2026-10", "2026-11")
+    ]
+    table = list(csv.DictReader(io.StringIO(client.get(f"/v1/first-flight.csv?crawl={CRAWL}&{values}").text)))
+    assert [(row["iw"], float(row["share"])) for row in table] == [
+        (str(one["iw"]), one["share"]) for one in fits
+    ]
+    page = client.get(f"/explore?crawl={CRAWL}&measure=responses&{values}").text
+    assert all(f"IW {iw}" in page for iw in (3, 10, 16))
+
+
+@pytest.mark.parametrize("query", ["iw=", "iw=,", "iw=3;10", "iw=3,x", "mss=1430,1460", "protocol=h2,h3"])
+def test_a_list_without_a_value_and_several_values_of_what_takes_one_are_refused(
+    client: TestClient, query: str
+) -> None:
+    status = 422 if query.startswith("protocol") else 400
+    assert client.get(f"/v1/first-flight?crawl={LOCALWEB}&{query}").status_code == status
