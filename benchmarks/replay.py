@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import results
 from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
-from localweb.recipes import bundled, choose
+from localweb.recipes import load_bundled, choose
 from releases.slow_start import WINDOWS
 from replay.errors import LabMissing, ReplayError
 from replay.lab import debian
@@ -62,7 +62,7 @@ def measured() -> Iterator[Cost]:
 
 def real_page(site: str) -> Recipe:
     """Return the recipe of a recorded page; headers and TLS have common sizes, which the recording lacks."""
-    (page,) = choose(bundled(), site)
+    (page,) = choose(load_bundled(), site)
     places = list(dict.fromkeys((thing.scheme, thing.host) for thing in page.objects))
     h2 = any(thing.protocol == "h2" for thing in page.objects)
     origins = tuple(

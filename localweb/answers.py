@@ -28,18 +28,18 @@ class Answer:
         return [*self.headers, *length]
 
 
-def document(origin: Origin, path: str, status: int, body: bytes) -> Answer:
+def make_document(origin: Origin, path: str, status: int, body: bytes) -> Answer:
     """Return an HTML document that no recipe has."""
     headers = (("content-type", "text/html; charset=utf-8"),)
     return Answer(origin=origin, path=path, status=status, headers=headers, body=body)
 
 
-def redirect(origin: Origin, path: str, to: str) -> Answer:
+def make_redirect(origin: Origin, path: str, to: str) -> Answer:
     """Return a redirect that no recipe has."""
     return Answer(origin=origin, path=path, status=302, headers=(("location", to),), body=b"")
 
 
-def answering(find: Callable[[str], Answer]) -> Handler:
+def make_handler(find: Callable[[str], Answer]) -> Handler:
     """Return a handler that sends the answer that `find` has for a path and query,
     without its body to HEAD."""
 

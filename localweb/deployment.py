@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from localweb import faults as misbehaviour
-from localweb.answers import Answer, answering, document, redirect
+from localweb.answers import Answer, make_document, make_handler, make_redirect
 from localweb.content import Played
 from localweb.faults import Fault
 from localweb.modes import MULTIPLEXED, Mode
@@ -28,12 +28,12 @@ class Deployed:
 
     def find(self, path: str) -> Answer:
         """Return the answer for a path, or else a 404 that no recipe has."""
-        return self.answers.get(path) or document(self.origin, path, 404, b"not in the recipe\n")
+        return self.answers.get(path) or make_document(self.origin, path, 404, b"not in the recipe\n")
 
     @property
     def handler(self) -> Handler:
         """Handler of the origin's requests."""
-        return misbehaviour.HANDLERS.get(self.fault) or answering(self.find)
+        return misbehaviour.HANDLERS.get(self.fault) or make_handler(self.find)
 
     @property
     def takeover(self) -> Takeover | None:
@@ -45,7 +45,7 @@ def deploy(
     pages: Sequence[Played], mode: Mode, faults: Mapping[str, Fault]
 ) -> tuple[list[str], dict[Origin, Deployed]]:
     """Return all hosts, and the origins that answer on them."""
-    multiplexed = recorded_multiplexed(pages)
+    multiplexed = find_multiplexed(pages)
     origins: dict[Origin, Deployed] = {}
     for answer in (answer for played in pages for answer in played.answers):
         if answer.origin not in origins:
@@ -72,7 +72,7 @@ def protocols(mode: Mode, *, is_multiplexed: bool) -> tuple[str, ...]:
     return (ALPN_HTTP1,)
 
 
-def recorded_multiplexed(pages: Iterable[Played]) -> set[Origin]:
+def find_multiplexed(pages: Iterable[Played]) -> set[Origin]:
     """Return origins that any page recorded over a multiplexed protocol."""
     return {
         answer.origin
@@ -91,4 +91,4 @@ def send_back_to_clear_text(pages: Iterable[Played], origins: Mapping[Origin, De
         first = played.answers[0].origin
         secure = origins.get(Origin("https", first.host))
         if first.scheme == "http" and secure is not None:
-            secure.answers["/"] = redirect(secure.origin, "/", f"http://{first.host}/")
+            secure.answers["/"] = make_redirect(secure.origin, "/", f"http://{first.host}/")

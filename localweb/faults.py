@@ -5,7 +5,7 @@ import enum
 import itertools
 from collections.abc import Iterator
 
-from localweb.answers import Answer, document, redirect
+from localweb.answers import Answer, make_document, make_redirect
 from localweb.serving.channel import Channel
 from localweb.serving.handler import Handler, Origin, Reply, Request, Takeover
 from localweb.serving.tls import ALERT_HANDSHAKE_FAILURE
@@ -52,16 +52,16 @@ HEADERS = [("content-type", "text/html; charset=utf-8")]
 def answers(origin: Origin, fault: Fault) -> list[Answer]:
     """Return the answers of a faulty site, for the faults that answer as usual."""
     if fault is Fault.REDIRECT_LOOP:
-        return [redirect(origin, "/", "/again"), redirect(origin, "/again", "/")]
+        return [make_redirect(origin, "/", "/again"), make_redirect(origin, "/again", "/")]
     status = {Fault.NOT_FOUND: 404, Fault.SERVER_ERROR: 500}.get(fault, 200)
-    return [document(origin, "/", status, DOCUMENT)]
+    return [make_document(origin, "/", status, DOCUMENT)]
 
 
 async def no_answer(_: Request, __: Reply) -> None:
     """Take the request and send nothing."""
 
 
-async def never_ending(_: Request, reply: Reply) -> None:
+async def send_without_end(_: Request, reply: Reply) -> None:
     """Send a document without length and without end."""
     await reply.head(200, HEADERS)
     for pause_s, piece in endless_pieces():
@@ -113,7 +113,7 @@ async def fail_handshake(channel: Channel) -> None:
 
 HANDLERS: dict[Fault | None, Handler] = {
     Fault.NO_ANSWER: no_answer,
-    Fault.NEVER_ENDING: never_ending,
+    Fault.NEVER_ENDING: send_without_end,
     Fault.DRIP: drip,
     Fault.RESET: reset,
 }

@@ -18,11 +18,11 @@ def gzip_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> b
     Words between `opening` and `closing` (the marks of a comment) fill it up, in blocks that are compressed
     once; the header's comment field takes the rest.
     """
-    plain = deflated(core)
+    plain = deflate(core)
     if WRAPPING + len(plain) > size:
         return None
-    words, block = filling()
-    head, tail = flushed(core + opening), deflated(closing)
+    words, block = make_filling()
+    head, tail = deflate_and_flush(core + opening), deflate(closing)
     blocks = (size - WRAPPING - len(head) - len(tail)) // len(block)
     if blocks < 1:
         return member(plain, core, size)
@@ -31,7 +31,7 @@ def gzip_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> b
 
 def gzip_least(core: bytes) -> bytes:
     """Return `core` as a gzip member without filling."""
-    plain = deflated(core)
+    plain = deflate(core)
     return member(plain, core, WRAPPING + len(plain))
 
 
@@ -44,13 +44,13 @@ def member(stream: bytes, text: bytes, size: int) -> bytes:
     return header + text_of_comment + stream + struct.pack("<2L", zlib.crc32(text), len(text) & 0xFFFFFFFF)
 
 
-def deflated(text: bytes) -> bytes:
+def deflate(text: bytes) -> bytes:
     """Return a whole raw deflate stream."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(text) + compressor.flush()
 
 
-def flushed(text: bytes) -> bytes:
+def deflate_and_flush(text: bytes) -> bytes:
     """Return the beginning of a raw deflate stream,
     which ends at a byte and which no later block refers to."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -58,14 +58,14 @@ def flushed(text: bytes) -> bytes:
 
 
 @functools.cache
-def filling() -> tuple[bytes, bytes]:
+def make_filling() -> tuple[bytes, bytes]:
     """Return about 4 kB of words, and the same as a deflate block of a third of the size,
     as text on the web has."""
     chance = random.Random(10)  # noqa: S311  # the same words in every run
     letters = "etaoinshrdlucmfwypvbgk"
     vocabulary = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(320)]
     words = " ".join(chance.choices(vocabulary, k=700)).encode()
-    return words, flushed(words)
+    return words, deflate_and_flush(words)
 
 
 def text_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> bytes | None:

@@ -118,7 +118,7 @@ def load(text: str) -> list[Page]:
     return pages
 
 
-def bundled() -> list[Page]:
+def load_bundled() -> list[Page]:
     """Return the pages that come with firstflight."""
     file = importlib.resources.files("localweb") / "recipes.json"
     return load(file.read_text(encoding="ascii"))

@@ -82,7 +82,7 @@ class LogStream:
     def begin(self) -> int:
         """Begin a new recording, and return its time."""
         with self._assembling:
-            self._lost_before = self._lost()
+            self._lost_before = self._count_lost()
             self._assembler = Assembler()
             self._assembler.begin_after(self._newest)
             self._began_ms = now_ms()
@@ -111,7 +111,7 @@ class LogStream:
     @property
     def lines_lost(self) -> int:
         """Lines of the recording that could not be read: no size includes them."""
-        return self._lost() - self._lost_before
+        return self._count_lost() - self._lost_before
 
     @property
     def idle_at_ms(self) -> int:
@@ -131,7 +131,7 @@ class LogStream:
         with self._assembling:
             return self._assembler.is_answered
 
-    def _lost(self) -> int:
+    def _count_lost(self) -> int:
         return self.reader.ignored + self.splitter.dropped
 
     def error_name(self, number: int) -> str:

@@ -76,13 +76,13 @@ class Ends:
         """Shares by the names of Bounds; None if the whole is 0."""
         return {
             "visited": _share(self.visited, self.planned),
-            "answered": _share(self._of(ANSWERED), self.visited),
+            "answered": _share(self._count_outcomes(ANSWERED), self.visited),
             "covered": _share(self.ok_covered, self.ok_known),
-            "our_fault": _share(self._of(OUR_FAULT) + self.disputed, self.visited),
-            "unresolved": _share(self._of(UNRESOLVED), self.visited),
+            "our_fault": _share(self._count_outcomes(OUR_FAULT) + self.disputed, self.visited),
+            "unresolved": _share(self._count_outcomes(UNRESOLVED), self.visited),
         }
 
-    def _of(self, wanted: frozenset[str]) -> int:
+    def _count_outcomes(self, wanted: frozenset[str]) -> int:
         return sum(number for outcome, number in self.outcomes.items() if outcome in wanted)
 
 

@@ -58,7 +58,7 @@ class Plan:
     def entries(self) -> tuple[Entry, ...]:
         """Return the sites to visit, with their ranks in the list."""
         head = self.sites.top(self.top)
-        return self.optout.remaining(head) if self.optout else head
+        return self.optout.filter_entries(head) if self.optout else head
 
     def row(self) -> dict[str, Any]:
         """Return the columns of the crawl that the plan sets."""

@@ -94,7 +94,7 @@ class Capture:
         until_ms -= NAMED_WITHIN_MS if len(logs) > 1 else 0
         with self._lock:
             self._drain()
-            unnamed = self._connections.unnamed(
+            unnamed = self._connections.list_unnamed(
                 named, since_ns=since_ms * 1_000_000, until_ns=until_ms * 1_000_000
             )
             return sum(

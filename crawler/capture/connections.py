@@ -205,7 +205,7 @@ class CapturedConnections:
                     del self._taken[next(iter(self._taken))]
         return connection
 
-    def unnamed(self, named: Set[bytes], *, since_ns: int, until_ns: int) -> list[CapturedConnection]:
+    def list_unnamed(self, named: Set[bytes], *, since_ns: int, until_ns: int) -> list[CapturedConnection]:
         """Return the connections that began meanwhile, received payload and are not `named`, once each.
 
         Those that are named now, or were once, need not be named again.

@@ -51,7 +51,7 @@ def measure_first_flight(
     exchange = read_exchange(packets, client=client)
     if isinstance(exchange, str):
         return exchange
-    begin = exchange.answered(request_ns, answer_after)
+    begin = exchange.find_answer(request_ns, answer_after)
     if begin is None:
         return "no_response"
     first = exchange.data[begin]

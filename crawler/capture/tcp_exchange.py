@@ -134,7 +134,7 @@ class Exchange:
     """When something first came that a retransmission timeout,
     a repeated SYN or a long silence may explain, in nanoseconds."""
 
-    def answered(self, request_ns: int, answer_after: int = 0) -> int | None:
+    def find_answer(self, request_ns: int, answer_after: int = 0) -> int | None:
         """Return the index of the first data beyond a position that acknowledges the client's first
         payload of `request_ns` or later."""
         request = next((ack for ack in self.acks if ack.time_ns >= request_ns and ack.end > ack.start), None)
@@ -307,8 +307,8 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
             reading.take_server_packet(packet)
     if not reading.data or not reading.round_trips:
         return "no_response"
-    segment_bytes, is_known = _segment_size(reading.data, syn, answer)
-    clock = _clock(reading)
+    segment_bytes, is_known = _measure_segments(reading.data, syn, answer)
+    clock = _read_clock(reading)
     echoed = (
         (segment.time_ns - _sent_ns(reading, clock, segment.echo) for segment in reading.data)
         if clock
@@ -316,7 +316,7 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
     )
     round_trip_ns = max(1, min([*reading.round_trips, *echoed]))
     heard = _list_heard(reading, clock, round_trip_ns)
-    disturbed_ns = _disturbed(reading, answer.time_ns + round_trip_ns, round_trip_ns)
+    disturbed_ns = _find_disturbance(reading, answer.time_ns + round_trip_ns, round_trip_ns)
     return Exchange(
         round_trip_ns=round_trip_ns,
         segment_bytes=segment_bytes,
@@ -325,11 +325,11 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         data=reading.data,
         acks=reading.acks,
         heard=heard,
-        ends=_ends(reading.data, segment_bytes),
+        ends=_list_ends(reading.data, segment_bytes),
         reached=list(itertools.accumulate((segment.end for segment in reading.data), max)),
         has_clock=bool(clock),
         repeats=reading.repeats,
-        disturbed_ns=min(disturbed_ns, _timed_out(reading, heard, round_trip_ns) if clock else NEVER_NS),
+        disturbed_ns=min(disturbed_ns, _find_timeout(reading, heard, round_trip_ns) if clock else NEVER_NS),
     )
 
 
@@ -373,7 +373,7 @@ def _count_not_taken_over(reading: _Reading, earliest_ns: int) -> list[int]:
     return untold
 
 
-def _clock(reading: _Reading) -> list[int]:
+def _read_clock(reading: _Reading) -> list[int]:
     """Return the client's timestamps (TSval) as a clock that never goes back.
 
     Empty if not all packets have timestamps.
@@ -401,7 +401,7 @@ def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:
     return reading.acks[first].time_ns if first < len(clock) and clock[first] == stamp else -NEVER_NS
 
 
-def _ends(data: Sequence[Data], segment_bytes: int) -> list[int]:
+def _list_ends(data: Sequence[Data], segment_bytes: int) -> list[int]:
     ends: list[int] = []
     reached = 0
     for segment in sorted(data, key=lambda segment: segment.start):
@@ -411,7 +411,7 @@ def _ends(data: Sequence[Data], segment_bytes: int) -> list[int]:
     return ends
 
 
-def _disturbed(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
+def _find_disturbance(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
     """Return when the window may first have changed for another reason than an acknowledgment, in
     nanoseconds; `ready_ns` is the earliest time at which data can come.
 
@@ -434,7 +434,7 @@ def _disturbed(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
     return repeated_ns
 
 
-def _timed_out(reading: _Reading, heard: Sequence[Heard], round_trip_ns: int) -> int:
+def _find_timeout(reading: _Reading, heard: Sequence[Heard], round_trip_ns: int) -> int:
     """Return when the first segment came before which a segment may have waited for its acknowledgment until
     a timeout, in nanoseconds; NEVER_NS if none did.
 
@@ -462,7 +462,7 @@ def is_linux(answer: Packet) -> bool:
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
-def _segment_size(data: Sequence[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
+def _measure_segments(data: Sequence[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
     """Return the payload of a full segment, and whether it was seen: as the client allows,
     or as the sender cut what it had."""
     has_timestamps = syn.timestamps is not None and answer.timestamps is not None

@@ -79,7 +79,7 @@ class Watch:
         return self._down_since is not None
 
     @contextlib.asynccontextmanager
-    async def visiting(self) -> AsyncIterator[None]:
+    async def watch_visit(self) -> AsyncIterator[None]:
         """Probe the network during a visit, if the visit is slow."""
         asking = asyncio.ensure_future(self._probe_while_slow())
         try:

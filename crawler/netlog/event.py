@@ -34,7 +34,7 @@ class Event(NamedTuple, Generic[Params_co]):
         except (binascii.Error, ValueError):
             return b""
 
-    def encoded(self) -> Encoded:
+    def lazy_content(self) -> Encoded:
         """Return the bytes in `data`, to be decoded in part."""
         return Encoded(self.data)
 

@@ -109,7 +109,7 @@ class Requests:
 
     def _on_bound_to_job(self, event: Event[params.NoParams]) -> None:
         job = event.dependency
-        exchange = self._unbound(event)
+        exchange = self._begin_unbound(event)
         if job == NO_SOURCE:
             return
         self._job_exchange[job] = exchange
@@ -130,7 +130,7 @@ class Requests:
         exchanges = self._of_request.get(event.source)
         return exchanges[-1] if exchanges else None
 
-    def _unbound(self, event: Event[Any]) -> Exchange:
+    def _begin_unbound(self, event: Event[Any]) -> Exchange:
         """Return the exchange whose request goes out now: another one if the last has had bytes,
         a hidden one if none is known."""
         exchange = self._exchange(event)
@@ -145,9 +145,9 @@ class Requests:
         if not exchange.sizes()[0]:
             exchange.transport.unbind(exchange)
             return exchange
-        return self._again(event, exchange)
+        return self._send_again(event, exchange)
 
-    def _again(self, event: Event[Any], exchange: Exchange) -> Exchange:
+    def _send_again(self, event: Event[Any], exchange: Exchange) -> Exchange:
         """Return the exchange of a request that was answered and goes out again.
 
         A redirect does not: this is the request to its target, of which the log has no beginning.
@@ -168,7 +168,7 @@ class Requests:
         exchange = self._exchange(event)
         if exchange and exchange.transport and exchange.sent_ms is not None:
             # A login goes out on the stream that brought the 401, which the log does not bind anew.
-            self._begin_message(self._again(event, exchange), exchange.transport)
+            self._begin_message(self._send_again(event, exchange), exchange.transport)
         self._on_request_headers(event)
         exchange = self._exchange(event)
         if exchange is not None:
@@ -250,7 +250,7 @@ class Requests:
 
     def _on_quic_request(self, event: Event[params.QuicRequest]) -> None:
         transport = self._quic_bound.pop(event.source, None)
-        exchange = self._unbound(event)
+        exchange = self._begin_unbound(event)
         if transport is not None:
             transport.send(exchange, event.params["quic_stream_id"])
         self._on_request_headers(event)

@@ -83,7 +83,7 @@ class TcpTransport(Transport):
     def _on_handshake_message(self, event: Event[params.HandshakeMessage]) -> None:
         self._secure()
         if self.records is not None:
-            self.records.handshake_message(event.params["type"], len(event.encoded()))
+            self.records.handshake_message(event.params["type"], len(event.lazy_content()))
 
     def _on_alert(self, event: Event[params.NoParams]) -> None:
         self.is_notified |= event.content()[1:] == CLOSE_NOTIFY
@@ -94,7 +94,7 @@ class TcpTransport(Transport):
         size = event.params["byte_count"]
         self.count_received(size, event.time_ms)
         if self.records is not None:
-            self.records.feed(event.encoded())
+            self.records.feed(event.lazy_content())
         elif not self.is_secure:
             self.decrypted_bytes += size
             self._response_bytes(event, event.time_ms)
@@ -103,7 +103,7 @@ class TcpTransport(Transport):
         self._secure()
         if self.sent_frames is None:
             return
-        data = event.encoded()
+        data = event.lazy_content()
         if len(data) == event.params["byte_count"]:
             self.sent_frames.feed(data)
         else:
@@ -118,7 +118,7 @@ class TcpTransport(Transport):
         # The browser may read decrypted data late: it arrived with the last bytes of the socket.
         arrived_ms = self.last_byte_ms or event.time_ms
         if self.frames is not None:
-            self.frames.feed(event.encoded(), time_ms=arrived_ms)
+            self.frames.feed(event.lazy_content(), time_ms=arrived_ms)
             if self.records is not None and self.frames.streams and self.answer_after is None:
                 self.answer_after = self.records.fresh_from
         else:

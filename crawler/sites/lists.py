@@ -183,9 +183,9 @@ class Reader:
                 raise ListError(f"{where} {MIXED}: {quote(','.join(values))}; {FORMS}")
             rank = None if rank_at is None else _rank(values[rank_at], where=where)
             if ORIGIN in header and rank is not None:
-                self._magnitude(where, number, values[host_at], rank)
+                self._add_with_magnitude(where, number, values[host_at], rank)
             else:
-                self._ranked(where, number, values[host_at], rank)
+                self._add_ranked(where, number, values[host_at], rank)
         if not self.entries:
             raise ListError(f"the list {self.name} is empty: {FORMS}")
         if self._nameless > max(1, SKIPPED_SHARE * len(lines)):
@@ -193,7 +193,7 @@ class Reader:
                 f"the list {self.name} holds {self._nameless:,} lines of {len(lines):,} that are no hosts"
             )
 
-    def _ranked(self, where: str, number: int, text: str, rank: int | None) -> None:
+    def _add_ranked(self, where: str, number: int, text: str, rank: int | None) -> None:
         if rank is not None:
             if self.entries and rank <= self.entries[-1].rank:
                 raise ListError(
@@ -204,7 +204,7 @@ class Reader:
                 return
         self._add(where, number, text, rank=rank or len(self.entries) + 1)
 
-    def _magnitude(self, where: str, number: int, origin: str, magnitude: int) -> None:
+    def _add_with_magnitude(self, where: str, number: int, origin: str, magnitude: int) -> None:
         before = (self.entries[-1].magnitude if self.entries else None) or 0
         if magnitude < before:
             raise ListError(f"{where} has rank {magnitude} after rank {before}: ranks must not fall")

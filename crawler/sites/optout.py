@@ -44,7 +44,7 @@ class OptOut:
             for parent in _parents(host)
         )
 
-    def remaining(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    def filter_entries(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """Return the entries that remain, with their ranks in the list."""
         return tuple(entry for entry in entries if not self.covers(entry.host))
 

@@ -120,7 +120,7 @@ class ResponseRows:
             "size_basis": COUNTED if wire else None,
             "header_bytes": wire - body if wire and body is not None else None,
             "body_bytes": body if wire else None,
-            "decoded_bytes": _decoded(exchange, body if wire else None),
+            "decoded_bytes": _decoded_bytes(exchange, body if wire else None),
             "request_sent_us": times.us(exchange.sent_ms),
             "first_byte_us": times.us(exchange.first_byte_ms),
             "last_byte_us": times.us(exchange.last_byte_ms),
@@ -167,7 +167,7 @@ def _freshness(exchange: Exchange) -> dict[str, Any]:
     return {name: getattr(known, name) if known else None for name in http_caching.COLUMNS}
 
 
-def _decoded(exchange: Exchange, body: int | None) -> int | None:
+def _decoded_bytes(exchange: Exchange, body: int | None) -> int | None:
     """Return the size of the body after decoding: as the browser counted it,
     or the body itself if it was not encoded.
 

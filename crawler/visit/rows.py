@@ -105,7 +105,7 @@ def _coverage(
     Of a connection whose beginning is not in the log, a byte at least is missing;
     of a response that the log does not place on a connection, a byte at least counts as something else.
     """
-    inside = sum(_accounted(transport) for transport in traffic.transports)
+    inside = sum(_count_accounted(transport) for transport in traffic.transports)
     outside = sum(transport.overhead_bytes for transport in traffic.transports)
     missing = sum(transport.is_late for transport in traffic.transports) + unseen
     came = received + missing + unnamed
@@ -115,7 +115,7 @@ def _coverage(
     }
 
 
-def _accounted(transport: Transport) -> int:
+def _count_accounted(transport: Transport) -> int:
     """Count the accounted bytes of a connection inside TLS."""
     responses = (exchange for exchange in transport.exchanges if not exchange.is_hidden)
     sizes = sum(exchange.sizes()[0] - exchange.contradicted_bytes for exchange in responses)

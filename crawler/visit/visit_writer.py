@@ -56,10 +56,10 @@ def _write_load(connection: Connection, claim: Claim, observation: Observation, 
         "crawler_host": platform.node(),
     }
     copy_rows(connection, Visit, [visit])
-    copy_rows(connection, ConnectionRow, _keyed(claim, observation.connections))
-    copy_rows(connection, Response, _keyed(claim, observation.responses))
+    copy_rows(connection, ConnectionRow, _add_keys(claim, observation.connections))
+    copy_rows(connection, Response, _add_keys(claim, observation.responses))
 
 
-def _keyed(claim: Claim, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
+def _add_keys(claim: Claim, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
     for row in rows:
         yield {**row, "crawl_id": claim.crawl_id, "visit_id": claim.visit_id}

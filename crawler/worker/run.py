@@ -257,7 +257,7 @@ class Loop:
             stack.enter_context(self._leases.hold(claim))
             stack.push_async_exit(functools.partial(self._give_back, claim))
             began = asyncio.get_running_loop().time()
-            async with self._watch.visiting():
+            async with self._watch.watch_visit():
                 observation, alive = await self._observe(browser, claim)
             if observation is not None:
                 observation = await self._watch.judge(observation, host=claim.host, began=began)

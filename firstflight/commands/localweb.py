@@ -48,7 +48,7 @@ def list_pages(mode: str, as_json: bool) -> None:
       firstflight localweb list --json --mode h1
     """
     with one_line(recipes.RecipeError):
-        played = [play(page, Mode(mode)) for page in recipes.bundled()]
+        played = [play(page, Mode(mode)) for page in recipes.load_bundled()]
     if as_json:
         click.echo(json.dumps([facts(page) for page in played], indent=2))
         return
@@ -130,7 +130,7 @@ def serve(
       firstflight localweb serve --mode recorded --state web.json --pages 3
     """
     with one_line(recipes.RecipeError, ListenError, OSError):
-        chosen = recipes.bundled()
+        chosen = recipes.load_bundled()
         if pages is not None:
             chosen = recipes.choose(chosen, pages)
         web = LocalWeb(chosen, mode=Mode(mode), ports=Ports(http_port, https_port))

@@ -85,7 +85,7 @@ class Channel:
             plaintext = await self._open(self._tls, octets) if self._tls else octets
             if plaintext:
                 return plaintext
-        self._ended()
+        self._has_ended()
         return b""
 
     async def _open(self, tls: TLSLayer, octets: bytes) -> bytes:
@@ -116,7 +116,7 @@ class Channel:
         if octets:
             self.came_us = now_us()
         else:
-            self._ended()
+            self._has_ended()
         return octets
 
     async def send(self, plaintext: bytes) -> Handed:
@@ -142,19 +142,19 @@ class Channel:
                 await self._writable()
                 continue
             except ConnectionError as exc:
-                self._ended()
+                self._has_ended()
                 raise Gone from exc
             first_us, last_us = first_us or before_us, before_us
             self.entry.sent_bytes += size
             left = left[size:]
         return Handed(first_us, last_us)
 
-    def _ended(self) -> None:
+    def _has_ended(self) -> None:
         if self.is_gone:
             return
         self.is_gone = True
         self.entry.closed_us = now_us()
-        self.entry.unsent_bytes = self._queued(SIOCOUTQNSD)
+        self.entry.unsent_bytes = self._count_queued(SIOCOUTQNSD)
         if self.entry.unsent_bytes:  # or the kernel would go on sending it
             self._abandon()
 
@@ -182,7 +182,7 @@ class Channel:
     async def reset(self) -> None:
         """Send RST as soon as the client's kernel has acknowledged what was sent."""
         async with asyncio.timeout(DRAIN_S):
-            while self._queued(termios.TIOCOUTQ) and not self.is_gone:
+            while self._count_queued(termios.TIOCOUTQ) and not self.is_gone:
                 await asyncio.sleep(POLL_S)
         self._abandon()
         self._is_reset = True
@@ -191,7 +191,7 @@ class Channel:
             await asyncio.wait([self._receiving])
         self.close()
 
-    def _queued(self, request: int) -> int:
+    def _count_queued(self, request: int) -> int:
         size = array.array("i", [0])
         fcntl.ioctl(self._socket, request, size)
         return size[0]
@@ -201,7 +201,7 @@ class Channel:
         if self._socket.fileno() < 0:
             return
         self.is_finished = True
-        self._ended()
+        self._has_ended()
         asyncio.get_running_loop().remove_writer(self._socket)
         self._writing.set()
         self._socket.close()

@@ -148,7 +148,7 @@ class Site:
     def answer(self, request: Request, reply: Reply) -> asyncio.Task[None]:
         """Start the handler; an exception in it goes to the log's failures."""
         name = f"{request.method} {request.host}{request.target}"
-        return self.log.watched(asyncio.create_task(self._answer(request, reply), name=name))
+        return self.log.watch_task(asyncio.create_task(self._answer(request, reply), name=name))
 
     async def _answer(self, request: Request, reply: Reply) -> None:
         with contextlib.suppress(ConnectionError):

@@ -76,13 +76,13 @@ class Http2Session:
             raise ProtocolViolation(str(exc)) from exc
         for event in events:
             if isinstance(event, h2.events.RequestReceived):
-                self._asked(event)
+                self._on_request(event)
             elif isinstance(event, h2.events.DataReceived):
                 if reply := self._replies.get(event.stream_id):
                     reply.received += event.data
                 self.connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             elif isinstance(event, h2.events.StreamEnded):
-                self._ended(self._replies.get(event.stream_id))
+                self._on_stream_end(self._replies.get(event.stream_id))
             elif isinstance(event, h2.events.StreamReset) and event.stream_id in self._replies:
                 self._replies[event.stream_id].is_reset = True
             elif isinstance(event, h2.events.ConnectionTerminated):
@@ -90,7 +90,7 @@ class Http2Session:
                     reply.is_reset = True
         self._wake()
 
-    def _asked(self, event: h2.events.RequestReceived) -> None:
+    def _on_request(self, event: h2.events.RequestReceived) -> None:
         self._position += 1
         fields = frames.fields(event.headers)
         stated = event.priority_updated
@@ -114,7 +114,7 @@ class Http2Session:
         if reply.is_tunnel:
             self._answer(reply)
 
-    def _ended(self, reply: Http2Reply | None) -> None:
+    def _on_stream_end(self, reply: Http2Reply | None) -> None:
         if reply is not None and reply.is_tunnel:
             reply.is_reset = True
         elif reply is not None:
@@ -124,9 +124,9 @@ class Http2Session:
         reply.entry.request_received_us = self.channel.came_us
         task = self._site.answer(reply.request(), reply)
         self._answering.add(task)
-        task.add_done_callback(functools.partial(self._answered, reply.stream_id))
+        task.add_done_callback(functools.partial(self._finish_answer, reply.stream_id))
 
-    def _answered(self, stream_id: int, task: asyncio.Task[None]) -> None:
+    def _finish_answer(self, stream_id: int, task: asyncio.Task[None]) -> None:
         self._answering.discard(task)
         del self._replies[stream_id]
 

@@ -84,7 +84,7 @@ class TcpListener:
             self._socket.close()
 
     def _start(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(self._site.log.watched(task))
+        self._tasks.add(self._site.log.watch_task(task))
         task.add_done_callback(self._tasks.discard)
 
     async def _accept(self, listening: socket.socket) -> None:
@@ -93,7 +93,7 @@ class TcpListener:
             self._start(asyncio.create_task(self._serve(sock, client), name=f"serving {self._site.host}"))
 
     async def _serve(self, sock: socket.socket, client: tuple[str, int]) -> None:
-        entry = opened(sock, client, self._site)
+        entry = log_connection(sock, client, self._site)
         channel = Channel(sock, entry, None if self._site.takeover else self._security())
         try:
             with contextlib.suppress(Gone):
@@ -120,7 +120,7 @@ class TcpListener:
         return self._layer(self._context)
 
 
-def opened(sock: socket.socket, client: tuple[str, int], site: Site) -> SentConnection:
+def log_connection(sock: socket.socket, client: tuple[str, int], site: Site) -> SentConnection:
     """Log a connection that has just been accepted."""
     server = sock.getsockname()
     entry = SentConnection(

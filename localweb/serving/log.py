@@ -117,7 +117,7 @@ class TruthLog:
         self._last_id += 1
         return self._last_id
 
-    def watched(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+    def watch_task(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
         """Add the task's exception, if it ends by one, to the failures."""
         task.add_done_callback(self._note)
         return task

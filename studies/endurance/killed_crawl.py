@@ -62,7 +62,7 @@ class KilledCrawl:
         """Plan a crawl in which each site is a small page under a name of its own;
         the same plan again changes nothing."""
         small = {
-            page.site + SUFFIX for page in recipes.bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
+            page.site + SUFFIX for page in recipes.load_bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
         }
         web = multiplied(web, [site for site in web["sites"] if site in small], self.pages)
         (self.folder / "sites.txt").write_text("\n".join(web["sites"]), encoding="utf-8")

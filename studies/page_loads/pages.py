@@ -23,7 +23,7 @@ KIND = {"iframe": "document"}
 
 def bundled() -> list[Page]:
     """Return the pages that come with the local web."""
-    return recipes.bundled()
+    return recipes.load_bundled()
 
 
 def read_recorded(release: Release) -> list[Page]:

@@ -26,7 +26,7 @@ class Played:
 
 
 @contextlib.contextmanager
-def playing(mode: str, folder: Path) -> Iterator[Played]:
+def play_local_web(mode: str, folder: Path) -> Iterator[Played]:
     """Run `firstflight localweb serve`; the value has its log after the block."""
     state, log = folder / "web.json", folder / "sent.jsonl"
     program = str(Path(sys.executable).with_name("firstflight"))

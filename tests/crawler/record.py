@@ -16,7 +16,7 @@ from playwright.async_api import async_playwright
 from crawler.netlog.assembler import EVENTS
 from firstflight.settings import from_environment
 from localweb.modes import Mode
-from localweb.recipes import bundled, choose
+from localweb.recipes import choose, load_bundled
 from localweb.server import LocalWeb
 from tests.crawler.netlog.h3_page import HOST, HOSTS
 from tests.zoo.pages import handlers
@@ -56,10 +56,10 @@ async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
             await page.goto(url)
             await page.wait_for_timeout(6000)
             await browser.close()
-        return stripped(log.read_text(encoding="utf-8").splitlines())
+        return strip_log(log.read_text(encoding="utf-8").splitlines())
 
 
-def stripped(lines: list[str]) -> list[str]:
+def strip_log(lines: list[str]) -> list[str]:
     """Lines with the constants and events that are read."""
     constants = json.loads(lines[0].rstrip(",") + "}")["constants"]
     names = constants["logEventTypes"]
@@ -73,7 +73,7 @@ def stripped(lines: list[str]) -> list[str]:
     return [json.dumps({"constants": kept})[:-1] + ",", lines[1], *events]
 
 
-def sent(web: Any) -> list[tuple[Any, ...]]:
+def list_sent(web: Any) -> list[tuple[Any, ...]]:
     """Responses in the server's log."""
     began = (response for response in web.log.responses if response.wire_bytes)
     return [
@@ -96,15 +96,15 @@ async def main() -> None:
         async with ZooWeb(handlers(protocol), protocol=protocol) as zoo:
             scheme = "http" if protocol == "h1" else "https"
             lines = await record(zoo, f"{scheme}://{name}.test/", quic=protocol == "h3")
-            save(f"{protocol}-{name}", lines, sent(zoo))
+            save(f"{protocol}-{name}", lines, list_sent(zoo))
     for mode in (Mode.H1TLS, Mode.H2):
-        smallest = min(bundled(), key=lambda page: page.body_bytes)
-        async with LocalWeb(choose(bundled(), smallest.site), mode=mode) as web:
+        smallest = min(load_bundled(), key=lambda page: page.body_bytes)
+        async with LocalWeb(choose(load_bundled(), smallest.site), mode=mode) as web:
             lines = await record(web, f"https://{web.sites[0]}/")
-            save(mode.value, lines, sent(web))
+            save(mode.value, lines, list_sent(web))
     async with ZooWeb(HOSTS, protocol="h3", path=Path(late=7, lost=25)) as quic:
         lines = await record(quic, f"https://{HOST}/", quic=True)
-        save("h3", lines, sent(quic))
+        save("h3", lines, list_sent(quic))
         connections = [dataclasses.asdict(connection) for connection in quic.log.connections]
         (FOLDER / "h3.connections.json").write_text(json.dumps(connections, indent=1) + "\n")
 

@@ -41,7 +41,7 @@ def named(played: Played) -> dict[int, list[int]]:
 
 @pytest.fixture(scope="module", params=list(Mode))
 def everything(request: pytest.FixtureRequest) -> list[Played]:
-    return [play(page, request.param) for page in recipes.bundled()]
+    return [play(page, request.param) for page in recipes.load_bundled()]
 
 
 def test_every_object_is_named_once_by_something_before_it(everything: list[Played]) -> None:
@@ -87,7 +87,7 @@ def test_no_page_of_https_names_anything_by_http(everything: list[Played]) -> No
 
 
 def test_each_mode_has_its_schemes() -> None:
-    page = recipes.bundled()[19]  # recorded partly by http, partly by https
+    page = recipes.load_bundled()[19]  # recorded partly by http, partly by https
     schemes = {mode: {answer.origin.scheme for answer in play(page, mode).answers} for mode in Mode}
 
     assert schemes == {

@@ -62,7 +62,7 @@ def free_ports() -> Ports:
 @pytest.fixture(scope="module")
 def answers() -> list[Answer]:
     """With bodies: nginx serves them as files."""
-    (page,) = recipes.choose(recipes.bundled(), "www.arcelormittal.com")
+    (page,) = recipes.choose(recipes.load_bundled(), "www.arcelormittal.com")
     return [answer for answer in play(page, Mode.H2).answers if answer.status == 200 and answer.body]
 
 
@@ -121,7 +121,7 @@ def test_nginx_counts_a_response_as_we_do(
 
     async def from_both() -> tuple[Any, dict[str, Any], LocalWeb]:
         theirs = await fetch(Origin(scheme, HOST), (ADDRESS, getattr(ports, protocol)), paths, alpn=alpn)
-        (page,) = recipes.choose(recipes.bundled(), "www.arcelormittal.com")
+        (page,) = recipes.choose(recipes.load_bundled(), "www.arcelormittal.com")
         ours = {}
         async with LocalWeb([page], mode=mode) as web:
             for path in paths:

@@ -34,7 +34,7 @@ def test_filled_gzip_expands_about_as_text_on_the_web_does(size: int) -> None:
 
 
 def test_the_filling_never_closes_a_comment() -> None:
-    words, _ = padding.filling()
+    words, _ = padding.make_filling()
 
     assert set(words.decode()) <= set("abcdefghijklmnopqrstuvwxyz ")
 

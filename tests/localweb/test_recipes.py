@@ -10,7 +10,7 @@ from localweb.recipes import RecipeError
 
 
 def test_thirty_pages_come_with_firstflight() -> None:
-    pages = recipes.bundled()
+    pages = recipes.load_bundled()
 
     assert len(pages) == 30
     assert len({page.site for page in pages}) == 30
@@ -20,7 +20,7 @@ def test_thirty_pages_come_with_firstflight() -> None:
 
 
 def test_every_page_says_where_it_was_recorded() -> None:
-    for page in recipes.bundled():
+    for page in recipes.load_bundled():
         assert page.source.repository.count("/") == 1
         assert len(page.source.commit) == 40
         assert all((page.source.licence, page.source.file, page.source.tool))
@@ -28,20 +28,20 @@ def test_every_page_says_where_it_was_recorded() -> None:
 
 
 def test_few_parents_are_guessed_and_few_sizes_are_unknown() -> None:
-    things = [thing for page in recipes.bundled() for thing in page.objects]
+    things = [thing for page in recipes.load_bundled() for thing in page.objects]
 
     assert sum(thing.found_by == "guess" for thing in things) <= 0.01 * len(things)
     assert sum(thing.body_bytes is None for thing in things) <= 0.01 * len(things)
 
 
 def test_pages_survive_being_written_and_read() -> None:
-    pages = recipes.bundled()
+    pages = recipes.load_bundled()
 
     assert recipes.load(recipes.dump(pages)) == pages
 
 
 def test_the_bundled_file_is_the_one_that_dump_writes() -> None:
-    pages = recipes.bundled()
+    pages = recipes.load_bundled()
     file = importlib.resources.files("localweb") / "recipes.json"
 
     assert recipes.dump(pages) == file.read_text(encoding="ascii")
@@ -101,7 +101,7 @@ def test_a_file_of_something_else_is_refused() -> None:
 
 
 def test_pages_are_chosen_by_number_or_by_site() -> None:
-    pages = recipes.bundled()
+    pages = recipes.load_bundled()
 
     assert recipes.choose(pages, "2") == pages[:2]
     assert recipes.choose(pages, "www.cnet.com.test, bing.com,bing.com") == [pages[12], pages[0]]
@@ -110,4 +110,4 @@ def test_pages_are_chosen_by_number_or_by_site() -> None:
 @pytest.mark.parametrize("wanted", ["0", "31", "no.such.example", "", "bing.com,no.such.example"])
 def test_a_choice_of_what_is_not_there_is_refused(wanted: str) -> None:
     with pytest.raises(RecipeError):
-        recipes.choose(recipes.bundled(), wanted)
+        recipes.choose(recipes.load_bundled(), wanted)

@@ -29,7 +29,7 @@ Fetch = Callable[..., Coroutine[Any, Any, Any]]
 
 @pytest.fixture(scope="module")
 def pages() -> list[Page]:
-    return recipes.choose(recipes.bundled(), SITES)
+    return recipes.choose(recipes.load_bundled(), SITES)
 
 
 def by_origin(web: LocalWeb) -> dict[Origin, list[str]]:

@@ -25,7 +25,7 @@ PAGE = 4
 async def record(mode: Mode, file: Path) -> list[SentResponse]:
     """Load a page of the local web with a HAR file; what the server sent."""
     chromium = from_environment().chromium
-    web = LocalWeb(recipes.bundled()[PAGE : PAGE + 1], mode=mode)
+    web = LocalWeb(recipes.load_bundled()[PAGE : PAGE + 1], mode=mode)
     async with web, async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=chromium, args=[*web.browser_flags, "--no-sandbox"]

@@ -7,7 +7,7 @@ from typing import cast
 from localweb.serving.handler import Handler, Reply, Request
 from localweb.serving.http1 import Http1Reply
 from tests.zoo.case import Case, Page
-from tests.zoo.replies import HTML, NO_STORE, PIXEL, TEXT, answer, fields, page, script, stalled
+from tests.zoo.replies import HTML, NO_STORE, PIXEL, TEXT, answer, fields, page, script, send_part
 
 IMAGE = "content-type: image/gif"
 LENGTH = 1_000_000
@@ -18,10 +18,10 @@ READ_A_BIT = "fetch('HERE/x').then(found => found.body.getReader().read());"
 
 def part_of(content: bytes, *lines: str) -> Handler:
     """Return a handler that sends a part of a response, and no more."""
-    return stalled(content, TEXT, lines=(*lines, NO_STORE), length=LENGTH)
+    return send_part(content, TEXT, lines=(*lines, NO_STORE), length=LENGTH)
 
 
-async def closed(request: Request, reply: Reply) -> None:
+async def close_cleanly(request: Request, reply: Reply) -> None:
     """Send a body that ends with FIN, without close_notify."""
     await reply.head(200, fields(NO_STORE, "connection: close"))
     await reply.body(TEXT)
@@ -68,7 +68,7 @@ ABANDONED = Page(
         ),
         Case(
             id="closed-without-notice",
-            routes={"HERE/x": closed},
+            routes={"HERE/x": close_cleanly},
             script="await get('HERE/x');",
             apart={"h1": "there is no TLS", **NO_LENGTH},
         ),

@@ -31,7 +31,7 @@ PREFLIGHTED = bodiless(
 )
 
 
-async def stored(request: Request, reply: Reply) -> None:
+async def accept_put(request: Request, reply: Reply) -> None:
     """Answer PUT and the preflight before it."""
     await (PREFLIGHTED if request.method == "OPTIONS" else answer(b"stored", CORS))(request, reply)
 
@@ -39,7 +39,7 @@ async def stored(request: Request, reply: Reply) -> None:
 PUT = "{method: 'PUT', headers: {'x-zoo': '1'}, body: 'x'}"
 
 ORIGINS = (
-    Case(id="preflight", routes={"THERE/x": stored}, script=f"await get('THERE/x', {PUT});"),
+    Case(id="preflight", routes={"THERE/x": accept_put}, script=f"await get('THERE/x', {PUT});"),
     Case(
         id="preflight-refused", routes={"THERE/x": answer(status=403)}, script=f"await get('THERE/x', {PUT});"
     ),
@@ -93,7 +93,7 @@ AHEAD = Page(
 )
 
 
-async def hinting(request: Request, reply: Reply) -> None:
+async def send_hint(request: Request, reply: Reply) -> None:
     """Send 103 that announces a script, then the document."""
     path = f"/{UNHEEDED if request.protocol == 'http/1.1' else 'early-hints'}/x"
     # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request,
@@ -109,7 +109,7 @@ UNHEEDED = "early-hints-unheeded"
 
 HINTED = Page(
     host="hinted.test",
-    document=hinting,
+    document=send_hint,
     cases=(
         Case(
             id="early-hints",

@@ -12,7 +12,7 @@ from tests.zoo.replies import (
     bodiless,
     fields,
     pieces,
-    revalidated,
+    revalidate,
 )
 
 NO_HTTP1 = "HTTP/1.1 has no frames"
@@ -26,7 +26,7 @@ async def to_close(request: Request, reply: Reply) -> None:
     await reply.close()
 
 
-def informed(then: Handler) -> Handler:
+def inform_first(then: Handler) -> Handler:
     """Send 103 before the response."""
 
     async def handle(request: Request, reply: Reply) -> None:
@@ -64,7 +64,7 @@ BODIES = Page(
             apart=dict.fromkeys(("h2", "h3"), "the end of a stream is not the end of its connection"),
         ),
         fetch_case("large-header", answer(TEXT, f"x-large: {'h' * 60_000}")),
-        fetch_case("interim", informed(answer(TEXT))),
+        fetch_case("interim", inform_first(answer(TEXT))),
         fetch_case("upload", answer(b"thanks"), "{method: 'POST', body: 'x'.repeat(40000)}"),
         Case(
             id="data-and-blob",
@@ -74,11 +74,11 @@ BODIES = Page(
         fetch_case("204", bodiless(status=204)),
         fetch_case("204-end-apart", bodiless(status=204, end_apart=True)),
         Case(
-            id="304", routes={"HERE/x": revalidated(TEXT)}, script="await get('HERE/x'); await get('HERE/x');"
+            id="304", routes={"HERE/x": revalidate(TEXT)}, script="await get('HERE/x'); await get('HERE/x');"
         ),
         Case(
             id="304-end-apart",
-            routes={"HERE/x": revalidated(TEXT, end_apart=True)},
+            routes={"HERE/x": revalidate(TEXT, end_apart=True)},
             script="await get('HERE/x'); await get('HERE/x');",
         ),
         fetch_case("404", answer(TEXT, status=404)),

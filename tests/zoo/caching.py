@@ -1,6 +1,6 @@
 """Cases of caching headers, valid and invalid, with the columns that must be stored for each."""
 
-from tests.zoo.case import Case, Page, quoted
+from tests.zoo.case import Case, Page, quote
 from tests.zoo.replies import answer
 
 DATE = "date: Sun, 01 Nov 2026 12:00:00 GMT"
@@ -53,7 +53,7 @@ CACHING = Page(
         Case(
             id="freshness",
             routes={f"HERE/{name}": answer(b"x", *lines) for name, (lines, _) in HELD.items()},
-            script=f"for (const name of {quoted(list(HELD))}) await get('HERE/' + name);",
+            script=f"for (const name of {quote(list(HELD))}) await get('HERE/' + name);",
         ),
     ),
 )

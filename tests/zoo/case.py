@@ -139,6 +139,6 @@ def by_path(answers: Mapping[str, Handler]) -> Handler:
     return handle
 
 
-def quoted(value: object) -> str:
+def quote(value: object) -> str:
     """Return a value as JavaScript."""
     return json.dumps(value)

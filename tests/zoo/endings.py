@@ -13,10 +13,10 @@ from tests.zoo.replies import (
     answer,
     broken_off,
     fields,
-    framing,
+    framing_field,
     pieces,
+    send_part,
     silence,
-    stalled,
 )
 
 WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -43,7 +43,7 @@ async def refuse(request: Request, reply: Reply) -> None:
 
 async def trickle(request: Request, reply: Reply) -> None:
     """Send a body that never ends and never pauses for long."""
-    await reply.head(200, fields(*framing(request)))
+    await reply.head(200, fields(*framing_field(request)))
     while True:
         await reply.body(b"x" * 100)
         await asyncio.sleep(0.02)
@@ -56,7 +56,7 @@ ENDINGS = Page(
     cases=(
         Case(
             id="aborted",
-            routes={"HERE/x": stalled(TEXT, TEXT, length=1_000_000)},
+            routes={"HERE/x": send_part(TEXT, TEXT, length=1_000_000)},
             script=f"const quit = new AbortController(), signal = quit.signal; {READ_A_BIT}"
             "await pause(150); quit.abort();",
         ),
@@ -68,7 +68,7 @@ ENDINGS = Page(
         ),
         Case(
             id="timed-out",
-            routes={"HERE/x": stalled(TEXT)},
+            routes={"HERE/x": send_part(TEXT)},
             script="await get('HERE/x', {signal: AbortSignal.timeout(800)});",
         ),
         Case(
@@ -113,12 +113,12 @@ STREAMS = Page(
         ),
         Case(
             id="server-sent-events",
-            routes={"HERE/x": stalled(*[b"data: tick\n\n"] * 5, lines=(EVENTS,), gap_s=0.05)},
+            routes={"HERE/x": send_part(*[b"data: tick\n\n"] * 5, lines=(EVENTS,), gap_s=0.05)},
             script="new EventSource('HERE/x');",
         ),
         Case(
             id="open-stream",
-            routes={"HERE/x": stalled(*[TEXT] * 5, gap_s=0.02)},
+            routes={"HERE/x": send_part(*[TEXT] * 5, gap_s=0.02)},
             script="await get('HERE/x');",
         ),
         Case(id="long-poll", routes={"HERE/x": silence}, script="await get('HERE/x');"),

@@ -10,7 +10,17 @@ import dataclasses
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.odd import HTTP2_ALONE, RST_STREAM, frame, message
-from tests.zoo.replies import CORS, HTML, NO_STORE, TEXT, answer, fields, framing, moved, taking_turns
+from tests.zoo.replies import (
+    CORS,
+    HTML,
+    NO_STORE,
+    TEXT,
+    answer,
+    fields,
+    framing_field,
+    redirect_with_body,
+    taking_turns,
+)
 
 BASIC = 'www-authenticate: Basic realm="%s"'
 DIGEST = 'www-authenticate: Digest realm="%s", nonce="abc", qop="auth", algorithm=MD5'
@@ -31,7 +41,7 @@ ASK = """const ask = (url, user, password, method = 'GET') => new Promise(done =
 """A request with credentials, which `fetch` does not take."""
 
 
-def locked(refusal: Handler, then: Handler) -> Handler:
+def require_login(refusal: Handler, then: Handler) -> Handler:
     """Refuse requests without credentials."""
 
     async def handle(request: Request, reply: Reply) -> None:
@@ -44,13 +54,16 @@ def login(case_id: str, refusal: Handler, ask: str, apart: dict[str, str] | None
     """Return a case of a refused request that is sent again with credentials, and of a request after it."""
     return Case(
         id=case_id,
-        routes={"HERE/x": locked(refusal, answer(TEXT, NO_STORE)), "HERE/after": answer(b"after", NO_STORE)},
+        routes={
+            "HERE/x": require_login(refusal, answer(TEXT, NO_STORE)),
+            "HERE/after": answer(b"after", NO_STORE),
+        },
         script=f"{ASK}{ask} await get('HERE/after');",
         apart=apart or {},
     )
 
 
-def refused(case_id: str, body: bytes, *lines: str, scheme: str = BASIC) -> Handler:
+def ask_for_login(case_id: str, body: bytes, *lines: str, scheme: str = BASIC) -> Handler:
     """Ask for credentials."""
     return answer(body, scheme % case_id, *lines, status=401)
 
@@ -59,7 +72,7 @@ def in_chunks(case_id: str) -> Handler:
     """Ask for credentials in a response of unknown length."""
 
     async def handle(request: Request, reply: Reply) -> None:
-        await reply.head(401, fields(*framing(request), BASIC % case_id))
+        await reply.head(401, fields(*framing_field(request), BASIC % case_id))
         for part in (TEXT, b"x", TEXT):
             await reply.body(part)
         await reply.end()
@@ -78,13 +91,13 @@ REFUSAL = message(
 """Asks for credentials in one piece, and ends the connection."""
 
 
-async def parting(request: Request, reply: Reply) -> None:
+async def refuse_and_close(request: Request, reply: Reply) -> None:
     """Refuse, though the client may have gone before the connection is ended."""
     with contextlib.suppress(OSError):
         await REFUSAL(request, reply)
 
 
-async def parting_late(request: Request, reply: Reply) -> None:
+async def refuse_and_close_late(request: Request, reply: Reply) -> None:
     """Ask for credentials, and send the body when the browser has left."""
     await reply.head(401, fields("content-length: 3", BASIC % "late-login", "connection: close"))
     with contextlib.suppress(OSError):
@@ -107,21 +120,25 @@ ASKED = "await ask('HERE/x', 'user', 'pass');"
 LOGIN = Page(
     host="login.test",
     cases=(
-        login("basic-login", refused("basic-login", b"n" * 3000), ASKED),
-        login("empty-login", refused("empty-login", b""), ASKED),
-        login("long-login", refused("long-login", TEXT * 4), ASKED),
+        login("basic-login", ask_for_login("basic-login", b"n" * 3000), ASKED),
+        login("empty-login", ask_for_login("empty-login", b""), ASKED),
+        login("long-login", ask_for_login("long-login", TEXT * 4), ASKED),
         login("chunked-login", in_chunks("chunked-login"), ASKED, apart=DROPPED),
-        login("digest-login", refused("digest-login", b"n" * 2000, scheme=DIGEST), ASKED),
-        login("posted-login", refused("posted-login", TEXT), "await ask('HERE/x', 'user', 'pass', 'POST');"),
-        login("second-login", refused("second-login", TEXT), f"{ASKED} await ask('HERE/x');"),
-        login("closing-login", parting, ASKED, apart=HTTP1),
+        login("digest-login", ask_for_login("digest-login", b"n" * 2000, scheme=DIGEST), ASKED),
+        login(
+            "posted-login",
+            ask_for_login("posted-login", TEXT),
+            "await ask('HERE/x', 'user', 'pass', 'POST');",
+        ),
+        login("second-login", ask_for_login("second-login", TEXT), f"{ASKED} await ask('HERE/x');"),
+        login("closing-login", refuse_and_close, ASKED, apart=HTTP1),
         dataclasses.replace(
-            login("late-login", parting_late, ASKED, apart=HTTP1),
+            login("late-login", refuse_and_close_late, ASKED, apart=HTTP1),
             bounded="the browser ends the connection at the header of the 401",
         ),
         Case(
             id="refused-login",
-            routes={"HERE/x": refused("refused-login", TEXT), "HERE/after": answer(b"after", NO_STORE)},
+            routes={"HERE/x": ask_for_login("refused-login", TEXT), "HERE/after": answer(b"after", NO_STORE)},
             script=f"{ASK}{ASKED} await get('HERE/after');",
         ),
         Case(
@@ -180,9 +197,11 @@ NAMES = {
 async def behind_credentials(request: Request, reply: Reply) -> None:
     """Send a redirect to an address with user and password, then ask for them, then send the document."""
     if "cookie" not in request.headers:
-        await moved("//user:pw@member.test/", "set-cookie: asked=1; path=/", NO_STORE)(request, reply)
+        await redirect_with_body("//user:pw@member.test/", "set-cookie: asked=1; path=/", NO_STORE)(
+            request, reply
+        )
     elif "authorization" not in request.headers:
-        await refused("member", b"n" * 3000)(request, reply)
+        await ask_for_login("member", b"n" * 3000)(request, reply)
     else:
         markup = MEMBER.markup(NAMES[request.protocol, request.scheme])
         await answer(markup.encode(), HTML, NO_STORE)(request, reply)

@@ -7,7 +7,7 @@ CHANNELS = 2
 SAMPLE_BYTES = 2
 
 
-def recording(*, seconds: int) -> bytes:
+def make_recording(*, seconds: int) -> bytes:
     """Return silence as WAV: PCM of 176 kB a second."""
     data = bytes(seconds * RATE * CHANNELS * SAMPLE_BYTES)
     block = CHANNELS * SAMPLE_BYTES

@@ -53,22 +53,24 @@ def fetch_case(
     )
 
 
-def begun(case_id: str, begin: bytes) -> Case:
+def begin_oddly(case_id: str, begin: bytes) -> Case:
     """Return a case of a response whose status line begins with other bytes."""
     return fetch_case(case_id, message(begin + LENGTH, HELLO, 11))
 
 
 STATUS_LINES = (
-    begun("crlf-before-status-line", b"\r\n" + OK),
-    begun("two-crlf-before-status-line", b"\r\n\r\n" + OK),
-    begun("two-lf-before-status-line", b"\n\n" + OK),
-    begun("lower-case-version", b"http/1.1 200 OK\r\n"),
-    begun("no-status-number", b"HTTP/1.1\r\n"),
+    begin_oddly("crlf-before-status-line", b"\r\n" + OK),
+    begin_oddly("two-crlf-before-status-line", b"\r\n\r\n" + OK),
+    begin_oddly("two-lf-before-status-line", b"\n\n" + OK),
+    begin_oddly("lower-case-version", b"http/1.1 200 OK\r\n"),
+    begin_oddly("no-status-number", b"HTTP/1.1\r\n"),
     fetch_case(
         "zeros-before-status", message(b"HTTP/1.1 000404 Not Found\r\n" + LENGTH, HELLO, 11, status=404)
     ),
-    begun("bare-cr", OK + b"X-Odd: 1\rX-Odd: 2\r"),
-    begun("interim-101", b"HTTP/1.1 101 Switching Protocols\r\nTransfer-Encoding: chunked\r\n\r\n" + OK),
+    begin_oddly("bare-cr", OK + b"X-Odd: 1\rX-Odd: 2\r"),
+    begin_oddly(
+        "interim-101", b"HTTP/1.1 101 Switching Protocols\r\nTransfer-Encoding: chunked\r\n\r\n" + OK
+    ),
     fetch_case("no-status-line", message(b"", HELLO, 11, close=True)),
     fetch_case("short-no-status-line", message(b"", b"hello", 5, close=True), apart=HTTP1_ALONE | CLEAR),
     fetch_case(
@@ -112,7 +114,7 @@ def frame(kind: int, flags: int, stream_id: int | None, payload: bytes, *, of: i
     return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + number.to_bytes(4, "big") + payload
 
 
-def framed(*frames: tuple[int, int, int | None, bytes]) -> Handler:
+def send_frames(*frames: tuple[int, int, int | None, bytes]) -> Handler:
     """A response amid frames of type, flags, stream (None for the response's own) and payload."""
 
     async def handle(request: Request, reply: Reply) -> None:
@@ -136,12 +138,12 @@ IDLE, PUSHED = 999, 2
 GOAWAY_OF_FIRST = (1).to_bytes(4, "big") + bytes(4)
 
 
-def streamed(case_id: str, *frames: tuple[int, int, int | None, bytes], host: str = "") -> Case:
+def send_on_stream(case_id: str, *frames: tuple[int, int, int | None, bytes], host: str = "") -> Case:
     """Return a case of a response amid frames, on a connection of its own if it names a host."""
     place = f"//{host}/{case_id}" if host else "HERE"
     return Case(
         id=case_id,
-        routes={f"{place}/x": framed(*frames)},
+        routes={f"{place}/x": send_frames(*frames)},
         script=f"await get('{place}/x');",
         apart=HTTP2_ALONE,
     )
@@ -149,24 +151,24 @@ def streamed(case_id: str, *frames: tuple[int, int, int | None, bytes], host: st
 
 STREAMS = (
     # The browser ends the connection with an error; the response has come before.
-    streamed("data-on-stream-0", WHOLE, (DATA, 0, 0, LATE), host="stream0.test"),
-    streamed("data-on-idle-stream", HALF, (DATA, 0, IDLE, LATE), (DATA, 0, PUSHED, LATE), WHOLE),
-    streamed("header-on-idle-stream", HALF, (HEADERS, END_HEADERS, IDLE, STATUS_404), WHOLE),
-    streamed("data-after-end", WHOLE, (DATA, 0, None, LATE), (DATA, END_STREAM, None, LATE)),
-    streamed("header-after-end", WHOLE, (HEADERS, END_HEADERS, None, STATUS_404)),
-    streamed("unknown-frames", (UNKNOWN, 0, None, LATE), HALF, (UNKNOWN, 0xFF, 0, LATE), WHOLE),
-    streamed(
+    send_on_stream("data-on-stream-0", WHOLE, (DATA, 0, 0, LATE), host="stream0.test"),
+    send_on_stream("data-on-idle-stream", HALF, (DATA, 0, IDLE, LATE), (DATA, 0, PUSHED, LATE), WHOLE),
+    send_on_stream("header-on-idle-stream", HALF, (HEADERS, END_HEADERS, IDLE, STATUS_404), WHOLE),
+    send_on_stream("data-after-end", WHOLE, (DATA, 0, None, LATE), (DATA, END_STREAM, None, LATE)),
+    send_on_stream("header-after-end", WHOLE, (HEADERS, END_HEADERS, None, STATUS_404)),
+    send_on_stream("unknown-frames", (UNKNOWN, 0, None, LATE), HALF, (UNKNOWN, 0xFF, 0, LATE), WHOLE),
+    send_on_stream(
         "padded-data", (DATA, PADDED, None, b"\x05hello12345"), (DATA, PADDED, None, b"\x0512345"), WHOLE
     ),
-    streamed("empty-data", (DATA, 0, None, b""), HALF, (DATA, 0, None, b""), WHOLE),
-    streamed(
+    send_on_stream("empty-data", (DATA, 0, None, b""), HALF, (DATA, 0, None, b""), WHOLE),
+    send_on_stream(
         "split-trailers",
         HALF,
         (HEADERS, END_STREAM, None, b"\0\1x"),
         (CONTINUATION, END_HEADERS, None, b"\1y"),
     ),
-    streamed("reset-after-end", WHOLE, (RST_STREAM, 0, None, bytes(4))),
-    streamed("goaway-amid", HALF, (GOAWAY, 0, 0, GOAWAY_OF_FIRST), WHOLE, host="goaway.test"),
+    send_on_stream("reset-after-end", WHOLE, (RST_STREAM, 0, None, bytes(4))),
+    send_on_stream("goaway-amid", HALF, (GOAWAY, 0, 0, GOAWAY_OF_FIRST), WHOLE, host="goaway.test"),
 )
 
 ODD = Page(host="odd.test", cases=(*STATUS_LINES, *CHUNK_DETECTION, *AFTERWARDS, *STREAMS))

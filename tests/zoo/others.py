@@ -7,7 +7,7 @@ WOFF2 = "content-type: font/woff2"
 IMAGE = "content-type: image/gif"
 
 
-def asking(path: str) -> str:
+def fetch_script(path: str) -> str:
     """Return a script that reads one URL."""
     return f"fetch('{path}').then(r => r.arrayBuffer()).catch(() => 0);"
 
@@ -20,11 +20,11 @@ FRAMES = Page(
             routes={
                 "THERE/frame": page(
                     "<img src=/cross-origin-frame/image><script src=/cross-origin-frame/script></script>"
-                    f"<script>{asking('/cross-origin-frame/inline')}</script>"
+                    f"<script>{fetch_script('/cross-origin-frame/inline')}</script>"
                     "<iframe src=//third.test/cross-origin-frame/inner></iframe>"
                 ),
                 "THERE/image": answer(PIXEL, IMAGE),
-                "THERE/script": script(asking("/cross-origin-frame/by-script")),
+                "THERE/script": script(fetch_script("/cross-origin-frame/by-script")),
                 "THERE/by-script": answer(TEXT),
                 "THERE/inline": answer(TEXT),
                 "//third.test/cross-origin-frame/inner": page(
@@ -45,7 +45,7 @@ FRAMES = Page(
         Case(
             id="same-origin-frame",
             routes={
-                "HERE/frame": page(f"<script>{asking('/same-origin-frame/x')}</script>"),
+                "HERE/frame": page(f"<script>{fetch_script('/same-origin-frame/x')}</script>"),
                 "HERE/x": answer(TEXT),
             },
             html="<iframe src=HERE/frame></iframe>",
@@ -79,7 +79,7 @@ FRAMES = Page(
             id="by-script",
             routes={
                 "HERE/outer": script("import('/by-script/inner');"),
-                "HERE/inner": script(asking("/by-script/x")),
+                "HERE/inner": script(fetch_script("/by-script/x")),
                 "HERE/x": answer(TEXT),
             },
             html="<script src=HERE/outer></script>",
@@ -94,8 +94,8 @@ WORKERS = Page(
         Case(
             id="worker",
             routes={
-                "HERE/main": script("importScripts('/worker/imported');" + asking("/worker/x")),
-                "HERE/imported": script(asking("/worker/y")),
+                "HERE/main": script("importScripts('/worker/imported');" + fetch_script("/worker/x")),
+                "HERE/imported": script(fetch_script("/worker/y")),
                 "HERE/x": answer(TEXT),
                 "HERE/y": answer(TEXT),
             },
@@ -106,7 +106,7 @@ WORKERS = Page(
             id="module-worker",
             routes={
                 "HERE/main": script("import '/module-worker/imported';"),
-                "HERE/imported": script(asking("//other.test/module-worker/x")),
+                "HERE/imported": script(fetch_script("//other.test/module-worker/x")),
                 "THERE/x": answer(TEXT, CORS),
             },
             script="new Worker('HERE/main', {type: 'module'});",
@@ -121,7 +121,7 @@ WORKERS = Page(
         ),
         Case(
             id="shared-worker",
-            routes={"HERE/main": script(asking("/shared-worker/x")), "HERE/x": answer(TEXT)},
+            routes={"HERE/main": script(fetch_script("/shared-worker/x")), "HERE/x": answer(TEXT)},
             script="new SharedWorker('HERE/main');",
             initiators={"HERE/x": "HERE/main"},
         ),

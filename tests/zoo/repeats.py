@@ -2,7 +2,7 @@
 
 from localweb.serving.handler import Reply, Request
 from tests.zoo.case import Case, Page
-from tests.zoo.media import recording
+from tests.zoo.media import make_recording
 from tests.zoo.replies import (
     CORS,
     NO_STORE,
@@ -10,10 +10,10 @@ from tests.zoo.replies import (
     SCRIPT,
     TEXT,
     answer,
-    moved,
     once,
     page,
     ranges,
+    redirect_with_body,
     taking_turns,
 )
 
@@ -33,36 +33,46 @@ REPEATS = Page(
         Case(
             id="chain",
             routes={
-                "HERE/1": moved("/chain/2", CORS),
-                "HERE/2": moved("//other.test/chain/3", CORS, status=307, body=b"moved again"),
-                "THERE/3": moved("/chain/4", CORS, status=303, body=b""),
+                "HERE/1": redirect_with_body("/chain/2", CORS),
+                "HERE/2": redirect_with_body("//other.test/chain/3", CORS, status=307, body=b"moved again"),
+                "THERE/3": redirect_with_body("/chain/4", CORS, status=303, body=b""),
                 "THERE/4": answer(b"the end", CORS),
             },
             script="await get('HERE/1');",
         ),
         Case(
             id="undrained-redirect",
-            routes={"HERE/1": moved("/undrained-redirect/2", body=TEXT * 4), "HERE/2": answer(TEXT)},
+            routes={
+                "HERE/1": redirect_with_body("/undrained-redirect/2", body=TEXT * 4),
+                "HERE/2": answer(TEXT),
+            },
             script="await get('HERE/1');",
             bounded="of a redirect's body the browser reads 16 kB at most, then drops connection or stream",
         ),
         Case(
             id="loop",
-            routes={"HERE/1": moved("/loop/2", NO_STORE), "HERE/2": moved("/loop/1", NO_STORE)},
+            routes={
+                "HERE/1": redirect_with_body("/loop/2", NO_STORE),
+                "HERE/2": redirect_with_body("/loop/1", NO_STORE),
+            },
             script="await get('HERE/1');",
         ),
         Case(
             id="to-itself",
             routes={
                 "HERE/x": once(
-                    moved("/to-itself/x", NO_STORE, "set-cookie: seen=1; path=/"), answer(TEXT, NO_STORE)
+                    redirect_with_body("/to-itself/x", NO_STORE, "set-cookie: seen=1; path=/"),
+                    answer(TEXT, NO_STORE),
                 )
             },
             script="await get('HERE/x');",
         ),
         Case(
             id="image-redirect",
-            routes={"HERE/a": moved("//other.test/image-redirect/b"), "THERE/b": answer(PIXEL, IMAGE)},
+            routes={
+                "HERE/a": redirect_with_body("//other.test/image-redirect/b"),
+                "THERE/b": answer(PIXEL, IMAGE),
+            },
             html="<img src=HERE/a>",
         ),
         Case(
@@ -123,13 +133,13 @@ MEDIA = Page(
     cases=(
         Case(
             id="media-cut-short",
-            routes={"HERE/x": ranges(recording(seconds=120), "content-type: audio/wav")},
+            routes={"HERE/x": ranges(make_recording(seconds=120), "content-type: audio/wav")},
             html="<audio preload=metadata src=HERE/x></audio>",
             bounded="the browser stops reading when it has enough, and the kernel holds more",
         ),
         Case(
             id="media-sought",
-            routes={"HERE/x": ranges(recording(seconds=120), "content-type: audio/wav")},
+            routes={"HERE/x": ranges(make_recording(seconds=120), "content-type: audio/wav")},
             html="<audio id=sought preload=auto src=HERE/x></audio>",
             script="sought.onloadedmetadata = () => { sought.currentTime = 100; };",
             bounded="the browser drops one range for another, and the kernel holds more",

@@ -77,7 +77,7 @@ def pieces(
     """A body of unknown length: chunked in HTTP/1.1, DATA frames elsewhere."""
 
     async def handle(request: Request, reply: Reply) -> None:
-        await reply.head(200, fields(*framing(request), *lines))
+        await reply.head(200, fields(*framing_field(request), *lines))
         for part in parts:
             await reply.body(part)
             await asyncio.sleep(pause_s)
@@ -86,12 +86,12 @@ def pieces(
     return handle
 
 
-def framing(request: Request) -> tuple[str, ...]:
+def framing_field(request: Request) -> tuple[str, ...]:
     """Return the header field that HTTP/1.1 needs for a body of unknown length."""
     return ("transfer-encoding: chunked",) if request.protocol == "http/1.1" else ()
 
 
-def revalidated(body: bytes, *, end_apart: bool = False) -> Handler:
+def revalidate(body: bytes, *, end_apart: bool = False) -> Handler:
     """Send a response with a validator, or 304 to a request that has the validator."""
     whole = answer(body, 'etag: "1"', "cache-control: no-cache")
     same = bodiless('etag: "1"', "cache-control: no-cache", status=304, end_apart=end_apart)
@@ -102,7 +102,7 @@ def revalidated(body: bytes, *, end_apart: bool = False) -> Handler:
     return handle
 
 
-def moved(to: str, *lines: str, status: int = 302, body: bytes = b"moved") -> Handler:
+def redirect_with_body(to: str, *lines: str, status: int = 302, body: bytes = b"moved") -> Handler:
     """A redirect with a body; `to` without a scheme keeps that of the request."""
 
     async def handle(request: Request, reply: Reply) -> None:
@@ -112,13 +112,13 @@ def moved(to: str, *lines: str, status: int = 302, body: bytes = b"moved") -> Ha
     return handle
 
 
-def stalled(
+def send_part(
     *parts: bytes, lines: tuple[str, ...] = (), length: int | None = None, gap_s: float = 0.0
 ) -> Handler:
     """Send a body without its end; the browser reads all that is sent, whenever it gives up."""
 
     async def handle(request: Request, reply: Reply) -> None:
-        how = framing(request) if length is None else (f"content-length: {length}",)
+        how = framing_field(request) if length is None else (f"content-length: {length}",)
         await reply.head(200, fields(*how, *lines))
         for part in parts:
             await reply.body(part)

@@ -25,7 +25,7 @@ async def last(request: Request, reply: Reply) -> None:
         await reply.close()
 
 
-def anew(case_id: str, apart: dict[str, str]) -> Case:
+def reconnect(case_id: str, apart: dict[str, str]) -> Case:
     """Return a case of a connection that ends and a second one to the same host."""
     return Case(
         id=case_id,
@@ -47,29 +47,33 @@ def turns(case_id: str) -> Case:
 
 
 PAGES = (
-    Page(host="resumed.test", cases=(anew("resumed", CLEAR),)),
-    Page(host="old.test", security=Security(version="TLS 1.2"), cases=(anew("tls-1.2", CLEAR | QUIC),)),
+    Page(host="resumed.test", cases=(reconnect("resumed", CLEAR),)),
+    Page(host="old.test", security=Security(version="TLS 1.2"), cases=(reconnect("tls-1.2", CLEAR | QUIC),)),
     Page(
         host="blocks.test",
         security=Security(version="TLS 1.2", cbc=True, tickets=False),
-        cases=(anew("tls-1.2-cbc", CLEAR | QUIC | {"h2": "HTTP/2 does not allow it"}),),
+        cases=(reconnect("tls-1.2-cbc", CLEAR | QUIC | {"h2": "HTTP/2 does not allow it"}),),
     ),
-    Page(host="long.test", security=Security(intermediates=4), cases=(anew("long-chain", CLEAR),)),
+    Page(host="long.test", security=Security(intermediates=4), cases=(reconnect("long-chain", CLEAR),)),
     Page(
         host="fragments.test",
         security=Security(intermediates=18, fragment=512),
-        cases=(anew("many-handshake-records", CLEAR | QUIC),),
+        cases=(reconnect("many-handshake-records", CLEAR | QUIC),),
     ),
-    Page(host="padded.test", security=Security(padding=1024), cases=(anew("padded-to-1024", CLEAR | QUIC),)),
+    Page(
+        host="padded.test",
+        security=Security(padding=1024),
+        cases=(reconnect("padded-to-1024", CLEAR | QUIC),),
+    ),
     Page(
         host="overpadded.test",
         security=Security(padding=16_000),
-        cases=(anew("padded-to-16000", CLEAR | QUIC),),
+        cases=(reconnect("padded-to-16000", CLEAR | QUIC),),
     ),
     Page(
         host="asked.test",
         security=Security(curve="secp384r1", asks_certificate=True),
-        cases=(anew("hello-retry-and-client-certificate", CLEAR | QUIC),),
+        cases=(reconnect("hello-retry-and-client-certificate", CLEAR | QUIC),),
     ),
     Page(
         host="odd-records.test",

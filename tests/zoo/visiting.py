@@ -21,8 +21,8 @@ from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.zoo.case import Page
 from tests.zoo.pages import visited_pages
-from tests.zoo.serving.capture import capturing
-from tests.zoo.serving.process import playing
+from tests.zoo.serving.capture import run_tcpdump
+from tests.zoo.serving.process import serve_hosts
 from tests.zoo.serving.server import Spoken
 
 BUDGET_S = 240.0
@@ -51,8 +51,8 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (
-            capturing(folder) as captured,
-            playing(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
+            run_tcpdump(folder) as captured,
+            serve_hosts(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
             capture_loopback(is_theirs_alone=True) as capture,
         ):
             assert capture is not None, "loopback cannot be captured"

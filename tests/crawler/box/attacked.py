@@ -59,7 +59,7 @@ def database(folder: Path) -> Iterator[None]:
         embedded.stop(folder)
 
 
-async def attacked(program: Path, guard: Guard | None) -> dict[str, Any]:
+async def attack(program: Path, guard: Guard | None) -> dict[str, Any]:
     """Return the attacker's last output, which the driver reports with the browser's end."""
     try:
         async with Browser.launch(program, guard=guard):
@@ -105,7 +105,7 @@ def play(folder: Path, *, with_guard: bool) -> dict[str, Any]:
             "processes": [other.pid, *([guard.namespace_pid] if guard else [])],
         }
         (place / "targets.json").write_text(json.dumps(targets), encoding="utf-8")
-        got = asyncio.run(attacked(program, guard))
+        got = asyncio.run(attack(program, guard))
         return {**got, "killed": ["somebody"] * (other.poll() is not None) + ["guard"] * is_gone(guard)}
 
 

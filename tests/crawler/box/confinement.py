@@ -56,7 +56,7 @@ def process(pid: int) -> dict[str, Any]:
     }
 
 
-def confined(browser: int) -> list[dict[str, Any]]:
+def list_confined(browser: int) -> list[dict[str, Any]]:
     """Describe bubblewrap and its descendants, which are the browser,
     but not the crawler's `tee` beside them."""
     result = [process(pid) for pid in [browser, *processes.list_descendants(browser)]]

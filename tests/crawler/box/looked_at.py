@@ -13,7 +13,7 @@ from crawler.browser.browser import Browser
 from crawler.egress.guard import Guard, set_up_guard
 from firstflight.settings import from_environment
 from tests.crawler.box.attacked import uplink
-from tests.crawler.box.confinement import confined, ourselves
+from tests.crawler.box.confinement import list_confined, ourselves
 
 
 async def looked_at(guard: Guard | None) -> list[dict[str, Any]]:
@@ -21,7 +21,7 @@ async def looked_at(guard: Guard | None) -> list[dict[str, Any]]:
         context = await browser.context()
         page = await context.new_page()
         await page.goto("data:text/html,<title>a page")
-        result = confined(browser.pid)
+        result = list_confined(browser.pid)
         await context.close()
         return result
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawler.box.users import ORDINARY_UID, USERS, played
+from tests.crawler.box.users import ORDINARY_UID, USERS, play_as
 
 pytestmark = pytest.mark.browser
 
@@ -33,4 +33,4 @@ def test_a_compromised_browser_reaches_nothing_of_the_crawlers(
     folder.mkdir()
     if os.geteuid() == 0 and user == "ordinary":
         os.chown(folder, ORDINARY_UID, ORDINARY_UID)
-    assert played(user, "tests.crawler.box.attacked", str(folder), network) == NOTHING
+    assert play_as(user, "tests.crawler.box.attacked", str(folder), network) == NOTHING

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.box import BROWSER_UID, HOME, PASSED_ON, VISIBLE
-from tests.crawler.box.users import SECRETS, USERS, played
+from tests.crawler.box.users import SECRETS, USERS, play_as
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ SANDBOX_OF_CHROMIUM = {"net", "pid", "user"}
 )
 def result(request: pytest.FixtureRequest) -> dict[str, Any]:
     user, network = request.param
-    return {"user": user, **played(user, "tests.crawler.box.looked_at", network)}
+    return {"user": user, **play_as(user, "tests.crawler.box.looked_at", network)}
 
 
 def boxed(result: dict[str, Any]) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ WITH_NET_ADMIN_ALONE = [
 """Capabilities as in docker/with-guard."""
 
 
-def played(user: str, module: str, *arguments: str) -> dict[str, Any]:
+def play_as(user: str, module: str, *arguments: str) -> dict[str, Any]:
     """Run a module as this user, with secrets in its environment, and return its JSON output."""
     call = ["unshare", *NAMESPACES]
     if user == "ordinary":

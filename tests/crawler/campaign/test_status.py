@@ -15,7 +15,7 @@ from firstflight.commands.crawl.status import status_lines
 from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
-from tests.crawler.worker.stored_rows import asking, claim
+from tests.crawler.worker.stored_rows import ask_to_wait, claim
 from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 
@@ -107,7 +107,7 @@ def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> No
     first = dataclasses.replace(
         seen(consent="didomi", log_lines_lost=1, unfiltered_egress=True), more=[inner, again]
     )
-    for one_visit in (first, seen("http_error", wall="cloudflare"), asking(600), seen("network_down")):
+    for one_visit in (first, seen("http_error", wall="cloudflare"), ask_to_wait(600), seen("network_down")):
         claims.store_visit(database, crawl, claim(database, crawl), one_visit)
     with database.connect() as connection:
         counted = count_status(connection, crawl)

@@ -170,9 +170,9 @@ NAMED = PORT.pack(50123) + SERVER
 def test_a_connection_that_no_log_names_is_found_once() -> None:
     connections = fed(*opened(0), sent(0, 10, time_ns=9))
     assert [
-        connection.received_bytes for connection in connections.unnamed(set(), since_ns=0, until_ns=5)
+        connection.received_bytes for connection in connections.list_unnamed(set(), since_ns=0, until_ns=5)
     ] == [10]
-    assert connections.unnamed(set(), since_ns=0, until_ns=5) == []
+    assert connections.list_unnamed(set(), since_ns=0, until_ns=5) == []
     assert connections.take(CLIENT, SERVER) is not None
 
 
@@ -185,10 +185,10 @@ def test_what_is_named_began_at_another_time_received_nothing_or_is_a_probe_is_n
         (opened(0), set[bytes](), 0, 5),
         ([*opened(0, client=SERVER[:4] + PORT.pack(20_000))], set[bytes](), 0, 5),
     ):
-        assert fed(*packets).unnamed(named, since_ns=since_ns, until_ns=until_ns) == []
+        assert fed(*packets).list_unnamed(named, since_ns=since_ns, until_ns=until_ns) == []
     connections = fed(*came)
-    connections.unnamed({NAMED}, since_ns=7, until_ns=8)
-    assert connections.unnamed(set(), since_ns=0, until_ns=5) == []
+    connections.list_unnamed({NAMED}, since_ns=7, until_ns=8)
+    assert connections.list_unnamed(set(), since_ns=0, until_ns=5) == []
 
 
 def test_datagrams_that_come_after_their_connection_was_taken_are_no_connection() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler.capture.first_flight import FirstFlight, measure_first_flight, measure_quic_first_flight
 from crawler.capture.packets import ACK, SYN, UDP, Packet
-from tests.crawler.capture.wire import CLIENT, MSS, PUSH, SERVER, Wire, clear, exact, secured
+from tests.crawler.capture.wire import CLIENT, MSS, PUSH, SERVER, Wire, clear, exact, secure
 
 
 @pytest.mark.parametrize("window", [1, 2, 10, 32])
@@ -86,20 +86,20 @@ def test_a_handshake_of_full_segments_that_ends_has_not_shown_the_window() -> No
 
 
 def test_a_handshake_that_used_less_than_half_the_window_did_not_grow_it() -> None:
-    flight = secured(10).stamped().estimate(request_ms=100)
+    flight = secure(10).stamped().estimate(request_ms=100)
     assert flight == exact(10, packets=10, size=10 * MSS)
 
 
 def test_a_handshake_may_have_grown_a_small_window() -> None:
-    assert secured(6).stamped().bounds(request_ms=100) == (3, 6, "growth")
+    assert secure(6).stamped().bounds(request_ms=100) == (3, 6, "growth")
 
 
 def test_without_timestamps_a_server_may_be_bbr_whose_window_grew() -> None:
-    assert secured(10).bounds(request_ms=100) == (7, 10, "growth")
+    assert secure(10).bounds(request_ms=100) == (7, 10, "growth")
 
 
 def test_a_stack_other_than_linux_may_have_let_an_idle_window_grow() -> None:
-    wire = secured(10)
+    wire = secure(10)
     wire.packets = [
         packet._replace(options=bytes.fromhex("020405b4 01 030307 0101 0402")) if packet.options else packet
         for packet in wire.packets

@@ -126,7 +126,7 @@ def exact(window: int, *, packets: int, size: int) -> FirstFlight:
     )
 
 
-def secured(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
+def secure(window: int, *, handshake: int = 3, gap_ms: float = 0.01) -> Wire:
     """A response after a handshake's flight, by a server whose window the handshake did not grow."""
     wire = Wire().asks(50, 0, 0).sends(100, 0, handshake * MSS - 500)
     base = handshake * MSS - 500

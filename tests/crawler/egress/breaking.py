@@ -23,7 +23,7 @@ from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
 from tests.circles import ALL
 from tests.crawler.egress import world
-from tests.crawler.egress.looking import captured, network, nft, parent
+from tests.crawler.egress.looking import capture_page, network, nft, parent
 
 REACHED = ["ok.test", world.PUBLIC, world.PUBLIC_6]
 REFUSED = [
@@ -51,7 +51,7 @@ with ThreadPoolExecutor(8) as pool:
 """
 
 
-def asked(guard: Guard, *addresses: str) -> dict[str, str]:
+def ask_addresses(guard: Guard, *addresses: str) -> dict[str, str]:
     """Connect to each address from within the guard, and return the results."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", ASK, *addresses]
@@ -156,16 +156,16 @@ def find_fault(what: Callable[[], None]) -> str:
 def broken(guard: Guard, way: Callable[[Broken], None]) -> dict[str, Any]:
     way(Broken(guard))
     noticed = find_fault(guard.check), find_fault(guard.check)
-    meanwhile = asked(guard, *REFUSED)
+    meanwhile = ask_addresses(guard, *REFUSED)
     mended = find_fault(guard.mend)
     return {
         "noticed": noticed,
         "meanwhile": meanwhile,
         "mended": mended,
         "then": find_fault(guard.check),
-        "reached": asked(guard, *REACHED),
-        "refused": asked(guard, *REFUSED),
-        "captured": [bool(captured(guard, address)) for address in (world.PUBLIC, world.PUBLIC_6)],
+        "reached": ask_addresses(guard, *REACHED),
+        "refused": ask_addresses(guard, *REFUSED),
+        "captured": [bool(capture_page(guard, address)) for address in (world.PUBLIC, world.PUBLIC_6)],
         "judged": {address: guard.refuses(address) for address in (*REACHED[1:], *REFUSED)},
     }
 
@@ -196,16 +196,16 @@ def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None
     """Return the messages while a part of the machine's network is away, and after it is back."""
     with what():
         noticed = [find_fault(guard.check), find_fault(guard.mend), find_fault(guard.check)]
-        meanwhile = asked(guard, world.PUBLIC, *REFUSED)
+        meanwhile = ask_addresses(guard, world.PUBLIC, *REFUSED)
     return {
         "noticed": noticed,
         "meanwhile": meanwhile,
         "mended": find_fault(guard.mend),
-        "reached": asked(guard, *REACHED),
+        "reached": ask_addresses(guard, *REACHED),
     }
 
 
-def ended(guard: Guard) -> list[str]:
+def end_namespace_process(guard: Guard) -> list[str]:
     """Return the messages after the process in the namespace was killed."""
     os.kill(guard.namespace_pid, signal.SIGKILL)
     while Path(f"/proc/{guard.namespace_pid}/ns/net").exists():
@@ -227,8 +227,8 @@ def play() -> dict[str, Any]:
                 )
                 for pid in (guard.namespace_pid, parent(guard.namespace_pid))
             ],
-            "reached": asked(guard, *REACHED),
-            "refused": asked(guard, *REFUSED),
+            "reached": ask_addresses(guard, *REACHED),
+            "refused": ask_addresses(guard, *REFUSED),
             "judged": {address: guard.refuses(address) for address in (*REACHED[1:], *REFUSED)},
         }
         for what in (no_way_out, a_firewall_that_drops):
@@ -239,7 +239,7 @@ def play() -> dict[str, Any]:
         nft("flush", "ruleset")
     collected["left"] = {"before": before, "after": network()}
     with set_up_guard() as guard:
-        collected["ended"] = ended(guard)
+        collected["ended"] = end_namespace_process(guard)
     return collected
 
 

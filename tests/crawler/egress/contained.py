@@ -13,8 +13,8 @@ from typing import Any
 from crawler.egress.guard import set_up_guard
 from crawler.egress.networks import parse_networks
 from tests.crawler.egress import world
-from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, asked, find_fault
-from tests.crawler.egress.looking import captured
+from tests.crawler.egress.breaking import REACHED, REFUSED, Broken, ask_addresses, find_fault
+from tests.crawler.egress.looking import capture_page
 
 AS_A_TASK = [
     "setpriv",
@@ -34,9 +34,9 @@ def play() -> dict[str, Any]:
         Broken(guard).the_link()
         return {
             "fault": [whole, find_fault(guard.check), find_fault(guard.mend)],
-            "reached": asked(guard, *REACHED),
-            "refused": asked(guard, *REFUSED),
-            "captured": bool(captured(guard, world.PUBLIC)),
+            "reached": ask_addresses(guard, *REACHED),
+            "refused": ask_addresses(guard, *REFUSED),
+            "captured": bool(capture_page(guard, world.PUBLIC)),
         }
 
 

@@ -30,13 +30,13 @@ from tests.crawler.egress import quic, world
 from tests.crawler.egress.looking import (
     SEEN,
     addresses,
-    captured,
-    holding,
+    capture_page,
+    list_destinations,
+    list_holders,
     network,
     nft,
     parent,
     processes,
-    seen,
 )
 
 HOSTS = [
@@ -90,7 +90,7 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
         sockets = (
             [] if guard is None else [sock for sock in (guard.capture, guard.tcp_info) if sock is not None]
         )
-        captures = [process for socket in sockets for process in holding(socket.fileno())]
+        captures = [process for socket in sockets for process in list_holders(socket.fileno())]
         await context.close()
     async with Browser.launch(
         chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard, capture=capture
@@ -111,7 +111,7 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
     }
 
 
-async def mended(guard: Guard) -> list[Any]:
+async def visit_after_mending(guard: Guard) -> list[Any]:
     """Visits of one browser before its guard is broken, and after it was mended."""
     collected = []
     with open_capture(guard.capture) as capture:
@@ -185,13 +185,13 @@ async def play() -> dict[str, Any]:
     with_truth = network()
     with set_up_guard(parse_networks(world.BLOCKED)) as guard, set_up_guard() as other:
         settled = addresses(guard)
-        collected["captured"] = [captured(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
+        collected["captured"] = [capture_page(guard, address) for address in (world.PUBLIC, world.PUBLIC_6)]
         collected["within"] = await visits(guard, servers)
         collected["addresses"] = [settled, addresses(guard)]
-        collected["seen"] = seen()
+        collected["seen"] = list_destinations()
         collected["namespaces"] = [guard.namespace, other.namespace]
     with set_up_guard() as guard:
-        collected["mended"] = await mended(guard)
+        collected["mended"] = await visit_after_mending(guard)
     nft("delete", "table", "inet", "truth")
     collected["network"] = {"before": before, "after": network(), "changed": with_truth != before}
     killed_crawl()

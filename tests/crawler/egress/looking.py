@@ -36,7 +36,7 @@ def nft(*call: str, given: str | None = None) -> str:
     return subprocess.run(["nft", *call], input=given, capture_output=True, text=True, check=True).stdout
 
 
-def seen() -> list[str]:
+def list_destinations() -> list[str]:
     """The destinations on the guard's link."""
     collected = []
     for name in ("seen4", "seen6"):
@@ -81,7 +81,7 @@ print(local[0], local[1])
 """
 
 
-def captured(guard: Guard, address: str) -> int | None:
+def capture_page(guard: Guard, address: str) -> int | None:
     """Fetch a page through the guard, and return the payload that its capture counted;
     its kernel tells the round trip."""
     assert guard.capture is not None
@@ -107,7 +107,7 @@ def captured(guard: Guard, address: str) -> int | None:
     return packets.received_bytes
 
 
-def holding(descriptor: int) -> list[int]:
+def list_holders(descriptor: int) -> list[int]:
     """List the processes that have this process's socket `descriptor` open."""
     link = Path(f"/proc/self/fd/{descriptor}").readlink()
     collected = []

@@ -78,7 +78,7 @@ def at_once() -> None:
         Path(f"/proc/sys/net/ipv6/conf/{which}/accept_dad").write_text("0")
 
 
-def until_settled(link: str) -> None:
+def wait_until_settled(link: str) -> None:
     """Wait until the link runs and has its link-local address: nothing about it changes any more."""
     show = ["ip", "-json", "address", "show", "dev", link]
     deadline = time.monotonic() + 60
@@ -243,7 +243,7 @@ def internet() -> Iterator[None]:
         word, spki_hash = process.stdout.readline().split()
         assert word == "serving"
         QUIC_FLAGS[:] = quic.browser_flags(spki_hash)
-        until_settled("up0")
+        wait_until_settled("up0")
         ip(f"route add default via {GATEWAY}", "route add default via 2606:2800:220:2::1")
         INTERNET.append(process)
         try:

@@ -17,7 +17,7 @@ from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.circles import ALL
-from tests.crawler.playing import Played, playing
+from tests.crawler.playing import Played, play_local_web
 from tests.zoo.serving.namespace import in_namespace
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -37,7 +37,7 @@ def visit_all(mode: str) -> dict[str, Any]:
     every = 1 if ALL else EVERY[mode]
     with (
         tempfile.TemporaryDirectory(prefix="firstflight-") as folder,
-        playing(mode, Path(folder)) as web,
+        play_local_web(mode, Path(folder)) as web,
         capture_loopback() as capture,
     ):
         assert capture is not None, "loopback cannot be captured"

@@ -52,21 +52,21 @@ def guards() -> list[str]:
 
 
 @contextlib.contextmanager
-def table_deleted(chosen: random.Random) -> Iterator[None]:
+def delete_table(chosen: random.Random) -> Iterator[None]:
     """Delete the table of one lane's guard, for the crawl to notice and mend."""
     run("nft", "delete", "table", "inet", chosen.choice(guards()))
     yield
 
 
 @contextlib.contextmanager
-def link_deleted(chosen: random.Random) -> Iterator[None]:
+def delete_link(chosen: random.Random) -> Iterator[None]:
     """Delete the link of one lane's guard, for the crawl to notice and mend."""
     run("ip", "link", "delete", chosen.choice(guards()))
     yield
 
 
 @contextlib.contextmanager
-def network_cut(_: random.Random) -> Iterator[None]:
+def cut_network(_: random.Random) -> Iterator[None]:
     """Cut the network beyond the machine: packets leave and none returns."""
     rules = "table inet cut { chain lost { type filter hook prerouting priority raw; iifname up0 drop; }; }"
     subprocess.run(["nft", "-f", "-"], input=rules, text=True, check=True)
@@ -88,7 +88,7 @@ def uplink_down(_: random.Random) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def resolver_failing(chosen: random.Random) -> Iterator[None]:
+def fail_resolver(chosen: random.Random) -> Iterator[None]:
     """Have the machine's nameserver fail for sites at random, and never for the canary."""
     FAILING.append(chosen)
     yield
@@ -109,8 +109,7 @@ REPAIRED = ("network_cut", "uplink_down", "resolver_failing")
 meanwhile."""
 
 FAULTS = {
-    fault.__name__: fault
-    for fault in (table_deleted, link_deleted, network_cut, uplink_down, resolver_failing)
+    fault.__name__: fault for fault in (delete_table, delete_link, cut_network, uplink_down, fail_resolver)
 }
 
 

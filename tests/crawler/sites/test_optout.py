@@ -13,7 +13,7 @@ def test_a_site_that_opted_out_is_left_out_with_all_below_it_and_ranks_are_kept(
     out = optout.read_optout(file)
     hosts = ["a.test", "xn--bcher-kva.example", "www.c.test", "c.test", "cc.test", "test"]
     entries = [Entry(rank, host) for rank, host in enumerate(hosts, 1)]
-    assert [(entry.rank, entry.host) for entry in out.remaining(entries)] == [
+    assert [(entry.rank, entry.host) for entry in out.filter_entries(entries)] == [
         (1, "a.test"),
         (5, "cc.test"),
         (6, "test"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.zoo.generated.visiting import COUNT, generated
+from tests.zoo.generated.visiting import COUNT, make_messages
 from tests.zoo.serving.namespace import in_namespace
 from tests.zoo.serving.server import Spoken
 
@@ -52,7 +52,7 @@ def stored_status(saw: dict[str, Any]) -> int | None:
 @pytest.mark.parametrize("protocol", ["h1", "h1tls"])
 def test_header_and_body_of_http1_are_those_that_chromium_saw(protocol: Spoken) -> None:
     result = in_namespace(VISIT, protocol, HTTP1, 6, timeout_s=60 + COUNT)
-    messages = generated(HTTP1, COUNT)
+    messages = make_messages(HTTP1, COUNT)
     taken = [saw for saw in result["saw"] if saw is not None]
     print(f"{protocol}: {len(taken)} of {len(messages)} messages taken, {result['visit']}")
     assert len(result["saw"]) == len(messages)
@@ -92,7 +92,7 @@ def test_frames_of_http2_are_those_that_chromium_took() -> None:
 def wrong_http2(result: dict[str, Any]) -> Iterator[str]:
     rows = rows_of(result)
     sent = {truth["path"]: truth for truth in result["sent"]}
-    for number, (message, saw) in enumerate(zip(generated(HTTP2, COUNT), result["saw"], strict=True)):
+    for number, (message, saw) in enumerate(zip(make_messages(HTTP2, COUNT), result["saw"], strict=True)):
         row, truth = rows.get(f"/{number}"), sent[f"/{number}"]
         if is_refused(saw):
             yield from wrongly_taken(message, row)

@@ -12,7 +12,7 @@ from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from localweb.serving.handler import Handler, Reply, Request
-from tests.zoo.replies import answer, moved, page
+from tests.zoo.replies import answer, page, redirect_with_body
 from tests.zoo.serving.server import ZooWeb
 
 pytestmark = pytest.mark.browser
@@ -31,7 +31,7 @@ def locked(then: Handler) -> Handler:
 PLACES: dict[tuple[str, str], Handler] = {
     ("asking.test", "/"): page(ASKING),
     ("asking.test", "/in"): locked(answer(b"y" * 2000)),
-    ("moving.test", "/"): moved("//user:pw@member.test/in"),
+    ("moving.test", "/"): redirect_with_body("//user:pw@member.test/in"),
     ("member.test", "/in"): locked(page("member" * 100)),
 }
 

@@ -22,7 +22,7 @@ from crawler.browser.browser import Browser
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.zoo.replies import page
-from tests.zoo.serving.capture import capturing
+from tests.zoo.serving.capture import run_tcpdump
 from tests.zoo.serving.delayed import IFF_TAP_NO_PI, TUNSETIFF
 from tests.zoo.serving.namespace import in_namespace
 from tests.zoo.serving.server import ZooWeb
@@ -90,7 +90,7 @@ def visited() -> dict[str, Any]:
     """Rows of a visit, and every datagram on loopback, which the host's own addresses are reached by."""
     with interface(), tempfile.TemporaryDirectory() as folder:
         threading.Thread(target=serve_stun, daemon=True).start()
-        with capturing(Path(folder)) as captured:
+        with run_tcpdump(Path(folder)) as captured:
             result = asyncio.run(_visited())
         udp = [[*ends, datagrams] for ends, datagrams in captured.carried.udp.items()]
         return {**result, "udp": udp}

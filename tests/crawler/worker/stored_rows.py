@@ -30,6 +30,6 @@ def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> Claim:
     return ours
 
 
-def asking(seconds: int) -> Observation:
+def ask_to_wait(seconds: int) -> Observation:
     seen = observation("http_error")
     return dataclasses.replace(seen, visit={**seen.visit, "status": 429, "retry_after_s": seconds})

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 from crawler.worker import claims
 from schema.vocabulary import OUTCOMES, RETRIED
 from storage.engine import DatabaseFull
-from tests.crawler.worker.stored_rows import asking, claim, counts, select_row
+from tests.crawler.worker.stored_rows import ask_to_wait, claim, counts, select_row
 from tests.factories.made_up_visits import observation, plan_crawl
 
 
@@ -86,7 +86,7 @@ def test_a_retry_is_a_new_attempt_after_the_other_sites_and_the_last_one_is_fina
 
 def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) -> None:
     crawl = plan_crawl(database, sites=1, attempts=2)
-    assert claims.store_visit(database, crawl, claim(database, crawl), asking(600)).is_final is False
+    assert claims.store_visit(database, crawl, claim(database, crawl), ask_to_wait(600)).is_final is False
     assert claims.claim_site(database, crawl, owner="me") is None
     site = select_row(database, "SELECT extract(epoch FROM not_before - now()) AS left FROM site")
     assert 590 < float(site["left"]) <= 600
@@ -94,7 +94,7 @@ def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) ->
         connection.execute(text("UPDATE site SET not_before = now()"))
     again = claim(database, crawl)
     assert again.attempt == 2
-    assert claims.store_visit(database, crawl, again, asking(600)).is_final
+    assert claims.store_visit(database, crawl, again, ask_to_wait(600)).is_final
     assert select_row(database, "SELECT not_before, final_visit_id FROM site") == {
         "not_before": None,
         "final_visit_id": 1002,
@@ -103,7 +103,7 @@ def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) ->
 
 def test_a_site_with_a_retry_after_beyond_the_limit_keeps_its_answer(database_18: Engine) -> None:
     crawl = plan_crawl(database_18, sites=1, attempts=2)
-    longer = asking(claims.RETRY_AFTER_LIMIT_S + 1)
+    longer = ask_to_wait(claims.RETRY_AFTER_LIMIT_S + 1)
     assert claims.store_visit(database_18, crawl, claim(database_18, crawl), longer).is_final
 
 

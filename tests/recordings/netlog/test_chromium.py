@@ -28,7 +28,7 @@ PAGES = slice(4, 6)
 async def record(mode: Mode, capture: str, file: Path) -> tuple[list[str], list[SentResponse]]:
     """Load pages of the local web one after the other with a NetLog; their hosts,
     and what the server sent."""
-    web = LocalWeb(recipes.bundled()[PAGES], mode=mode)
+    web = LocalWeb(recipes.load_bundled()[PAGES], mode=mode)
     async with web, async_playwright() as playwright:
         flags = [f"--log-net-log={file}", f"--net-log-capture-mode={capture}", "--no-sandbox"]
         browser = await playwright.chromium.launch(

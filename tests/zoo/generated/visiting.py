@@ -46,7 +46,7 @@ BATCH = 8
 """Messages drawn from a seed; of more, Hypothesis makes most by small changes to those before."""
 
 
-def generated(module: str, count: int) -> list[Any]:
+def make_messages(module: str, count: int) -> list[Any]:
     """The first messages of a module's `messages`, the same at every call."""
     collected: list[Any] = []
 
@@ -62,7 +62,7 @@ def generated(module: str, count: int) -> list[Any]:
 
 def visit_generated(protocol: Spoken, module: str, at_once: int) -> dict[str, Any]:
     """Rows of the visit, what the page saw of each message (None if it was refused) and the server's log."""
-    return asyncio.run(_visit(protocol, generated(module, COUNT), at_once))
+    return asyncio.run(_visit(protocol, make_messages(module, COUNT), at_once))
 
 
 async def _visit(protocol: Spoken, messages: list[Any], at_once: int) -> dict[str, Any]:

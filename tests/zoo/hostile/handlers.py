@@ -77,7 +77,7 @@ def as_fast_as_it_goes(head: bytes, piece: bytes) -> Handler:
     return slowly(head, piece, 0)
 
 
-async def stalled(request: Request, reply: Reply) -> None:
+async def stall(request: Request, reply: Reply) -> None:
     """No answer."""
 
 

@@ -3,7 +3,7 @@
 import json
 
 from localweb.serving.handler import Handler
-from tests.zoo.hostile.handlers import by_path, document, html, raw, redirects, script, stalled
+from tests.zoo.hostile.handlers import by_path, document, html, raw, redirects, script, stall
 
 SCHEMES = [
     "mailto:a@b.test",
@@ -33,10 +33,10 @@ PAGES: dict[str, Handler] = {
     "schemes": script(f"for (const url of {json.dumps(SCHEMES)}) {{ open(url); location.href = url }}"),
     "chrome-crash": script("location.href = 'chrome://crash'"),
     "no-content": raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
-    "never-loads": by_path(root=html("<img src=/stalled>"), stalled=stalled),
+    "never-loads": by_path(root=html("<img src=/stalled>"), stalled=stall),
     "sync-request": by_path(
         root=script("const r = new XMLHttpRequest(); r.open('GET', '/stalled', false); r.send()"),
-        stalled=stalled,
+        stalled=stall,
     ),
     "document-write": script(
         "document.open(); document.write('<p>new</p><img src=/a>'); document.close();const f = "

@@ -4,7 +4,7 @@ from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.hostile.handlers import document, html, raw, script
 
 
-async def nested(request: Request, reply: Reply) -> None:
+async def nest_frames(request: Request, reply: Reply) -> None:
     """Frames in frames, a hundred deep."""
     depth = int(request.path[1:] or 0)
     await reply.write(document(f"<iframe src=/{depth + 1}></iframe>" if depth < 100 else "bottom"), end=True)
@@ -17,7 +17,7 @@ async def bottomless(request: Request, reply: Reply) -> None:
 
 
 PAGES: dict[str, Handler] = {
-    "nested": nested,
+    "nested": nest_frames,
     "bottomless": bottomless,
     "frames": html("<iframe src=/leaf></iframe>" * 500),
     "flickering": script(

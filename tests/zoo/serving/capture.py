@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.zoo.serving.pcap import Carried, carried
+from tests.zoo.serving.pcap import Carried, read_payload
 
 HEADERS = 160
 """Bytes kept of a packet: Ethernet, and IPv4 and TCP with all their options."""
@@ -30,7 +30,7 @@ class Captured:
 
 
 @contextlib.contextmanager
-def capturing(folder: Path) -> Iterator[Captured]:
+def run_tcpdump(folder: Path) -> Iterator[Captured]:
     """Capture all TCP and UDP on `lo` while in the block; raises AssertionError if a packet was missed.
 
     Needs CAP_NET_RAW: of the machine, or of a network namespace of one's own.
@@ -54,7 +54,7 @@ def capturing(folder: Path) -> Iterator[Captured]:
     dropped = DROPPED.search(errors.read_text())
     assert dropped, f"tcpdump does not say what it missed: {errors.read_text()}"
     assert dropped[1] == "0", f"tcpdump missed packets: {errors.read_text()}"
-    captured.carried = carried(path.read_bytes())
+    captured.carried = read_payload(path.read_bytes())
 
 
 def _await_sentinel(path: Path, tcpdump: subprocess.Popen[bytes], errors: Path) -> None:

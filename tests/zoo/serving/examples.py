@@ -19,7 +19,7 @@ async def plain(request: Request, reply: Reply) -> None:
     await reply.body(TEXT, end=True)
 
 
-async def hinted(request: Request, reply: Reply) -> None:
+async def send_hint(request: Request, reply: Reply) -> None:
     await reply.inform(103, [("link", "</plain>; rel=preload; as=fetch")])
     await plain(request, reply)
 
@@ -115,7 +115,7 @@ async def page(request: Request, reply: Reply) -> None:
 PATHS: dict[str, Callable[[Request, Reply], Awaitable[None]]] = {
     "/": page,
     "/plain": plain,
-    "/hinted": hinted,
+    "/hinted": send_hint,
     "/redirect": redirect,
     "/in-pieces": in_pieces,
     "/no-content": no_content,

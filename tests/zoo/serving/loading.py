@@ -15,10 +15,10 @@ from playwright.async_api import Playwright, async_playwright
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
 from localweb.serving.handler import Origin, Reply, Request
-from tests.zoo.serving.capture import capturing
+from tests.zoo.serving.capture import run_tcpdump
 from tests.zoo.serving.examples import HOST, PIECE
 from tests.zoo.serving.pcap import Ends
-from tests.zoo.serving.process import playing
+from tests.zoo.serving.process import serve_hosts
 from tests.zoo.serving.security import Security
 from tests.zoo.serving.server import Spoken, ZooWeb
 
@@ -45,8 +45,8 @@ async def _load_one(
 ) -> dict[str, Any]:
     hosts = "tests.zoo.serving.examples:HOSTS"
     with (
-        capturing(folder) as captured,
-        playing(hosts, protocol=protocol, folder=folder, security=security) as web,
+        run_tcpdump(folder) as captured,
+        serve_hosts(hosts, protocol=protocol, folder=folder, security=security) as web,
     ):
         chromium = from_environment().chromium
         async with Browser.launch(chromium, flags=web.browser_flags, playwright=playwright) as browser:
@@ -77,7 +77,7 @@ async def _abandon(*, is_reset: bool) -> dict[str, Any]:
             await reply.body(PIECE)  # in one call, which TCP takes a part of
 
     loop = asyncio.get_running_loop()
-    with tempfile.TemporaryDirectory() as folder, capturing(Path(folder)) as captured:
+    with tempfile.TemporaryDirectory() as folder, run_tcpdump(Path(folder)) as captured:
         async with ZooWeb({HOST: endless}, protocol="h1") as web:
             client = socket.socket()
             client.setblocking(False)

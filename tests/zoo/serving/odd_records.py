@@ -100,7 +100,7 @@ def ticket_as_long_as_data(data: bytes) -> Pieces:
     yield from plain(data[230:])
 
 
-def padded(data: bytes) -> Pieces:
+def send_padded(data: bytes) -> Pieces:
     yield from plain(data, size=5000, padding=1000)
 
 
@@ -122,7 +122,7 @@ WAYS: dict[Odd, tuple[Callable[[bytes], Pieces], ...]] = {
         ticket_with_new_keys,
         ticket_as_long_as_data,
     ),
-    "padding": (in_single_bytes, padded, padded_beside_a_ticket),
+    "padding": (in_single_bytes, send_padded, padded_beside_a_ticket),
 }
 """Ways that take turns, by name."""
 

@@ -76,7 +76,7 @@ class Stream:
         if self.runs and start == self.runs[-1][1]:
             self.runs[-1] = (self.runs[-1][0], end)
         else:
-            self.runs = _merged([*self.runs, (start, end)])
+            self.runs = _merge([*self.runs, (start, end)])
 
 
 @dataclasses.dataclass(slots=True)
@@ -89,7 +89,7 @@ class Carried:
     """Microsecond of the wall clock and size of each datagram, by direction."""
 
 
-def carried(capture: bytes) -> Carried:
+def read_payload(capture: bytes) -> Carried:
     """Return the payload in a capture file.
 
     A TCP connection without its beginning is an error, as is a port used twice.
@@ -147,7 +147,7 @@ def _datagram(captured_us: int, frame: bytes) -> Iterator[Datagram]:
     yield Datagram(captured_us, TCP, ends, size, sequence, is_syn=bool(flags & SYN))
 
 
-def _merged(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in sorted(runs):
         if merged and start <= merged[-1][1]:

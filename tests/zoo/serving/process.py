@@ -36,7 +36,7 @@ class Playing:
 
 
 @contextlib.contextmanager
-def playing(
+def serve_hosts(
     hosts: str, *, protocol: Spoken, folder: Path, security: Security | None = None
 ) -> Iterator[Playing]:
     """Serve the hosts that `module:name` names: a mapping of host to Handler.
@@ -56,7 +56,7 @@ def playing(
     }
     with subprocess.Popen([sys.executable, "-m", MODULE, json.dumps(order)]) as server:
         try:
-            playing = _started(server, state)
+            playing = _wait_for_start(server, state)
             yield playing
         finally:
             server.send_signal(signal.SIGTERM)
@@ -65,7 +65,7 @@ def playing(
     assert not playing.truth.failures, "\n".join(playing.truth.failures)
 
 
-def _started(server: subprocess.Popen[bytes], state: Path) -> Playing:
+def _wait_for_start(server: subprocess.Popen[bytes], state: Path) -> Playing:
     deadline = time.monotonic() + START_S
     while not state.exists():
         assert server.poll() is None, "the zoo's server did not start"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.zoo.serving.pcap import MICROSECONDS, NANOSECONDS, SYN, TCP, UDP, Carried, Ends, carried
+from tests.zoo.serving.pcap import MICROSECONDS, NANOSECONDS, SYN, TCP, UDP, Carried, Ends, read_payload
 
 ENDS = Ends("127.21.1.0", 443, "127.0.0.1", 40_000)
 ACK = 0x10
@@ -59,7 +59,7 @@ def test_payload_is_counted_by_direction(order: str, magic: int) -> None:
         udp(30),
         bytes(12) + b"\x08\x06" + bytes(60),  # ARP
     )
-    assert carried(file(*frames, order=order, magic=magic)) == Carried(
+    assert read_payload(file(*frames, order=order, magic=magic)) == Carried(
         {ENDS: 60_001, back: 7}, {ENDS: [(5_250_000, 1200), (6_250_000, 30)]}
     )
 
@@ -75,23 +75,23 @@ def test_a_byte_counts_once_in_whatever_order_and_however_often_it_is_sent(
     sent = {at for start, size in segments for at in range(start, start + size)}
     shuffled = random.sample(segments, len(segments))
     frames = [tcp(first - 1, 0, flags=SYN), *(tcp(first + start, size) for start, size in shuffled)]
-    assert carried(file(*frames)).tcp.get(ENDS, 0) == len(sent)
+    assert read_payload(file(*frames)).tcp.get(ENDS, 0) == len(sent)
 
 
 def test_a_keep_alive_adds_nothing() -> None:
-    assert carried(file(tcp(9, 0, flags=SYN), tcp(10, 5), tcp(9, 1))).tcp == {ENDS: 5}
+    assert read_payload(file(tcp(9, 0, flags=SYN), tcp(10, 5), tcp(9, 1))).tcp == {ENDS: 5}
 
 
 def test_what_was_not_captured_from_its_beginning_is_refused() -> None:
     with pytest.raises(ValueError, match="began after"):
-        carried(file(tcp(10, 5)))
+        read_payload(file(tcp(10, 5)))
 
 
 def test_two_connections_between_the_same_ends_are_refused() -> None:
     with pytest.raises(ValueError, match="two connections"):
-        carried(file(tcp(9, 0, flags=SYN), tcp(9, 0, flags=SYN), tcp(77, 0, flags=SYN)))
+        read_payload(file(tcp(9, 0, flags=SYN), tcp(9, 0, flags=SYN), tcp(77, 0, flags=SYN)))
 
 
 def test_another_kind_of_file_is_refused() -> None:
     with pytest.raises(ValueError, match="not a capture"):
-        carried(bytes(24))
+        read_payload(bytes(24))

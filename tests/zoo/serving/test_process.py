@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.zoo.serving.examples import HOST
-from tests.zoo.serving.process import playing
+from tests.zoo.serving.process import serve_hosts
 from tests.zoo.serving.server import Spoken
 
 PATHS = ["/plain", "/redirect", "/in-pieces", "/no-content", "/ended-apart", "/large"]
@@ -33,7 +33,7 @@ def curl(endpoint: tuple[str, int], url: str, *options: str) -> list[dict[str, A
 def test_the_server_counts_what_curl_received(
     protocol: Spoken, scheme: str, version: str, tmp_path: Path
 ) -> None:
-    with playing("tests.zoo.serving.examples:HOSTS", protocol=protocol, folder=tmp_path) as web:
+    with serve_hosts("tests.zoo.serving.examples:HOSTS", protocol=protocol, folder=tmp_path) as web:
         origin = f"{scheme}://{HOST}"
         received = curl(web.endpoints[origin], origin, "--http2" if protocol == "h2" else "--http1.1")
 
