@@ -250,4 +250,4 @@ def test_the_private_servers_of_the_tests_have_refused_addresses() -> None:
 
 
 def test_without_the_kernels_permission_there_is_no_capture() -> None:
-    assert in_namespace("crawler.egress.namespace:capture_inside") == []  # it has no eth0
+    assert in_namespace("crawler.egress.namespace:open_captures") == []  # it has no eth0

@@ -42,7 +42,7 @@ TURNS = """
 import sys
 from crawler.egress import building
 building.LOCK_WITHIN_S = 0.1
-with building.alone():
+with building.hold_lock():
     print("mine", flush=True)
     sys.stdin.readline()
 """
