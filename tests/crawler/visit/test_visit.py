@@ -167,9 +167,9 @@ def test_a_page_that_keeps_the_browser_from_answering_is_ended_before_its_log_is
         done.append("log awaited")
         return await drained(browser, *arguments, **options)
 
-    monkeypatch.setattr(Recorder, "_quiet", no_answer)
+    monkeypatch.setattr(Recorder, "_wait_for_quiet", no_answer)
     monkeypatch.setattr(Browser, "end_pages", noted_end)
-    monkeypatch.setattr(Browser, "drained", noted_drain)
+    monkeypatch.setattr(Browser, "drain", noted_drain)
     with pytest.raises(BrowserDied) as died:
         run(chromium, RawWeb({"a.test/": html("hello")}), "a.test", late=["a.test"])
     of_https, *of_http = done  # https was refused
