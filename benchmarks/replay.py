@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import results
 from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
-from localweb.recipes import load_bundled, choose
+from localweb.recipes import choose, load_bundled
 from releases.slow_start import WINDOWS
 from replay.errors import LabMissing, ReplayError
 from replay.lab import debian
