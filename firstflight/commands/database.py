@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from firstflight.commands.options import AS_JSON
 from firstflight.connect import database, database_to_read, database_url, embedded_folder
 from firstflight.errors import one_line
 from firstflight.retention import RetentionError, detach, is_older, list_held
@@ -45,7 +46,7 @@ def url(settings: Settings) -> None:
 
 @command.command("check")
 @click.option("--crawl", "name", help="Check only this crawl: its name, or a unique beginning of it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@AS_JSON
 @click.pass_obj
 def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
     """Check what database constraints cannot: orphans, duplicate final visits, sums, seals.

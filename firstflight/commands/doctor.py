@@ -6,13 +6,14 @@ import json
 import click
 
 from firstflight.checks import examine
+from firstflight.commands.options import AS_JSON
 from firstflight.settings import Settings
 
 COLOURS = {"ok": "green", "warning": "yellow", "missing": "red"}
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@AS_JSON
 @click.pass_context
 def command(ctx: click.Context, *, as_json: bool) -> None:
     """Check what this machine has and lacks, and say how to install it. Exit code 1 if something is missing.

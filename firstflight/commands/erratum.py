@@ -2,10 +2,10 @@
 
 import dataclasses
 import datetime
-import json
 
 import click
 
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.report_versions import plain
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -84,7 +84,7 @@ def add(
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@AS_JSON
 @click.pass_obj
 def list_(settings: Settings, *, as_json: bool) -> None:
     """List every erratum of the releases in the data folder.
@@ -95,13 +95,11 @@ def list_(settings: Settings, *, as_json: bool) -> None:
     """
     with one_line(*EXPECTED):
         recorded = list(errata(settings.releases))
-    if as_json:
-        click.echo(json.dumps({"errata": [dataclasses.asdict(erratum) for erratum in recorded]}, indent=2))
-        return
-    for erratum in recorded:
-        click.echo(line_of(erratum))
-    if not recorded:
-        click.echo(f"no errata of the releases in {settings.releases}")
+    show(
+        {"errata": [dataclasses.asdict(erratum) for erratum in recorded]},
+        as_json=as_json,
+        lines=[*map(line_of, recorded)] or [f"no errata of the releases in {settings.releases}"],
+    )
 
 
 def line_of(erratum: Erratum) -> str:

@@ -1,13 +1,13 @@
 """`firstflight list`: lists of sites, and the stored populations of networks."""
 
 import datetime
-import json
 import re
 
 import click
 
 from crawler.sites import fetch, lists
 from crawler.sites.lists import Sites
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.population import list_populations
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -41,7 +41,7 @@ command.add_command(list_populations, "populations")
     help="Tranco: sites from its head.",
 )
 @click.option("--month", metavar="YYYY-MM", help="CrUX: the month of its release.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@AS_JSON
 @click.pass_obj
 def fetch_(
     settings: Settings,
@@ -75,7 +75,7 @@ def fetch_(
         else:
             sites = fetch.find_list(settings.lists, source)
     facts = facts_of(sites)
-    click.echo(json.dumps(facts, indent=2) if as_json else line(facts))
+    show(facts, as_json=as_json, lines=[line(facts)])
 
 
 def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:

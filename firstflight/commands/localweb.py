@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from firstflight.commands.options import AS_JSON
 from firstflight.errors import one_line
 from localweb import recipes
 from localweb.content import Played, play
@@ -38,7 +39,7 @@ def command() -> None:
     show_default=True,
     help="Protocol: HTTP/1.1 clear or over TLS, HTTP/2, or as each host was recorded.",
 )
-@click.option("--json", "as_json", is_flag=True, help="All facts, with sources, repairs and inexact sizes.")
+@AS_JSON
 def list_pages(mode: str, as_json: bool) -> None:
     """List the pages, and how many of their objects are not played at their recorded size.
 

@@ -1,6 +1,5 @@
 """`firstflight optout`: sites that are left out of crawls, and erased if they ask for it."""
 
-import json
 from collections.abc import Iterator
 
 import click
@@ -9,6 +8,7 @@ from tqdm import tqdm
 
 from crawler.sites import lists, optout
 from crawler.sites.lists import ListError
+from firstflight.commands.options import AS_JSON, show
 from firstflight.connect import database, database_url
 from firstflight.erasing import ErasureError, Journal, Surroundings, Survey, erase, journal, survey
 from firstflight.errors import one_line
@@ -119,7 +119,7 @@ def _describe(settings: Settings, places: Survey) -> Iterator[str]:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@AS_JSON
 @click.pass_obj
 def list_(settings: Settings, *, as_json: bool) -> None:
     """Show who is left out. Sites that were erased are counted, since nobody kept their names.
@@ -132,17 +132,9 @@ def list_(settings: Settings, *, as_json: bool) -> None:
         opted_out = optout.read_optout(settings.opt_out) if settings.opt_out.exists() else None
     hosts = sorted(opted_out.hosts) if opted_out else []
     erased = len(opted_out.hashed) if opted_out else 0
-    if as_json:
-        click.echo(json.dumps({"hosts": hosts, "erased": erased}, indent=2))
-        return
-    for host in hosts:
-        click.echo(host)
-    if erased or not hosts:
-        click.echo(
-            f"known by their hashes alone, since they were erased: {erased}"
-            if erased
-            else "nobody opted out yet"
-        )
+    counted = [f"known by their hashes alone, since they were erased: {erased}"] if erased else []
+    lines = [*hosts, *counted] or ["nobody opted out yet"]
+    show({"hosts": hosts, "erased": erased}, as_json=as_json, lines=lines)
 
 
 @command.command("remove")

@@ -1,11 +1,11 @@
 """`firstflight population`: populations of networks, made of public measurements."""
 
 import dataclasses
-import json
 from pathlib import Path
 
 import click
 
+from firstflight.commands.options import AS_JSON, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.networks.mlab.files import MANIFEST, find_month, read_countries
@@ -71,7 +71,7 @@ READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
     "[default: a bundled table]",
 )
 @click.option("--users-source", metavar="TEXT", help="Source of --users; the report prints it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@AS_JSON
 @click.pass_obj
 def fetch(
     settings: Settings,
@@ -126,11 +126,11 @@ def fetch(
             "with a value of no network, such as a test of 0 Mbps",
             err=True,
         )
-    tell(populations, as_json=as_json)
+    show([*map(dataclasses.asdict, populations)], as_json=as_json, lines=map(line, populations))
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@AS_JSON
 @click.pass_obj
 def list_populations(settings: Settings, *, as_json: bool) -> None:
     """List the stored populations: the bundled ones and those in the data folder.
@@ -141,7 +141,7 @@ def list_populations(settings: Settings, *, as_json: bool) -> None:
     """
     with one_line(PopulationError, OSError):
         populations = list_stored(settings.populations)
-    tell(populations, as_json=as_json)
+    show([*map(dataclasses.asdict, populations)], as_json=as_json, lines=map(line, populations))
 
 
 @command.command()
@@ -168,15 +168,6 @@ def draw(settings: Settings, *, population_id: str, output: Path) -> None:
         drawn = population_figure(facts, find_population(settings.populations, population_id))
         output.write_text(drawn, encoding="utf-8")
     click.echo(str(output))
-
-
-def tell(populations: list[StoredPopulation], *, as_json: bool) -> None:
-    """Print populations as JSON, or as a line each."""
-    if as_json:
-        click.echo(json.dumps([dataclasses.asdict(population) for population in populations], indent=2))
-        return
-    for population in populations:
-        click.echo(line(population))
 
 
 def line(population: StoredPopulation) -> str:

@@ -11,6 +11,7 @@ import click
 from sqlalchemy import Engine
 from tqdm import tqdm
 
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.report_versions import plain
 from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
@@ -29,7 +30,6 @@ from storage.sums import misstated
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 CRAWL = click.option(
     "--crawl", "name", required=True, help="Name of the crawl, or a unique beginning of it, such as 2026-11."
 )
@@ -37,11 +37,6 @@ CRAWL = click.option(
 REASON = click.option(
     "--reason", callback=plain, help="Why a later version is made; needed from version 2 on."
 )
-
-
-def show(facts: dict[str, Any], *, as_json: bool, lines: list[str]) -> None:
-    """Return facts as JSON, or the lines that say the same."""
-    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
 
 
 def facts_of(release: Release) -> dict[str, Any]:

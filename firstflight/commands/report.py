@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from firstflight.commands.options import AS_JSON
 from firstflight.commands.report_extracts import draft, edition
 from firstflight.commands.report_recompute import places_of, recompute
 from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
@@ -71,7 +72,7 @@ def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
     metavar="ID",
     help="Stored population that the replay is to take (`firstflight population list`).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the months as JSON.")
+@AS_JSON
 @click.pass_obj
 def ready(settings: Settings, *, year: int, series: str, population_id: str, as_json: bool) -> None:
     """Tell whether a year's newest crawl is over and its population of networks fresh,
@@ -155,7 +156,7 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
     type=click.DateTime(["%Y-%m-%d"]),
     help="Day of the publication; the same day makes a byte-for-byte copy.  [default: today]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print report.json.")
+@AS_JSON
 @click.pass_obj
 def build(
     settings: Settings,

@@ -2,13 +2,13 @@
 
 import dataclasses
 import datetime
-import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
+from firstflight.commands.options import AS_JSON, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from firstflight.verification import of_folders
@@ -28,7 +28,6 @@ from storage.sums import misstated
 
 YEARS = click.IntRange(2000, 9999)
 YEAR = click.option("--year", type=YEARS, required=True, help="Year of the report.")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 MOST_CHARACTERS = 1000
 
 
@@ -56,16 +55,11 @@ def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
       firstflight report versions --year 2026
       firstflight report versions --json
     """
-    siblings = [
+    entries = [
         entry(settings, version, siblings) for siblings in _by_year(settings, year) for version in siblings
     ]
-    if as_json:
-        click.echo(json.dumps({"versions": siblings}, indent=2))
-        return
-    for facts in siblings:
-        click.echo(line_of(facts))
-    if not siblings:
-        click.echo(f"no reports yet in {settings.reports}")
+    lines = [*map(line_of, entries)] or [f"no reports yet in {settings.reports}"]
+    show({"versions": entries}, as_json=as_json, lines=lines)
 
 
 def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVersion]]:
@@ -146,9 +140,5 @@ def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool
             asked = [find_version(settings.reports, year, version or 1)]
     folders = ((kind, str(report), folder) for report in asked for kind, folder in report.folders())
     items = [check() for check in of_folders(settings, folders, listed(settings.releases))]
-    if as_json:
-        click.echo(json.dumps({"items": [dataclasses.asdict(item) for item in items]}, indent=2))
-    else:
-        for item in items:
-            click.echo(str(item))
+    show({"items": [*map(dataclasses.asdict, items)]}, as_json=as_json, lines=map(str, items))
     ctx.exit(1 if any(item.state == "damaged" for item in items) else 0)

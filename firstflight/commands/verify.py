@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 from tqdm import tqdm
 
+from firstflight.commands.options import AS_JSON
 from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -18,7 +19,7 @@ from storage.engine import DatabaseError
 
 @click.command()
 @click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@AS_JSON
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
     """Check all that is stored: the database, every version of every release, replays, their parts,

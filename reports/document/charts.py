@@ -18,6 +18,7 @@ import numpy as np
 from releases.chart_theme import CURVES, FONT, HUES, LIGHT, LOCALE
 from releases.formatting import quantity, significant
 from reports.document.theme import BYTES
+from reports.forms.cells import titled
 
 Data = Mapping[str, Any]
 Rows = Sequence[dict[str, Any]]
@@ -228,11 +229,6 @@ def flat(row: Data, measured: str) -> dict[str, Any]:
         return {**row, measured: value}
     ends = {} if None in value.values() else {"lower": value["lower"], "upper": value["upper"]}
     return {**row, measured: value["estimate"], **ends}
-
-
-def titled(column: Data) -> str:
-    """Return a column's title with its unit."""
-    return f"{column['title']}, {column['unit']}" if column["unit"] else str(column["title"])
 
 
 def column_of(figure: Data, name: str) -> Data:

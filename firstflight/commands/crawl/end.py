@@ -7,7 +7,8 @@ import click
 
 from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
 from crawler.campaign.seal import seal as seal_crawl
-from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
+from firstflight.commands.crawl.options import CRAWL, EXPECTED
+from firstflight.commands.options import AS_JSON, show
 from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
 from firstflight.progress import write_gated, write_sealed
@@ -74,8 +75,10 @@ def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) ->
             "broken": wrong,
         },
         as_json=as_json,
-        line=f"{name_of(crawl)}: {counted.visited:,} of {counted.planned:,} sites visited: {outcomes}; "
-        f"{counted.ok_covered:,} of {counted.ok_known:,} that are ok covered",
+        lines=[
+            f"{name_of(crawl)}: {counted.visited:,} of {counted.planned:,} sites visited: {outcomes}; "
+            f"{counted.ok_covered:,} of {counted.ok_known:,} that are ok covered"
+        ],
     )
     if wrong:
         raise click.ClickException(f"{name_of(crawl)} is not good enough to be sealed: {'; '.join(wrong)}")
@@ -102,6 +105,8 @@ def seal(settings: Settings, *, name: str, as_json: bool) -> None:
     show(
         {"crawl": str(name_of(crawl)), "new": new, "sealed_at": crawl.sealed_at},
         as_json=as_json,
-        line=f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at "
-        f"{crawl.sealed_at:%Y-%m-%d %H:%M %Z}",
+        lines=[
+            f"{name_of(crawl)} {'sealed' if new else 'was sealed already'} at "
+            f"{crawl.sealed_at:%Y-%m-%d %H:%M %Z}"
+        ],
     )

@@ -1,9 +1,7 @@
 """Options, checks of their values, and output that the commands of `firstflight crawl` share."""
 
-import json
 import math
 import re
-from typing import Any
 
 import click
 
@@ -14,15 +12,9 @@ from storage.engine import DatabaseError
 EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
 """Errors that end a command with one line and exit code 1."""
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 CRAWL = click.option(
     "--crawl", "name", required=True, help="Name of the crawl, or a unique beginning of it, such as 2026-11."
 )
-
-
-def show(facts: dict[str, Any], *, as_json: bool, line: str) -> None:
-    """Print facts as JSON, or as a line of text."""
-    click.echo(json.dumps(facts, indent=2, default=str) if as_json else line)
 
 
 def month(_: click.Context, __: click.Parameter, value: str) -> str:

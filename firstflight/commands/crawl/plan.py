@@ -8,7 +8,8 @@ from crawler.browser.devices import DEVICES
 from crawler.browser.user_agent import check_contact
 from crawler.campaign import plan as campaign
 from crawler.sites import fetch, optout
-from firstflight.commands.crawl.options import AS_JSON, EXPECTED, finite, header, label, month, show
+from firstflight.commands.crawl.options import EXPECTED, finite, header, label, month
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
@@ -144,6 +145,8 @@ def plan(
     show(
         {"crawl": str(name), "new": new, "sites": crawl.top, "list": sites.id, "checksum": sites.checksum},
         as_json=as_json,
-        line=f"{name} {done}: {crawl.top:,} sites of {sites.id}"
-        + (f", {crawl.optout_sites:,} opted out" if crawl.optout_sites else ""),
+        lines=[
+            f"{name} {done}: {crawl.top:,} sites of {sites.id}"
+            + (f", {crawl.optout_sites:,} opted out" if crawl.optout_sites else "")
+        ],
     )

@@ -15,7 +15,8 @@ from crawler.worker.assembly import Assembly
 from crawler.worker.claims import CrawlSealed, count_open_sites
 from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
 from crawler.worker.surroundings import Surroundings, find_web, set_up_surroundings
-from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, finite, show
+from firstflight.commands.crawl.options import CRAWL, EXPECTED, finite
+from firstflight.commands.options import AS_JSON, show
 from firstflight.connect import database, revival
 from firstflight.crawl_log import JSON, TEXT, crawl_log
 from firstflight.errors import GO_ON, INTERRUPTED, Stopped, one_line
@@ -150,8 +151,10 @@ def run(
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(tally)},
         as_json=as_json,
-        line=f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
-        + (f", {tally.lost} visits lost to other crawlers" if tally.lost else ""),
+        lines=[
+            f"{tally.ended}: {tally.visits} visits, {tally.final} sites done"
+            + (f", {tally.lost} visits lost to other crawlers" if tally.lost else "")
+        ],
     )
     if code == INTERRUPTED:
         raise Stopped(f"what was written is kept, and {GO_ON}")

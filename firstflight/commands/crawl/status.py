@@ -9,7 +9,8 @@ import click
 from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, count_status, estimate_minutes_left, list_lanes
-from firstflight.commands.crawl.options import AS_JSON, CRAWL, EXPECTED, show
+from firstflight.commands.crawl.options import CRAWL, EXPECTED
+from firstflight.commands.options import AS_JSON, show
 from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -55,7 +56,7 @@ def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float 
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(counted)},
         as_json=as_json,
-        line="\n".join(status_lines(str(name_of(crawl)), counted)),
+        lines=status_lines(str(name_of(crawl)), counted),
     )
 
 
@@ -86,7 +87,7 @@ def list_crawls(settings: Settings, *, as_json: bool) -> None:
         f"{fact['crawl']}  {fact['sites']:,} sites  {'sealed' if fact['sealed_at'] else 'open'}"
         for fact in facts
     ]
-    show({"crawls": facts}, as_json=as_json, line="\n".join(lines) or "no crawls yet")
+    show({"crawls": facts}, as_json=as_json, lines=lines or ["no crawls yet"])
 
 
 def status_lines(name: str, counted: Status) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from firstflight.commands.options import AS_JSON
 from firstflight.commands.release import REASON, facts_of, line_of
 from firstflight.errors import one_line
 from firstflight.recorded_files import import_files, read_files
@@ -84,7 +85,7 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
                 help="Refuse what is left out otherwise: entries whose values cannot be true, "
                 "and files without a page.",
             ),
-            click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON."),
+            AS_JSON,
             click.pass_obj,
         )
     ):

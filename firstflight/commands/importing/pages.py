@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from firstflight.commands.options import AS_JSON
 from firstflight.commands.release import REASON, facts_of, line_of
 from firstflight.errors import one_line
 from firstflight.recorded_pages import import_once, import_pages
@@ -30,7 +31,7 @@ from storage.signatures import SigningFailed
     help="Version to make; a higher one if the release must change.  [default: the newest version, or 1]",
 )
 @REASON
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@AS_JSON
 @click.pass_obj
 def pages(
     settings: Settings,

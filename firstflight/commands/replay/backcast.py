@@ -5,6 +5,7 @@ import json
 import click
 from tqdm import tqdm
 
+from firstflight.commands.options import AS_JSON
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
@@ -34,7 +35,7 @@ from verdict.calibration import (
     is_flag=True,
     help="Do nothing if the stored back-cast has as many seeds, and is of this kernel, player and rule.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@AS_JSON
 @click.pass_obj
 def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json: bool) -> None:
     """Replay the experiment that made IW 10 the standard, and ask which window the rule chooses.

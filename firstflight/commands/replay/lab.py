@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from firstflight.commands.options import AS_JSON
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
@@ -44,7 +45,7 @@ def build_lab(settings: Settings) -> None:
 
 @click.command("selftest")
 @which_lab
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@AS_JSON
 @click.pass_obj
 def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
     """Check the lab over every network profile: RTT, serialisation, windows of both ends, offloads, ARP.

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
+from firstflight.commands.options import AS_JSON
 from firstflight.commands.replay.lab import find_lab, which_lab
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
@@ -25,7 +26,7 @@ from replay.published.reproduction import Reproduction
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a page of Markdown to this file, with figures in images/ and tables in reproduction/.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print verdicts, criteria and values as JSON.")
+@AS_JSON
 @click.pass_obj
 def reproduce_results(
     settings: Settings, *, which: str, names: tuple[str, ...], path: Path | None, as_json: bool

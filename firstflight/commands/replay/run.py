@@ -11,6 +11,7 @@ import click
 import msgspec
 from tqdm import tqdm
 
+from firstflight.commands.options import AS_JSON
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.sources import Source, find_source
 from firstflight.commit import code_commit
@@ -59,7 +60,7 @@ EXPECTED = (
 @click.option(
     "--plan", "only_plan", is_flag=True, help="Print the loads and their price, and replay nothing."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict, or the provenance, as JSON.")
+@AS_JSON
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the file, with all names and values.")
 @click.pass_obj
 def run_replay(
