@@ -73,10 +73,10 @@ def python_packages(_: Settings) -> Finding:
             remedy = "install firstflight into a virtual environment of its own, and unset PYTHONPATH"
             return Finding(name, "missing", f"the package `{package}` is not firstflight's: {owner}", remedy)
     lacking = ",".join(extra for extra, package in EXTRAS.items() if not importlib.util.find_spec(package))
-    found = f"firstflight {importlib.metadata.version('firstflight')} in {home}"
+    evidence = f"firstflight {importlib.metadata.version('firstflight')} in {home}"
     if lacking:
-        return Finding(name, "warning", f"{found}, without extras", f"install firstflight[{lacking}]")
-    return Finding(name, "ok", found)
+        return Finding(name, "warning", f"{evidence}, without extras", f"install firstflight[{lacking}]")
+    return Finding(name, "ok", evidence)
 
 
 def chromium(settings: Settings) -> Finding:

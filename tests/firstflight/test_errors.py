@@ -80,7 +80,7 @@ def test_another_errors_file_is_not_said_to_be_the_data_folder(
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "/elsewhere")
 
-    monkeypatch.setattr("firstflight.commands.verify.told", refused)
+    monkeypatch.setattr("firstflight.commands.verify.judge_all", refused)
     assert isinstance(CliRunner().invoke(main, ["verify"]).exception, PermissionError)
 
 
@@ -107,7 +107,7 @@ def test_ctrl_c_says_what_still_runs_and_how_to_go_on(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("firstflight.commands.verify.told", interrupted)
+    monkeypatch.setattr("firstflight.commands.verify.judge_all", interrupted)
     quiet = CliRunner().invoke(main, ["verify"])
     assert (quiet.exit_code, quiet.stderr) == (
         INTERRUPTED,

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def content(made_up_report: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
+    content: dict[str, Any] = json.loads(
         (made_up_report / "reports" / "2026" / "v1" / "report.json").read_bytes()
     )
-    return found
+    return content
 
 
 @pytest.fixture(scope="module")
