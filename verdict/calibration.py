@@ -277,7 +277,7 @@ def content_of(
                         "resent_pp": candidate.resent.estimate,
                         "net_benefit_pp": candidate.net_benefit.estimate,
                     }
-                    for candidate in answer.judged
+                    for candidate in answer.judgements
                 ],
             }
             for center, answer in chosen.items()

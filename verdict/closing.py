@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from releases.interval import Interval
 from verdict.effects import Effects, Name
-from verdict.judgement import Judged
+from verdict.judgement import Judgement
 from verdict.rule import Rule
 
 MOST_TIMES = 100
@@ -45,20 +45,20 @@ def _times(factor: float) -> str:
     return f"About {math.ceil(factor)} times" if factor <= MOST_TIMES else f"More than {MOST_TIMES} times"
 
 
-def find_closing(effects: Effects, judged: Judged, rule: Rule) -> Closing:
+def find_closing(effects: Effects, judgement: Judgement, rule: Rule) -> Closing:
     """Return what an open window needs, if its estimates stay as they are and its intervals shrink with what
     was drawn."""
-    needs = [Closing(window=judged.window, loads=1.0, pages=1.0)]
-    gain, benefit = judged.gain, judged.net_benefit
+    needs = [Closing(window=judgement.window, loads=1.0, pages=1.0)]
+    gain, benefit = judgement.gain, judgement.net_benefit
     if gain.lower < rule.worthwhile_percent <= gain.upper:
         half = abs(gain.estimate - rule.worthwhile_percent)
-        needs.append(_find_need(effects, {(rule.time, judged.window): 1.0}, gain, half, judged.window))
+        needs.append(_find_need(effects, {(rule.time, judgement.window): 1.0}, gain, half, judgement.window))
     if rule.price_pp is not None and benefit.lower < 0 <= benefit.upper:
         half = max(abs(benefit.estimate), rule.zone_pp - abs(benefit.estimate))
-        factors = effects.net_benefit_factors(judged.window, price_pp=rule.price_pp, time=rule.time)
-        needs.append(_find_need(effects, factors, benefit, half, judged.window))
+        factors = effects.net_benefit_factors(judgement.window, price_pp=rule.price_pp, time=rule.time)
+        needs.append(_find_need(effects, factors, benefit, half, judgement.window))
     return Closing(
-        window=judged.window,
+        window=judgement.window,
         loads=_most([need.loads for need in needs]),
         pages=_most([need.pages for need in needs]),
     )

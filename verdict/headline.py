@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from releases.formatting import interval_text, quantity
 from releases.interval import Interval
-from verdict.judgement import Answer, Judged
+from verdict.judgement import Answer, Judgement
 from verdict.rule import Rule
 
 
@@ -51,7 +51,7 @@ def _why(answer: Answer, rule: Rule) -> str:
     return f"no other window is worth it, and {clause}, the nearest"
 
 
-def candidate_clause(candidate: Judged, rule: Rule) -> str:
+def candidate_clause(candidate: Judgement, rule: Rule) -> str:
     """Return what a window saves and sends again, in a clause."""
     what = "page time" if rule.time == "page" else f"{rule.time} time"
     milliseconds = quantity(_finite(candidate.milliseconds.estimate), "ms")

@@ -45,7 +45,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judgement:
     """The verdict on one candidate."""
 
     window: int
@@ -65,7 +65,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guarded:
+class GuardCheck:
     """A guard asked of a window."""
 
     guard: Guard
@@ -119,8 +119,8 @@ class Answer:
     """The window that the rule finds, whatever is wrong with the chain of evidence."""
     is_settled: bool
     """True if no candidate is open."""
-    judged: tuple[Judged, ...]
-    guards: tuple[Guarded, ...]
+    judgements: tuple[Judgement, ...]
+    guards: tuple[GuardCheck, ...]
     again: Again
     confidence: Level | None
     """None without an answer."""
@@ -130,21 +130,21 @@ class Answer:
 
     def having(self, verdict: Verdict) -> tuple[int, ...]:
         """Return the windows with a verdict."""
-        return tuple(candidate.window for candidate in self.judged if candidate.verdict == verdict)
+        return tuple(candidate.window for candidate in self.judgements if candidate.verdict == verdict)
 
-    def of(self, window: int) -> Judged:
+    def of(self, window: int) -> Judgement:
         """Return the verdict on a window."""
-        return next(candidate for candidate in self.judged if candidate.window == window)
+        return next(candidate for candidate in self.judgements if candidate.window == window)
 
     @property
-    def rival(self) -> Judged | None:
+    def rival(self) -> Judgement | None:
         """The candidate that a reader asks about: the recommended one, else the one with the most net benefit
         of those that may save enough."""
-        if any(candidate.window == self.by_itself for candidate in self.judged):
+        if any(candidate.window == self.by_itself for candidate in self.judgements):
             return self.of(self.by_itself)
-        measured = [candidate for candidate in self.judged if math.isfinite(candidate.net_benefit.estimate)]
-        saving = [candidate for candidate in measured if candidate.gain.estimate >= 1] or measured
-        return max(saving, key=lambda candidate: candidate.net_benefit.estimate, default=None)
+        measured = [rival for rival in self.judgements if math.isfinite(rival.net_benefit.estimate)]
+        saving = [rival for rival in measured if rival.gain.estimate >= 1] or measured
+        return max(saving, key=lambda rival: rival.net_benefit.estimate, default=None)
 
 
 def judge(
@@ -160,7 +160,7 @@ def judge(
     `everyone` are loads on a half-loaded line where all traffic has the window, `broken` what is wrong with
     the chain of evidence, `reasons` what else lowers the confidence.
     """
-    judged: dict[int, Judged] = {}
+    judgements: dict[int, Judgement] = {}
     used = 0.0
     effects = None
     for look in looks:
@@ -169,14 +169,15 @@ def judge(
         if share or look is looks[-1]:
             effects = look.effects(rule)
             for window in rule.rivals():
-                judged[window] = _judge_window(effects, window, rule, share, before=judged.get(window))
+                before = judgements.get(window)
+                judgements[window] = _judge_window(effects, window, rule, share, before=before)
     if effects is None:
         raise ValueError("a judgement needs a look")
     tail = (1 - rule.confidence) / 2
-    worth = [candidate.window for candidate in judged.values() if candidate.verdict == "worth it"]
+    worth = [candidate.window for candidate in judgements.values() if candidate.verdict == "worth it"]
     surpassed = {window: _surpassing(effects, window, worth, rule) for window in worth}
     candidates = tuple(
-        replace(candidate, surpassed_by=surpassed.get(window, ())) for window, candidate in judged.items()
+        replace(candidate, surpassed_by=surpassed.get(window, ())) for window, candidate in judgements.items()
     )
     guards = tuple(
         _ask_guard(guard, window, effects, everyone, tail, rule) for window in worth for guard in rule.guards
@@ -189,8 +190,8 @@ def judge(
 
 
 def _judge_window(
-    effects: Effects, window: int, rule: Rule, share: float, *, before: Judged | None
-) -> Judged:
+    effects: Effects, window: int, rule: Rule, share: float, *, before: Judgement | None
+) -> Judgement:
     tail = (1 - rule.confidence) / 2
     spent = tail * share / max(1, len(rule.rivals()))
     gain = effects.saved(rule.time, window, spent)
@@ -205,7 +206,7 @@ def _judge_window(
             _nearest(now, then)
             for now, then in ((gain, before.gain), (resent, before.resent), (benefit, before.net_benefit))
         )
-    return Judged(
+    return Judgement(
         window=window,
         verdict=_verdict(gain, benefit, rule),
         gain=gain,
@@ -246,14 +247,14 @@ def _surpassing(effects: Effects, window: int, worth: Sequence[int], rule: Rule)
 
 def _ask_guard(
     guard: Guard, window: int, effects: Effects, everyone: Evidence | None, tail: float, rule: Rule
-) -> Guarded:
+) -> GuardCheck:
     guarded = effects
     if guard.everyone:
         if everyone is None:
-            return Guarded(guard=guard, window=window, longer=None)
+            return GuardCheck(guard=guard, window=window, longer=None)
         guarded = measure(everyone, [window], incumbent=rule.incumbent)
     saved = guarded.saved(guard.quantity, window, tail)
-    return Guarded(guard=guard, window=window, longer=-saved if math.isfinite(saved.estimate) else None)
+    return GuardCheck(guard=guard, window=window, longer=-saved if math.isfinite(saved.estimate) else None)
 
 
 def _again(evidence: Evidence, rule: Rule) -> Again:
@@ -267,8 +268,8 @@ def _again(evidence: Evidence, rule: Rule) -> Again:
 
 
 def _answer(
-    judged: tuple[Judged, ...],
-    guards: tuple[Guarded, ...],
+    judgements: tuple[Judgement, ...],
+    guards: tuple[GuardCheck, ...],
     again: Again,
     rule: Rule,
     *,
@@ -278,49 +279,40 @@ def _answer(
     violated = {guard.window for guard in guards if guard.holds is False}
     fit = [
         candidate
-        for candidate in judged
+        for candidate in judgements
         if candidate.verdict == "worth it" and candidate.window not in violated
     ]
     chosen = choose(fit)
-    is_open = any(candidate.verdict == "open" for candidate in judged)
+    is_open = any(candidate.verdict == "open" for candidate in judgements)
     kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
-    lowering = [*reasons]
+    doubts = []
     if is_open:
-        lowering.append(
-            Reason(level="medium", sentence="More loads would change the verdict on a candidate.")
-        )
+        doubts.append("More loads would change the verdict on a candidate.")
     if again.is_sound is None:
-        lowering.append(Reason(level="medium", sentence="Too few loads hold the incumbent against itself."))
-    lowering += [
-        Reason(
-            level="medium",
-            sentence=f"Too few loads tell whether IW {guard.window} keeps the limit on {guard.guard.what}.",
-        )
+        doubts.append("Too few loads hold the incumbent against itself.")
+    doubts += [
+        f"Too few loads tell whether IW {guard.window} keeps the limit on {guard.guard.what}."
         for guard in guards
         if guard.holds is None and guard.window == chosen
     ]
-    levels = [reason.level for reason in lowering]
+    reasons = (*reasons, *(Reason(level="medium", sentence=doubt) for doubt in doubts))
+    levels = {reason.level for reason in reasons}
+    confidence: Level = "low" if "low" in levels else "medium" if "medium" in levels else "high"
     return Answer(
         kind="no answer" if broken else kind,
         window=rule.incumbent if chosen is None or broken else chosen,
         by_itself=rule.incumbent if chosen is None else chosen,
         is_settled=not is_open and not broken,
-        judged=judged,
+        judgements=judgements,
         guards=guards,
         again=again,
-        confidence=None
-        if broken
-        else "low"
-        if "low" in levels
-        else "medium"
-        if "medium" in levels
-        else "high",
-        reasons=tuple(lowering),
+        confidence=None if broken else confidence,
+        reasons=reasons,
         broken=tuple(broken),
     )
 
 
-def choose(fit: Sequence[Judged]) -> int | None:
+def choose(fit: Sequence[Judgement]) -> int | None:
     """Return the smallest window that no larger one of these surpasses; of a paced and an unpaced window of
     one size the one with more net benefit."""
     windows = {candidate.window for candidate in fit}

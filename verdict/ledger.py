@@ -250,7 +250,7 @@ def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
     effects = measure(everyone, windows, incumbent=rule.incumbent)
     tail = (1 - rule.confidence) / 2 / max(1, len(windows))
     longer = {window: -effects.saved("short flows", window, tail) for window in windows}
-    judged = tuple(
+    judgements = tuple(
         dataclasses.replace(
             candidate,
             verdict=candidate.verdict
@@ -262,14 +262,14 @@ def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
             if longer[candidate.window].upper <= limit
             else "not worth it",
         )
-        for candidate in answer.judged
+        for candidate in answer.judgements
     )
-    fit = [candidate for candidate in judged if candidate.verdict == "worth it"]
+    fit = [candidate for candidate in judgements if candidate.verdict == "worth it"]
     best = max(fit, key=lambda candidate: candidate.gain.estimate, default=None)
-    is_open = any(candidate.verdict == "open" for candidate in judged)
+    is_open = any(candidate.verdict == "open" for candidate in judgements)
     return dataclasses.replace(
         answer,
-        judged=judged,
+        judgements=judgements,
         kind="raise" if best else "open" if is_open else "stays",
         window=best.window if best else rule.incumbent,
         by_itself=best.window if best else rule.incumbent,

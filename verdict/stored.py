@@ -215,17 +215,17 @@ def verdict_of(
         "rival": None if rival is None else in_json(rival.window),
         "candidates": [
             {
-                "window": in_json(judged.window),
-                "verdict": judged.verdict,
-                "gain_percent": interval_facts(judged.gain),
-                "milliseconds": interval_facts(judged.milliseconds),
-                "resent_pp": interval_facts(judged.resent),
-                "net_benefit_pp": interval_facts(judged.net_benefit),
-                "pairs": judged.pairs,
-                "surpassed_by": [in_json(other) for other in judged.surpassed_by],
-                "beside": beside(effects, judged.window, rule) if effects else {},
+                "window": in_json(candidate.window),
+                "verdict": candidate.verdict,
+                "gain_percent": interval_facts(candidate.gain),
+                "milliseconds": interval_facts(candidate.milliseconds),
+                "resent_pp": interval_facts(candidate.resent),
+                "net_benefit_pp": interval_facts(candidate.net_benefit),
+                "pairs": candidate.pairs,
+                "surpassed_by": [in_json(other) for other in candidate.surpassed_by],
+                "beside": beside(effects, candidate.window, rule) if effects else {},
             }
-            for judged in answer.judged
+            for candidate in answer.judgements
         ],
         "guards": [
             {

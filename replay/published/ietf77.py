@@ -35,7 +35,7 @@ RHOS = {"AvgDC": -0.6, "SlowDC": -0.4}
 """Correlations of bandwidth and RTT (normal scores), as in `dukkipati`."""
 
 APPLICATIONS = tuple(itertools.product(RHOS, ("search", "maps")))
-"""Data centers and applications."""
+"""Data centres and applications."""
 
 CLIENTS = 150
 LONGEST_RTT_MS = 900.0

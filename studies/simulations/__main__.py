@@ -111,7 +111,7 @@ def mistakes(world: World, answer: Answer) -> list[str]:
         faults.append("wrong")
     if answer.kind == "open":
         faults.append("open")
-    if any(is_wrong(world, candidate.window, candidate.verdict) for candidate in answer.judged):
+    if any(is_wrong(world, candidate.window, candidate.verdict) for candidate in answer.judgements):
         faults.append("verdict")
     if answer.is_settled:
         faults.append("settled")

@@ -11,7 +11,7 @@ from releases.interval import Interval
 from replay.runs.initial_window import Paced
 from tests.verdict.worlds import PACED, World, saving
 from verdict.headline import headline, sentences
-from verdict.judgement import Answer, Judged, Look, Reason, choose, judge
+from verdict.judgement import Answer, Judgement, Look, Reason, choose, judge
 from verdict.rule import RULE, Rule
 
 BARE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
@@ -121,9 +121,9 @@ def test_a_reason_lowers_the_confidence_and_never_silences() -> None:
     assert answer(quiet(5, 0.1)).confidence == "high"
 
 
-def make_judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judged:
+def make_judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judgement:
     interval = Interval(benefit, benefit, benefit)
-    return Judged(
+    return Judgement(
         window=window, verdict="worth it", gain=interval, resent=interval, net_benefit=interval,
         milliseconds=interval, pairs=1, surpassed_by=surpassed_by,
     )  # fmt: skip
