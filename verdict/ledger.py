@@ -13,7 +13,7 @@ from releases.interval import Interval
 from verdict.effects import LEVELS, measure
 from verdict.evidence import Evidence
 from verdict.headline import headline, known_text
-from verdict.judgement import Answer, Kind, Look, judge
+from verdict.judgement import Answer, Judgement, Kind, Look, Verdict, judge
 from verdict.rule import Rule
 from verdict.student import Mask
 
@@ -112,60 +112,32 @@ def make_ledger(
     looks: Sequence[Look], rule: Rule, *, everyone: Evidence | None = None, arms: Iterable[Arm] = ()
 ) -> tuple[Entry, ...]:
     """Return every row, the rule's own first."""
-    own = judge(looks, rule, everyone=everyone)
-    rows = [("own", "the rule", own, rule)]
-    for price, who in PRICES:
-        if price != rule.price_pp:
-            other = dataclasses.replace(rule, price_pp=price)
-            rows.append(
-                (
-                    f"price {price:g}",
-                    f"a price of {price:g} pp: {who}",
-                    judge(looks, other, everyone=everyone),
-                    other,
-                )
-            )
     free = dataclasses.replace(rule, price_pp=None, guards=())
-    rows.append(("time alone", "own page time alone, whatever is sent again", judge(looks, free), free))
+    rules = [
+        ("own", "the rule", rule),
+        *(
+            (f"price {price:g}", f"a price of {price:g} pp: {who}", dataclasses.replace(rule, price_pp=price))
+            for price, who in PRICES
+            if price != rule.price_pp
+        ),
+        ("time alone", "own page time alone, whatever is sent again", free),
+        ("document", "document time in place of page time", dataclasses.replace(rule, time="document")),
+    ]
+    entries = [
+        _make_entry(name, title, judge(looks, other, everyone=everyone), other)
+        for name, title, other in rules
+    ]
     if everyone is not None:
-        rows.append(
-            (
-                "others alone",
-                "harm to others' short flows alone",
-                _judge_by_others(judge(looks, free), everyone, rule),
-                free,
-            )
-        )
-    document = dataclasses.replace(rule, time="document")
-    rows.append(
-        (
-            "document",
-            "document time in place of page time",
-            judge(looks, document, everyone=everyone),
-            document,
-        )
-    )
+        answer = _judge_by_others(judge(looks, free), everyone, rule)
+        entries.insert(-1, _make_entry("others alone", "harm to others' short flows alone", answer, free))
     for arm in arms:
-        loaded = {*arm.evidence.windows}
-        narrowed = rule.over(
-            tuple(
-                candidate
-                for candidate in rule.candidates
-                if candidate in loaded or candidate == rule.incumbent
-            )
-        )
+        loaded = {*arm.evidence.windows, rule.incumbent}
+        narrowed = rule.over(tuple(candidate for candidate in rule.candidates if candidate in loaded))
         if narrowed.rivals():
-            rows.append(
-                (
-                    arm.id,
-                    arm.title,
-                    judge([Look(evidence=arm.evidence)], narrowed, everyone=everyone),
-                    narrowed,
-                )
-            )
-    answers = [_make_entry(name, title, answer, by) for name, title, answer, by in rows]
-    first = _advice(answers[0])
-    return tuple(dataclasses.replace(answer, turns=_advice(answer) != first) for answer in answers)
+            answer = judge([Look(evidence=arm.evidence)], narrowed, everyone=everyone)
+            entries.append(_make_entry(arm.id, arm.title, answer, narrowed))
+    first = _advice(entries[0])
+    return tuple(dataclasses.replace(entry, turns=_advice(entry) != first) for entry in entries)
 
 
 def _advice(entry: Entry) -> tuple[Kind, int | None]:
@@ -250,19 +222,17 @@ def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
     effects = measure(everyone, windows, incumbent=rule.incumbent)
     tail = (1 - rule.confidence) / 2 / max(1, len(windows))
     longer = {window: -effects.saved("short flows", window, tail) for window in windows}
+
+    def verdict(judgement: Judgement) -> Verdict:
+        interval = longer.get(judgement.window)
+        if judgement.verdict == "not worth it":
+            return "not worth it"
+        if interval is None or interval.lower <= limit < interval.upper:
+            return "open"
+        return judgement.verdict if interval.upper <= limit else "not worth it"
+
     judgements = tuple(
-        dataclasses.replace(
-            candidate,
-            verdict=candidate.verdict
-            if candidate.verdict == "not worth it"
-            else "open"
-            if candidate.window not in longer
-            or longer[candidate.window].lower <= limit < longer[candidate.window].upper
-            else candidate.verdict
-            if longer[candidate.window].upper <= limit
-            else "not worth it",
-        )
-        for candidate in answer.judgements
+        dataclasses.replace(judgement, verdict=verdict(judgement)) for judgement in answer.judgements
     )
     fit = [candidate for candidate in judgements if candidate.verdict == "worth it"]
     best = max(fit, key=lambda candidate: candidate.gain.estimate, default=None)
