@@ -6,14 +6,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from replay.backcast.published import DATA_CENTERS, SOURCE, DataCenter
-from replay.networks.copula import quantile
+from replay.backcast.published import DATA_CENTERS, DataCenter
+from replay.networks.copula import RHOS, SOURCE, quantile
 from replay.networks.mlab.joint import MOST_SCORE, NETWORKS, Cloud, low_discrepancy
 from replay.networks.mlab.sample import Sample, draw_sample
 from replay.networks.profiles import FRAME_BYTES, Population, Profile
-
-RHOS: dict[DataCenter, float] = {"AvgDC": -0.6, "SlowDC": -0.4}
-"""Correlations of the normal scores of bandwidth and round trip, as in `copula`."""
 
 SLOWEST_MBPS, LONGEST_RTT_MS = 0.016, 2_900.0
 """Fig 3 begins at 1 kbps, over which no search would end. The servers of 2010 waited three seconds before

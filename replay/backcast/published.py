@@ -13,11 +13,6 @@ BASE, EXPERIMENT = 3, 10
 CANDIDATES = (3, 6, 10, 16, 26)
 """Windows of the paper's Figure 2 that a back-cast loads."""
 
-SOURCE = (
-    "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, "
-    "ACM SIGCOMM CCR 40(3), 2010"
-)
-
 QUANTILES = (0.1, 0.5, 0.9, 0.95, 0.99)
 
 

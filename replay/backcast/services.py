@@ -1,19 +1,15 @@
 """The paper's services as pages: sizes of its Figure 1, requested over one connection or several."""
 
-import csv
-import functools
 from dataclasses import dataclass
-from pathlib import Path
 
-import replay.published
 from replay.backcast.published import Service
 from replay.networks.copula import interpolate
 from replay.networks.mlab.joint import low_discrepancy
+from replay.published.dukkipati_clients import SEARCH, size_curve
 from replay.recipes.page_recipe import Object, Origin, Recipe
 
-ORACLES = Path(replay.published.__file__).with_name("oracles")
 CURVES: dict[Service, tuple[str, str]] = {
-    "search": ("dukkipati_2010_search_sizes.csv", "google_web_search"),
+    "search": SEARCH,
     "maps": ("dukkipati_2010_service_sizes.csv", "google_maps"),
     "photos": ("dukkipati_2010_service_sizes.csv", "photos_blogger"),
 }
@@ -34,15 +30,6 @@ class Shape:
     def __str__(self) -> str:
         """The shape in words."""
         return f"{self.flows} x {self.each}"
-
-
-@functools.cache
-def sizes(service: Service) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the cumulative shares, and sizes of responses in bytes."""
-    file, curve = CURVES[service]
-    with (ORACLES / file).open(encoding="utf-8", newline="") as opened:
-        rows = [row for row in csv.DictReader(opened) if row["curve"] == curve]
-    return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)
 
 
 def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> list[Recipe]:
@@ -66,7 +53,7 @@ def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> l
 
 def _page(name: str, number: int, shares: list[float], service: Service, shape: Shape) -> Recipe:
     hosts = -(-shape.flows // MOST_ON_A_HOST)
-    curve = sizes(service)
+    curve = size_curve(*CURVES[service])
     return Recipe(
         page=name,
         visit_id=number,

@@ -13,6 +13,14 @@ from replay.networks.profiles import QUEUE_BYTES, Population, Profile
 FIG3 = Path(__file__).with_name("paper_fig3_percentiles.csv")
 """Percentiles of bandwidth and RTT, digitised from the vector figure (within 0.3 %)."""
 
+SOURCE = (
+    "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, "
+    "ACM SIGCOMM CCR 40(3), 2010"
+)
+
+RHOS = {"AvgDC": -0.6, "SlowDC": -0.4}
+"""Correlation of the normal scores of bandwidth and RTT by data centre, fitted to Fig 5's BDP panel only."""
+
 PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window (2010), Fig 3"
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from replay.lab.guest_process import Lab
-from replay.published.dukkipati_clients import DATA_CENTER, ORACLES, RHO, SLOWEST_KBPS, SOURCE, Client, draw
+from replay.networks.copula import RHOS, SOURCE
+from replay.published.dukkipati_clients import DATA_CENTER, ORACLES, SLOWEST_KBPS, Client, draw
 from replay.published.reproduction import (
     FACTOR,
     Criterion,
@@ -81,7 +82,7 @@ def run(lab: Lab) -> Reproduction:
             ),
         ),
         figure_2=why_figure_2_differs(figures, means),
-        rho=RHO,
+        rho=RHOS[DATA_CENTER],
         slowest_kbps=SLOWEST_KBPS,
     )
 

@@ -8,19 +8,15 @@ from pathlib import Path
 from statistics import NormalDist
 
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
-from replay.networks.copula import interpolate, quantile
+from replay.networks.copula import RHOS, SOURCE, interpolate, quantile
 from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.runs.transfers import Transfer
 
 ORACLES = Path(__file__).with_name("oracles")
-SIZES = ORACLES / "dukkipati_2010_search_sizes.csv"
-SOURCE = (
-    "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window, "
-    "ACM SIGCOMM CCR 40(3), 2010"
-)
+SEARCH = "dukkipati_2010_search_sizes.csv", "google_web_search"
+"""File and name of the curve of web search in Figure 1."""
 
-DATA_CENTER, RHO = "AvgDC", -0.6
-"""Population, and correlation of the normal scores of bandwidth and RTT, fitted to Fig 5's BDP panel only."""
+DATA_CENTER = "AvgDC"
 
 SEED = 2010
 SLOWEST_KBPS = 16.0
@@ -93,11 +89,12 @@ class Client:
         return Transfer(profile=where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
 
-def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> list[Client]:
+def draw(count: int, *, data_center: str = DATA_CENTER) -> list[Client]:
     """Draw clients of a population, the same ones every time."""
     generator = random.Random(SEED)  # noqa: S311  # a sample, not a secret
     normal = NormalDist()
-    shares, sizes = size_curve()
+    shares, sizes = size_curve(*SEARCH)
+    rho = RHOS[data_center]
     clients = []
     for _ in range(count):
         first, second = generator.gauss(0, 1), generator.gauss(0, 1)
@@ -113,8 +110,8 @@ def draw(count: int, *, data_center: str = DATA_CENTER, rho: float = RHO) -> lis
 
 
 @functools.cache
-def size_curve() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the cumulative shares and sizes in bytes of Fig 1's web search."""
-    with SIZES.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+def size_curve(file: str, curve: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the cumulative shares and the sizes in bytes of a curve in Figure 1."""
+    with (ORACLES / file).open(encoding="utf-8", newline="") as opened:
+        rows = [row for row in csv.DictReader(opened) if row["curve"] == curve]
     return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)

@@ -11,6 +11,7 @@ import numpy as np
 
 from releases.slow_start import MSS
 from replay.lab.guest_process import Lab, usable_cpus
+from replay.networks.copula import RHOS
 from replay.networks.profiles import Profile
 from replay.published.dukkipati_clients import Client, draw
 from replay.published.reproduction import (
@@ -31,9 +32,6 @@ from replay.runs.run import replay
 from replay.runs.transfers import Flow, Race, race
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "ietf77.json").read_text(encoding="utf-8"))
-RHOS = {"AvgDC": -0.6, "SlowDC": -0.4}
-"""Correlations of bandwidth and RTT (normal scores), as in `dukkipati`."""
-
 APPLICATIONS = tuple(itertools.product(RHOS, ("search", "maps")))
 """Data centres and applications."""
 
@@ -131,11 +129,9 @@ def criteria(results: Results) -> Iterator[Criterion]:
 
 def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Measured]:
     """Measure an application over a population at both windows."""
-    clients = [
-        client
-        for client in draw(2 * count, data_center=center, rho=RHOS[center])
-        if client.rtt_ms <= LONGEST_RTT_MS
-    ][:count]
+    clients = [client for client in draw(2 * count, data_center=center) if client.rtt_ms <= LONGEST_RTT_MS][
+        :count
+    ]
     cells = [
         Cell(
             recipe=recipe(name, client, number),
