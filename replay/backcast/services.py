@@ -32,6 +32,11 @@ class Shape:
         return f"{self.flows} x {self.each}"
 
 
+def sizes(service: Service) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the cumulative shares and the sizes in bytes of a service's responses."""
+    return size_curve(*CURVES[service])
+
+
 def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> list[Recipe]:
     """Return `count` pages without TLS, whose sizes together spread evenly over the service's curve."""
     responses = shape.flows * shape.each
@@ -53,7 +58,7 @@ def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> l
 
 def _page(name: str, number: int, shares: list[float], service: Service, shape: Shape) -> Recipe:
     hosts = -(-shape.flows // MOST_ON_A_HOST)
-    curve = size_curve(*CURVES[service])
+    curve = sizes(service)
     return Recipe(
         page=name,
         visit_id=number,

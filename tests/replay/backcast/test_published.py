@@ -7,8 +7,7 @@ from replay.backcast.calibration import distance
 from replay.backcast.measure import mean_and_quantiles
 from replay.backcast.networks import LONGEST_RTT_MS, networks, populations
 from replay.backcast.published import BASE, DATA_CENTERS, RETRANSMITTED, SERVICES, DataCenter, mix
-from replay.backcast.services import CURVES, Shape, pages
-from replay.published.dukkipati_clients import size_curve
+from replay.backcast.services import Shape, pages, sizes
 
 
 def test_the_mix_of_services_makes_the_published_whole_in_both_data_centers() -> None:
@@ -21,7 +20,7 @@ def test_the_mix_of_services_makes_the_published_whole_in_both_data_centers() ->
 
 def test_sizes_of_every_service_ascend_from_its_curve() -> None:
     for service in SERVICES:
-        shares, sizes_bytes = size_curve(*CURVES[service])
+        shares, sizes_bytes = sizes(service)
         assert list(shares) == sorted(shares)
         assert list(sizes_bytes) == sorted(sizes_bytes)
 
