@@ -6,9 +6,9 @@ from pathlib import Path
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.release import Content, File, by_month
-from releases.build import Built
+from releases.build import Built, name_in
 from releases.catalogue import ReleaseError, releases
-from releases.imported import name_in, write_imported
+from releases.imported import write_imported
 
 
 def read_files(

@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -119,15 +119,14 @@ def build(
         )
     chosen = version if version is not None else newest_version(root, name)
     history = version_history(root, name, version=chosen, reason=reason)
-    with writing(root), staging(root) as stage:
-        folder = stage / "release"
-        folder.mkdir()
-        folder.chmod(0o755)  # regardless of the umask: the service may run as another user
+    with new_folder(root) as folder:
         rows = _write_tables(engine, row.id, folder, progress)
         rows |= write_computed(folder, name.kind)
         write_dictionary(folder, name.kind)
-        manifest = _manifest(row, folder, history=history, rows=rows, list_checksum=site_list)
-        manifest = dataclasses.replace(manifest, authors=authors)
+        facts = {column.name: getattr(row, column.name) for column in Crawl.__table__.columns}
+        manifest = make_manifest(
+            facts, folder, history=history, rows=rows, list_checksum=site_list, authors=authors
+        )
         return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
@@ -137,10 +136,17 @@ def newest_version(root: Path, name: CrawlName) -> int:
 
 
 @contextlib.contextmanager
-def writing(root: Path) -> Iterator[None]:
-    """Translate errors of writing, such as a full disk or an unsafe folder, to ReleaseError."""
+def new_folder(root: Path) -> Iterator[Path]:
+    """Provide an empty folder for a new release, which is removed unless `finish` moves it.
+
+    Errors of writing, such as a full disk or an unsafe folder below `root`, are translated to ReleaseError.
+    """
     try:
-        yield
+        with staging(root) as stage:
+            folder = stage / "release"
+            folder.mkdir()
+            folder.chmod(0o755)  # regardless of the umask: the service may run as another user
+            yield folder
     except UnsafeFolder as exc:
         raise ReleaseError(str(exc)) from exc
     except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as exc:
@@ -215,19 +221,28 @@ def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
     (folder / "dictionary.json").write_text(text, encoding="utf-8")
 
 
-def _manifest(
-    crawl: Crawl, folder: Path, *, history: tuple[Edition, ...], rows: dict[str, int], list_checksum: str
+def make_manifest(
+    crawl: Mapping[str, Any],
+    folder: Path,
+    *,
+    history: tuple[Edition, ...],
+    rows: dict[str, int],
+    list_checksum: str,
+    authors: tuple[Author, ...],
+    recorded_by: tuple[Author, ...] = (),
 ) -> Manifest:
-    """Return the manifest, which describes the crawl and not the build,
-    so that a later build gives the same bytes."""
+    """Return the manifest of the release in `folder`, of a row of the table `crawl`.
+
+    It describes the crawl and not the build, so that a later build gives the same bytes.
+    """
     return Manifest(
-        crawl=name_of(crawl),
+        crawl=name_in(crawl),
         version=history[-1].version,
         schema_version=SCHEMA_VERSION,
-        method_version=crawl.method_version,
-        commit=crawl.commit,
-        browser=crawl.browser or "unknown",
-        list_id=crawl.list_id,
+        method_version=crawl["method_version"],
+        commit=crawl["commit"],
+        browser=crawl["browser"] or "unknown",
+        list_id=crawl["list_id"],
         list_checksum=list_checksum,
         licence=LICENCE,
         rows=rows,
@@ -235,7 +250,14 @@ def _manifest(
         packets=packets_of(folder / "connection.parquet"),
         history=history,
         public_suffix_list=list_version(),
+        authors=authors,
+        recorded_by=recorded_by,
     )
+
+
+def name_in(crawl: Mapping[str, Any]) -> CrawlName:
+    """Return the name of the crawl in a row of the table `crawl`."""
+    return CrawlName(**{field.name: crawl[field.name] for field in dataclasses.fields(CrawlName)})
 
 
 def packets_of(connections: Path) -> dict[str, int]:

@@ -69,7 +69,6 @@ DARK = Theme(
     faint="#363b41",
     palette={measure: curve.dark for measure, curve in CURVES.items()},
 )
-THEMES = (LIGHT, DARK)
 
 HUES = tuple(
     (CURVES[name].light, CURVES[name].dark)

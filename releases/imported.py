@@ -9,26 +9,21 @@ import pyarrow as pa
 
 from releases import parquet
 from releases.build import (
-    LICENCE,
     Built,
     finish,
+    make_manifest,
+    name_in,
+    new_folder,
     newest_version,
-    packets_of,
     write_computed,
     write_dictionary,
-    writing,
 )
-from releases.catalogue import RECORDING, Manifest
+from releases.catalogue import RECORDING
 from releases.descriptions.history import version_history
-from releases.strata.party import list_version
 from schema.authors import Author
-from schema.crawls import CrawlName
 from schema.recorded import PAGES, Notes, released_schema
 from schema.released_tables import released_tables
-from schema.tables import SCHEMA_VERSION
 from storage.signatures import Signer
-from storage.staging import staging
-from storage.sums import sums_now
 
 
 def write_imported(
@@ -56,39 +51,22 @@ def write_imported(
     name = name_in(crawl)
     chosen = version if version is not None else newest_version(root, name)
     history = version_history(root, name, version=chosen, reason=reason)
-    with writing(root), staging(root) as stage:
-        folder = stage / "release"
-        folder.mkdir()
-        folder.chmod(0o755)  # regardless of the umask: the service may run as another user
+    with new_folder(root) as folder:
         rows = write_tables(tables, folder, name.kind, notes)
         rows |= write_computed(folder, name.kind)
         write_dictionary(folder, name.kind, notes)
         text = json.dumps(recording, indent=2, ensure_ascii=False) + "\n"
         (folder / RECORDING).write_text(text, encoding="utf-8")
-        manifest = Manifest(
-            crawl=name,
-            version=chosen,
-            schema_version=SCHEMA_VERSION,
-            method_version=crawl["method_version"],
-            commit=crawl["commit"],
-            browser=crawl["browser"],
-            list_id=crawl["list_id"],
-            list_checksum=checksum,
-            licence=LICENCE,
-            rows=rows,
-            files=sums_now(folder),
-            packets=packets_of(folder / "connection.parquet"),
+        manifest = make_manifest(
+            crawl,
+            folder,
             history=history,
-            public_suffix_list=list_version(),
+            rows=rows,
+            list_checksum=checksum,
             authors=authors,
             recorded_by=recorded_by,
         )
-        return finish(folder, manifest, name.path(root, version=manifest.version), signer=signer)
-
-
-def name_in(crawl: Mapping[str, Any]) -> CrawlName:
-    """Return the name of the crawl in a row of the table `crawl`."""
-    return CrawlName(**{part: crawl[part] for part in ("month", "device", "vantage", "arm", "kind")})
+        return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
 def write_tables(

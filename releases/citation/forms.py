@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from releases.citation.kinds import TYPES
-from releases.citation.work import PUBLISHER, NotCitable, Work
+from releases.citation.work import PUBLISHER, Kind, NotCitable, Work
 from schema.authors import Author
 
 TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
@@ -21,6 +20,33 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 SUMMED = "SHA-256 of the lines of SHA256SUMS for the tables of data"
 """What the checksum of a work is of."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Types:
+    """How the forms name a kind of work."""
+
+    bibtex: str
+    publisher: str
+    """Field of BibTeX with the publisher."""
+    csl: str
+    cff: str
+    """Type of CITATION.cff, which knows data and software alone."""
+    preferred: str = ""
+    """Type of the preferred citation of CITATION.cff; empty if `cff` says it."""
+
+
+TYPES: Mapping[Kind, Types] = {
+    "dataset": Types(bibtex="misc", publisher="publisher", csl="dataset", cff="dataset"),
+    "report": Types(
+        bibtex="techreport",
+        publisher="institution",
+        csl="report",
+        cff="dataset",
+        preferred="report",
+    ),
+}
+"""Names by the kind of a work."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

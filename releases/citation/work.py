@@ -2,11 +2,14 @@
 
 import dataclasses
 import re
+from typing import Literal
 
 from releases.catalogue import Manifest
-from releases.citation.kinds import Kind
 from schema.authors import MAINTAINERS, Author
 from schema.recorded import is_recorded
+
+Kind = Literal["dataset", "report"]
+"""Kinds of works that are cited."""
 
 AUTHOR = MAINTAINERS.name
 """Author of reports, and of releases for which the operator names no other; an organisation."""

@@ -117,8 +117,8 @@ def described(release: Release) -> tuple[bool, str]:
                 wrong.append(table.file)
     except (ValueError, KeyError, TypeError) as exc:
         return False, f"{DATA_PACKAGE} or {CROISSANT} cannot be used: {exc!r}"
-    sampled, problem = _sampled(release)
-    if sampled != problem or sampled > MOST_PAGES:
+    sampled, held = _sampled(release)
+    if sampled != held or sampled > MOST_PAGES:
         wrong.append(SAMPLE)
     return not wrong, ", ".join(f"{name} is not as described" for name in wrong) or (
         f"{len(tables)} tables and {sampled:,} pages of the sample are as described"
