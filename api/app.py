@@ -47,7 +47,7 @@ from api.statistics import changes, first_flight, series
 from api.stored.held import HeldCdfs, HeldItems
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from api.stored.prepared import Prepared, keep_prepared
-from releases.outside.points import Point, load, to_text
+from releases.outside.points import Point, load_points, to_text
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -172,7 +172,7 @@ def create_app(
     _read_from(library, app, Prepared(prepared, releases) if prepared else None)
     # A route is looked for among all others, which took a fifth of the time of a distribution.
     app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
-    app.state.outside = load() if outside_points is None else list(outside_points)
+    app.state.outside = load_points() if outside_points is None else list(outside_points)
     app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside), lab is None)))
     app.state.base_url, app.state.contact, app.state.lab = base_url, contact, lab
     for router in ROUTERS:

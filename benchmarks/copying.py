@@ -26,12 +26,12 @@ def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -
     """
     with engine.connect() as connection:
         of = select(*Response.__table__.columns).where(Response.crawl_id == like)
-        rows = list(repeated([dict(row) for row in connection.execute(of).mappings()], crawl.id, count))
+        rows = list(repeat([dict(row) for row in connection.execute(of).mappings()], crawl.id, count))
     samples = []
     for run in range(1, runs + 1):
-        ours_s = _timed(engine, crawl.id, functools.partial(copy_rows, model=Response, rows=rows))
-        blocks = _encoded(engine, crawl.id)
-        raw_s = _timed(engine, crawl.id, functools.partial(_raw, blocks=blocks))
+        ours_s = _time(engine, crawl.id, functools.partial(copy_rows, model=Response, rows=rows))
+        blocks = _encode(engine, crawl.id)
+        raw_s = _time(engine, crawl.id, functools.partial(_raw, blocks=blocks))
         size = sum(len(block) for block in blocks)
         samples.append({"run": run, "rows": count, "bytes": size, "ours_s": ours_s, "raw_s": raw_s})
     return {
@@ -41,10 +41,10 @@ def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -
     }
 
 
-def repeated(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> Iterator[dict[str, Any]]:
+def repeat(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> Iterator[dict[str, Any]]:
     """Repeat `rows` up to a number of distinct rows: each round has visits of its own.
 
-    >>> [(row["visit_id"], row["id"]) for row in repeated([{"visit_id": 7, "id": 1}], 2, 3)]
+    >>> [(row["visit_id"], row["id"]) for row in repeat([{"visit_id": 7, "id": 1}], 2, 3)]
     [(7, 1), (8, 1), (9, 1)]
     """
     step = max(row["visit_id"] for row in rows) - min(row["visit_id"] for row in rows) + 1
@@ -53,7 +53,7 @@ def repeated(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> It
         yield {**row, "crawl_id": crawl_id, "visit_id": row["visit_id"] + shift}
 
 
-def _timed(engine: Engine, crawl_id: int, write: Callable[[Connection], None]) -> float:
+def _time(engine: Engine, crawl_id: int, write: Callable[[Connection], None]) -> float:
     """Return the seconds to write into an empty partition and commit."""
     with engine.begin() as connection:
         connection.execute(text(f"TRUNCATE {partition_name(Response.__tablename__, crawl_id)}"))
@@ -67,7 +67,7 @@ NAMES = sql.SQL(", ").join(map(sql.Identifier, column_names(Response)))
 TABLE = sql.Identifier(Response.__tablename__)
 
 
-def _encoded(engine: Engine, crawl_id: int) -> list[bytes]:
+def _encode(engine: Engine, crawl_id: int) -> list[bytes]:
     """Return the partition's rows in the format of binary COPY, in blocks."""
     partition = sql.Identifier(partition_name(Response.__tablename__, crawl_id))
     statement = sql.SQL("COPY {} ({}) TO STDOUT (FORMAT BINARY)").format(partition, NAMES)

@@ -20,8 +20,8 @@ import playwright
 from tqdm import tqdm
 
 from benchmarks import copying, counting, results
-from benchmarks.crawl_figures import missed, printed
-from benchmarks.local_web import multiplied, serving
+from benchmarks.crawl_figures import find_misses, format_table
+from benchmarks.local_web import multiply_sites, serve_local_web
 from benchmarks.tools import MONTH, Bare, Browsertime, Logged, Ours, Puppeteer, Tool, ToolError, Web
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
@@ -47,7 +47,7 @@ def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = 
     """Run a tool once over all pages. A run that lost a page is repeated, with a message."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return {"attempt": attempt} | once(tool, web, folder / str(attempt), browsers, weigh=weigh)
+            return {"attempt": attempt} | run_once(tool, web, folder / str(attempt), browsers, weigh=weigh)
         except ToolError as exc:
             if attempt == ATTEMPTS:
                 raise
@@ -55,7 +55,7 @@ def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = 
     raise AssertionError
 
 
-def once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> dict[str, Any]:
+def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> dict[str, Any]:
     """Make one attempt at a run; raises ToolError if a page was not loaded."""
     folder.mkdir(parents=True)
     spec = counting.Spec(
@@ -94,11 +94,11 @@ def once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> d
     }
 
 
-def summary(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any]]:
+def summarise(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any]]:
     """Return the median and range of each tool's runs.
 
     >>> one = dict(tool="a", browsers=2, pages=10, requests=7, wall_s=5.0, cpu_s=4.0, database_cpu_s=0.0)
-    >>> found = summary([one, one | {"wall_s": 10.0}], cpus=2)["a"]
+    >>> found = summarise([one, one | {"wall_s": 10.0}], cpus=2)["a"]
     >>> found["cpu_ms_a_page"]["median"], found["pages_per_second"]["max"], found["busy_share"]
     (400.0, 2.0, 0.3)
     """
@@ -166,7 +166,7 @@ def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int
         "tried": counts,
         "mode": MODE,
         "browser": str(from_environment().chromium),
-        "tools": summary(samples, os.cpu_count() or 1),
+        "tools": summarise(samples, os.cpu_count() or 1),
         "recording_cpu_ratio": ratio(samples, OURS, Bare.id, "cpu_s"),
         "log_cpu_ratio": ratio(samples, Logged.id, Bare.id, "cpu_s"),
         "log_speed_ratio": ratio(samples, PEER, Logged.id, "wall_s"),
@@ -180,7 +180,7 @@ def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int
     }
 
 
-def chosen(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
+def choose_tools(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
     """Return the chosen tools; all use the Node that comes with Playwright."""
     node = Path(playwright.__file__).parent / "driver/node"
     folder = peers or Path()
@@ -197,7 +197,7 @@ def chosen(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
     return [tool for tool in tools if tool.id in names]
 
 
-def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
+def measure_writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
     """Measure the writing of rows from the crawls before, into a crawl without rows."""
     with database(settings) as engine:
         with engine.connect() as connection:
@@ -213,7 +213,7 @@ def writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
         return copying.measure(engine, empty, like=like.id, count=count, runs=runs)
 
 
-def arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, help="folder with puppeteer.js and node_modules")
@@ -229,7 +229,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     """Measure, write and print; returns 1 if a bound is missed."""
-    asked = arguments()
+    asked = parse_arguments()
     facts = results.provenance()
     with tempfile.TemporaryDirectory(prefix="ff-bench-") as name:
         folder = Path(name)
@@ -237,26 +237,26 @@ def main() -> int:
         settings = dataclasses.replace(from_environment(), data_dir=folder / "data", database_url=None)
         try:
             state = folder / "web.json"
-            with serving(state, "--mode", MODE) as served:
-                served = multiplied(served, served["sites"], asked.pages)
+            with serve_local_web(state, "--mode", MODE) as served:
+                served = multiply_sites(served, served["sites"], asked.pages)
                 state.write_text(json.dumps(served), encoding="utf-8")
                 web = Web(sites=served["sites"], flags=served["browser_flags"], state=state)
-                tools = chosen(asked.tools.split(","), asked.peers, settings.data_dir)
+                tools = choose_tools(asked.tools.split(","), asked.peers, settings.data_dir)
                 counts = [int(count) for count in asked.browsers.split(",")]
                 facts |= crawl(tools, web, folder, asked.runs, counts)
                 if asked.responses:
-                    facts |= writing(settings, asked.responses, asked.runs)
+                    facts |= measure_writing(settings, asked.responses, asked.runs)
         except (ToolError, DatabaseError) as exc:
             print(exc, file=sys.stderr)
             return 1
         finally:
             embedded.stop(embedded_folder(settings))
     path = results.write("crawl", facts)
-    print(printed(facts))
+    print(format_table(facts))
     print(path)
-    for line in missed(facts):
+    for line in find_misses(facts):
         print(f"missed: {line}", file=sys.stderr)
-    return 1 if missed(facts) else 0
+    return 1 if find_misses(facts) else 0
 
 
 if __name__ == "__main__":

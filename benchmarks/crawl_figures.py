@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.markdown import measured, ranged, table
+from benchmarks.markdown import describe_measurement, format_range, table
 from benchmarks.results import RECORDING_CPU_BOUND, SPEED_BOUND
 
 COPY_BOUND = 0.5
@@ -40,7 +40,7 @@ same empty partition:
 """  # noqa: E501
 
 
-def printed(facts: dict[str, Any]) -> str:
+def format_table(facts: dict[str, Any]) -> str:
     """Return the printed table."""
     lines = [
         f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"  # noqa: E501
@@ -62,7 +62,7 @@ def printed(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def missed(facts: dict[str, Any]) -> list[str]:
+def find_misses(facts: dict[str, Any]) -> list[str]:
     """Return the missed bounds."""
 
     def median(name: str, otherwise: float) -> float:
@@ -78,9 +78,9 @@ def missed(facts: dict[str, Any]) -> list[str]:
     return [bound for bound, holds in bounds.items() if not holds]
 
 
-def floor(cpu: dict[str, float], speed: dict[str, float]) -> str:
+def describe_floor(cpu: dict[str, float], speed: dict[str, float]) -> str:
     """Return what writing the log costs by itself, as ratios to the bare browser and to Puppeteer."""
-    return LOG.format(cpu=ranged(cpu, 2), speed=ranged(speed, 2))
+    return LOG.format(cpu=format_range(cpu, 2), speed=format_range(speed, 2))
 
 
 def section(facts: dict[str, Any]) -> str:
@@ -93,8 +93,8 @@ def section(facts: dict[str, Any]) -> str:
             [
                 NAMES.get(tool, tool),
                 str(measures["browsers"]),
-                ranged(measures["cpu_ms_a_page"]),
-                ranged(measures["pages_per_second"], 2),
+                format_range(measures["cpu_ms_a_page"]),
+                format_range(measures["pages_per_second"], 2),
                 f"{measures['busy_share']:.0%}",
                 f"{memory['a_browser_mb']:.0f}",
                 f"{memory['others_mb']:.0f}",
@@ -106,17 +106,22 @@ def section(facts: dict[str, Any]) -> str:
     if ratio := facts["recording_cpu_ratio"]:
         database = facts["tools"]["firstflight"]["database_cpu_ms_a_page"]["median"]
         parts.append(
-            f"Recording and writing cost **{ranged(ratio, 2)} times** the CPU of Playwright alone; "
+            f"Recording and writing cost **{format_range(ratio, 2)} times** the CPU of Playwright alone; "
             f"{database:.0f} ms a page of it are PostgreSQL's.\n"
         )
     if ratio := facts["speed_ratio"]:
         parts.append(
-            f"firstflight visits **{ranged(ratio, 2)} times** as many pages a second as Puppeteer with HAR.\n"
+            f"firstflight visits **{format_range(ratio, 2)} times** as many pages a second as Puppeteer "
+            "with HAR.\n"
         )
     if (cpu := facts.get("log_cpu_ratio")) and (speed := facts.get("log_speed_ratio")):
-        parts.append(floor(cpu, speed))
+        parts.append(describe_floor(cpu, speed))
     if copied := facts.get("copy_samples"):
         head = ["", "rows a second", "of raw COPY"]
-        row = ["firstflight", ranged(facts["copy_rows_per_second"]), ranged(facts["copy_ratio"], 2)]
+        row = [
+            "firstflight",
+            format_range(facts["copy_rows_per_second"]),
+            format_range(facts["copy_ratio"], 2),
+        ]
         parts += [COPY.format(rows=copied[0]["rows"]), table(head, [row])]
-    return "\n".join([*parts, measured(facts)])
+    return "\n".join([*parts, describe_measurement(facts)])

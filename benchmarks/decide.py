@@ -41,7 +41,7 @@ class Run:
     """Most memory of the largest of the command's processes."""
 
 
-def decided(number: int, *, budget: float) -> Run:
+def decide_once(number: int, *, budget: float) -> Run:
     """Return the outcome of a run by firstflight's own command; its progress goes to standard error."""
     command = [sys.executable, "-m", "firstflight", "replay", "run", "edition"]
     for value in (f"run={number}", f"budget_minutes={budget:g}", "arms=[]"):
@@ -76,7 +76,7 @@ def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
     )
 
 
-def contradicted(runs: Sequence[Run]) -> list[str]:
+def find_contradictions(runs: Sequence[Run]) -> list[str]:
     """Return the candidates that are worth it by one run, and not worth it by another."""
     windows = dict.fromkeys(window for run in runs for window in run.verdicts)
     return [
@@ -99,12 +99,12 @@ def main() -> None:
     facts = results.provenance()
     runs: list[Run] = []
     for number in range(FIRST_RUN, FIRST_RUN + arguments.runs):
-        runs.append(decided(number, budget=arguments.budget))
+        runs.append(decide_once(number, budget=arguments.budget))
         print(f"run {number}: {runs[-1].answer}", flush=True)
         path = results.write(
             "decide",
             facts
-            | {"budget_minutes": arguments.budget, "contradicted": contradicted(runs)}
+            | {"budget_minutes": arguments.budget, "contradicted": find_contradictions(runs)}
             | {"runs": [asdict(run) for run in runs]},
         )
     print(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import crawl_figures
-from benchmarks.markdown import measured, table
+from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages import loads as pages
 from benchmarks.results import FOLDER
 from benchmarks.service.load import later_sections
@@ -72,7 +72,7 @@ def replay(facts: dict[str, Any]) -> str:
     parts = [REPLAY.format(pages=pages, **samples["grids"][0]), table(["median of the runs", ""], rows)]
     steps = [[step["step"], f"{1e3 * step['wall_s']:.0f}"] for step in samples["boots"][-1]["steps"]]
     parts += [STEPS, table(["", "ms"], steps)]
-    return "\n".join([*parts, *second_opinion(samples["second_opinion"]), measured(facts)])
+    return "\n".join([*parts, *second_opinion(samples["second_opinion"]), describe_measurement(facts)])
 
 
 def decide(facts: dict[str, Any]) -> str:
@@ -93,7 +93,7 @@ def decide(facts: dict[str, Any]) -> str:
     against = ", ".join(f"IW {window}" for window in facts["contradicted"])
     verdict = f"contradict each other on {against}" if against else "do not contradict each other"
     runs = [f"The runs {verdict}.\n"] if len(rows) > 1 else []
-    return "\n".join([DECIDE.format(**facts), table(head, rows), *runs, measured(facts)])
+    return "\n".join([DECIDE.format(**facts), table(head, rows), *runs, describe_measurement(facts)])
 
 
 def service(facts: dict[str, Any]) -> str:
@@ -117,7 +117,7 @@ def service(facts: dict[str, Any]) -> str:
     ]
     head = ["", "answers a second", "median ms", "99 % ms", "neither 200 nor 304", "MB at most"]
     text = SERVICE.format(**facts | {"views": ", ".join(f"`{path}`" for path in ours["views"])})
-    return "\n".join([text, table(head, rows), later_sections(facts), measured(facts)])
+    return "\n".join([text, table(head, rows), later_sections(facts), describe_measurement(facts)])
 
 
 def second_opinion(figures: dict[str, Any]) -> list[str]:
@@ -150,7 +150,7 @@ HEADINGS = {
 }
 
 
-def kept(name: str, before: str) -> str:
+def keep_section(name: str, before: str) -> str:
     """Return a section as it stands in the document; empty if it is not there."""
     start = before.find(HEADINGS[name])
     ends = [at for heading in HEADINGS.values() if (at := before.find(heading, start + 1)) > start]
@@ -160,7 +160,7 @@ def kept(name: str, before: str) -> str:
 def document(results: dict[str, dict[str, Any]], before: str = "") -> str:
     """Return the whole document; a section without results stays as it was `before`."""
     sections = [
-        section(results[name]) if name in results else kept(name, before)
+        section(results[name]) if name in results else keep_section(name, before)
         for name, section in SECTIONS.items()
     ]
     return "\n".join([HEAD, *filter(None, sections)])

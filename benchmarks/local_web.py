@@ -14,7 +14,7 @@ STARTS_WITHIN_S = 120.0
 
 
 @contextlib.contextmanager
-def serving(state: Path, *options: str) -> Iterator[dict[str, Any]]:
+def serve_local_web(state: Path, *options: str) -> Iterator[dict[str, Any]]:
     """Run `firstflight localweb serve` for the block; yields what it writes to `state`:
     sites and browser flags."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that what was started is ended
@@ -31,18 +31,18 @@ def serving(state: Path, *options: str) -> Iterator[dict[str, Any]]:
             server.terminate()
 
 
-def multiplied(web: dict[str, Any], sites: list[str], count: int) -> dict[str, Any]:
+def multiply_sites(web: dict[str, Any], sites: list[str], count: int) -> dict[str, Any]:
     """Return the local web with `count` sites: the given ones in turn, each under a subdomain of its own."""
     names = [f"{number}.{sites[number % len(sites)]}" for number in range(count)]
-    flags = [subdomains(flag, sites) for flag in web["browser_flags"]]
+    flags = [add_subdomains(flag, sites) for flag in web["browser_flags"]]
     return web | {"sites": names, "browser_flags": flags}
 
 
-def subdomains(flag: str, sites: list[str]) -> str:
+def add_subdomains(flag: str, sites: list[str]) -> str:
     """Return the browser's host rules, with the same rules for subdomains of sites that no earlier rule
     knows.
 
-    >>> subdomains("--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP * ~NOTFOUND", ["a.test"])
+    >>> add_subdomains("--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP * ~NOTFOUND", ["a.test"])
     '--host-resolver-rules=MAP a.test:443 127.0.0.1:1,MAP *.a.test:443 127.0.0.1:1,MAP * ~NOTFOUND'
     """
     name, _, text = flag.partition("=")

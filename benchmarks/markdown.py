@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def measured(facts: dict[str, Any]) -> str:
+def describe_measurement(facts: dict[str, Any]) -> str:
     """Return a line with date, commit and number of cores."""
     machine = facts["machine"]
     return (
@@ -29,10 +29,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"|{line}|\n" if line.startswith("---") else f"| {line} |\n" for line in lines)
 
 
-def ranged(spread: dict[str, float], digits: int = 0) -> str:
+def format_range(spread: dict[str, float], digits: int = 0) -> str:
     """Return the median, with the range in brackets.
 
-    >>> ranged({"median": 1234.5, "min": 1.0, "max": 2000.0})
+    >>> format_range({"median": 1234.5, "min": 1.0, "max": 2000.0})
     '1,234 (1 to 2,000)'
     """
     return f"{spread['median']:,.{digits}f} ({spread['min']:,.{digits}f} to {spread['max']:,.{digits}f})"

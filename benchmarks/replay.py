@@ -50,7 +50,7 @@ class Cost:
 
 
 @contextlib.contextmanager
-def measured() -> Iterator[Cost]:
+def measure_cost() -> Iterator[Cost]:
     """Measure the block; the cost is filled in at its end."""
     cost = Cost()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -88,7 +88,7 @@ def real_page(site: str) -> Recipe:
     return Recipe(page=site, visit_id=page.number, origins=origins, objects=objects, left_out=0)
 
 
-def described(page: Recipe) -> dict[str, Any]:
+def describe_page(page: Recipe) -> dict[str, Any]:
     """Return the description of a page's structure."""
     return {
         "site": page.page,
@@ -107,7 +107,7 @@ def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
     def take(answer: dict[str, Any]) -> None:
         steps.append({"step": answer.get("step", next(iter(answer))), "wall_s": time.monotonic() - began})
 
-    with measured() as cost:
+    with measure_cost() as cost:
         run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], take)
     return cost, steps
 
@@ -123,7 +123,7 @@ def grid(lab: Lab) -> dict[str, Any]:
     """Run CS244's grid in one guest, each file ten times."""
     cells = cs244.whole_grid()
     wanted = [load for cell in cells for load in cell for _ in range(REPEATS)]
-    with measured() as cost:
+    with measure_cost() as cost:
         virtual_s = fetch(lab, wanted, usable_cpus()[-1])
     return {
         "cells": len(cells),
@@ -140,9 +140,9 @@ def two_guests(lab: Lab) -> dict[str, float]:
     """Return the speed-up of two guests at once over one guest, on a part of the grid."""
     wanted = [load for cell in cs244.whole_grid() for load in cell for _ in range(2)]
     first, *_, last = usable_cpus()
-    with measured() as usage:
+    with measure_cost() as usage:
         fetch(lab, wanted, last)
-    with measured() as two, ThreadPoolExecutor(max_workers=2) as pool:
+    with measure_cost() as two, ThreadPoolExecutor(max_workers=2) as pool:
         list(pool.map(lambda cpu: fetch(lab, wanted, cpu), (first, last)))
     return {
         "one_wall_s": usage.wall_s,
@@ -153,13 +153,13 @@ def two_guests(lab: Lab) -> dict[str, float]:
     }
 
 
-def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
+def measure_prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
     """Return the CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
     fast = max(PAPER_PROFILES, key=lambda paper_profile: paper_profile.down_bps)
 
     def cpu_s(response_bytes: int, count: int) -> float:
         download = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
-        with measured() as cost:
+        with measure_cost() as cost:
             fetch(lab, [download] * count, usable_cpus()[-1])
         return cost.cpu_s - boot_cpu_s
 
@@ -172,7 +172,7 @@ def prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
 def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
     """Run forty page loads over one profile."""
     cells = plan([real_page(site) for site in PAGES], [profile], windows=WINDOWS, seeds=SEEDS)
-    with measured() as cost:
+    with measure_cost() as cost:
         result = replay(lab, cells, guests=1)
     return {
         "profile": profile.id,
@@ -196,7 +196,7 @@ def second_opinion(lab: Lab) -> dict[str, Any]:
     opinion: dict[str, Any] = {"cells": len(wanted)}
     seconds = {}
     for name, which in (("virtual", lab), ("real", theirs)):
-        with measured() as cost:
+        with measure_cost() as cost:
             times = transfer(which, wanted, shaper="netem", congestion_control="cubic")
         seconds[name] = [time.seconds for time in times]
         opinion[name] = {
@@ -214,11 +214,11 @@ def measure(lab: Lab) -> dict[str, Any]:
     boots = [boot(lab) for _ in range(RUNS)]
     boot_cpu_s = statistics.median(cost.cpu_s for cost, _ in boots)
     return {
-        "pages": [described(real_page(site)) for site in PAGES],
+        "pages": [describe_page(real_page(site)) for site in PAGES],
         "boots": [{"cpu_s": cost.cpu_s, "wall_s": cost.wall_s, "steps": steps} for cost, steps in boots],
         "grids": [grid(lab) for _ in range(RUNS)],
         "two_guests": [two_guests(lab) for _ in range(RUNS)],
-        "prices": [prices(lab, boot_cpu_s) for _ in range(RUNS)],
+        "prices": [measure_prices(lab, boot_cpu_s) for _ in range(RUNS)],
         "page_loads": [
             page_loads(lab, paper_profile, boot_cpu_s)
             for paper_profile in PAPER_PROFILES
@@ -265,7 +265,7 @@ def figures(samples: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def misses(facts: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
+def find_misses(facts: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
     """Yield the missed bounds and failed loads."""
     if facts["cs244_times_real_time"] < TIMES_REAL_TIME:
         yield f"at least {TIMES_REAL_TIME:.0f} times real time"
@@ -291,9 +291,9 @@ def main() -> int:
     for name, value in facts.items():
         print(f"{name:<28} {value}")
     print(path)
-    for missed in misses(facts, samples):
+    for missed in find_misses(facts, samples):
         print(f"missed: {missed}", file=sys.stderr)
-    return 1 if any(misses(facts, samples)) else 0
+    return 1 if any(find_misses(facts, samples)) else 0
 
 
 if __name__ == "__main__":

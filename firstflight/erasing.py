@@ -20,7 +20,7 @@ from crawler.sites import forgetting, optout
 from crawler.sites.optout import hash_host
 from firstflight.settings import Settings
 from releases import withdrawing
-from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
+from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
 from releases.mentions import mentions
 from releases.publish import publish, withdraw
 from releases.withdrawing import SAID
@@ -134,7 +134,7 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
             if path.exists()
             else f"the list {path.name} is removed: fetch it again"
         )
-    if backup.copies(settings.backups):
+    if backup.list_backups(settings.backups):
         copy = backup.backup(where.database_url, settings.backups, keep=1)
         yield f"copies of the database from before are removed, {copy.name} is made"
     journal.end()
@@ -162,7 +162,7 @@ def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Relea
     for name in dict.fromkeys(release.crawl for release in having):
         newest = find_release(root, str(name))
         if newest in having:
-            version = 1 + max(version.version for version in listed(root) if version.crawl == name)
+            version = 1 + max(version.version for version in iter_versions(root) if version.crawl == name)
             place = name.path(root, version=version)
             withdrawing.without_site(
                 newest, site, place, version=version, signer=where.signer, progress=where.progress
@@ -175,7 +175,7 @@ def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Relea
 
 def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
     """Publish new versions before withdrawing old ones."""
-    gone = [version for version in listed(root) if isinstance(version, Withdrawn)]
+    gone = [version for version in iter_versions(root) if isinstance(version, Withdrawn)]
     for name in dict.fromkeys(version.crawl for version in gone):
         versions = [version.version for version in gone if version.crawl == name]
         yield from _withdraw_crawl(root, store, name, versions)
@@ -192,7 +192,7 @@ def _withdraw_crawl(root: Path, store: str, name: CrawlName, versions: list[int]
 
 
 def _read_sound(root: Path) -> Iterator[Release]:
-    for version in listed(root):
+    for version in iter_versions(root):
         if isinstance(version, Damaged):
             raise ReleaseError(version.problem)
         if isinstance(version, Release):
@@ -208,7 +208,7 @@ def _find_derived(settings: Settings, site: Withdrawal, having: list[Release]) -
     gone = {(str(release.crawl), release.version) for release in having}
     gone |= {
         (str(version.crawl), version.version)
-        for version in listed(settings.releases)
+        for version in iter_versions(settings.releases)
         if isinstance(version, Withdrawn)
     }
     for folder in [*_folders(settings.replays), *_folders(settings.decisions)]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
-from recordings.release import Content, File, by_month
+from recordings.release import Content, File, group_by_month
 from releases.build import Built, name_in
 from releases.catalogue import ReleaseError, releases
 from releases.imported import write_imported
@@ -53,7 +53,7 @@ def import_files(
     set. `month` is that of files that have no date.
     """
     contents = []
-    for recorded_in, group in by_month(files).items():
+    for recorded_in, group in group_by_month(files).items():
         if not recorded_in and month is None:
             raise RecordingError(f"{group[0].name} has no date: give the month of its recording by --month")
         contents.append(content_of(group, stated, month=recorded_in or month or ""))

@@ -10,7 +10,7 @@ from releases.verify import verify
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import crawls, find_crawl
-from storage.partitions import DETACHABLE, attached, detach_partitions
+from storage.partitions import DETACHABLE, attached_partitions, detach_partitions
 
 
 class RetentionError(Exception):
@@ -30,7 +30,9 @@ def list_held(connection: Connection) -> list[Held]:
     """Return every sealed crawl whose large partitions are attached, by name."""
     kept = []
     for crawl in crawls(connection):
-        partitions = [name for table, name in attached(connection, crawl.id).items() if table in DETACHABLE]
+        partitions = [
+            name for table, name in attached_partitions(connection, crawl.id).items() if table in DETACHABLE
+        ]
         if crawl.sealed_at is not None and partitions:
             size = connection.scalar(
                 text(
@@ -63,7 +65,7 @@ def detach(engine: Engine, releases: Path, name: str) -> list[str]:
     """
     with engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        partitions = attached(connection, crawl.id)
+        partitions = attached_partitions(connection, crawl.id)
     if not any(table in partitions for table in DETACHABLE):
         return []
     _check(engine, releases, crawl)

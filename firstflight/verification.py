@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from firstflight.settings import Settings
-from releases.catalogue import Damaged, Release, Withdrawn, listed
+from releases.catalogue import Damaged, Release, Withdrawn, iter_versions
 from releases.errata.stored import FOLDER as ERRATA
 from releases.errata.stored import ErratumError
 from releases.errata.stored import folders as errata_folders
@@ -29,7 +29,7 @@ from storage.engine import DatabaseError
 from storage.exhaustion import Exhausted
 from storage.report_versions import all_report_versions
 from storage.signatures import Signature, state
-from storage.sums import broken_sums, manifest_of, misstated, sums_of
+from storage.sums import broken_sums, find_misstated, manifest_of, sums_of
 
 FolderKind = Literal["replay", "part", "stage", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
@@ -95,7 +95,7 @@ def _printable(text: str) -> str:
 
 def checks(settings: Settings, engine: Engine | None) -> list[Check]:
     """Return a check of each stored thing; those of the database only with an engine."""
-    versions = list(listed(settings.releases))
+    versions = list(iter_versions(settings.releases))
     listings: tuple[tuple[Kind, Path | str, Iterable[Check]], ...] = (
         ("database", "PostgreSQL", _of_crawls(engine)),
         ("release", settings.releases, _of_versions(settings, engine, versions)),
@@ -146,7 +146,9 @@ def of_folders(
 
     A version whose SHA256SUMS is damaged says nothing about what was made from it.
     """
-    sound = (version for version in versions if isinstance(version, Release) and not misstated(version.path))
+    sound = (
+        version for version in versions if isinstance(version, Release) and not find_misstated(version.path)
+    )
     sums = {(str(release.crawl), release.version): release.checksum for release in sound}
     for kind, name, folder in folders:
         yield Check(kind, name, partial(of_folder, kind, name, folder, sums, settings.allowed_signers))

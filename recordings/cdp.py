@@ -20,10 +20,10 @@ from recordings.exchange import (
     Recording,
     Times,
     check_url,
+    check_word,
     connection_name,
     media_type,
     protocol_name,
-    word,
 )
 from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, stack_url
 from recordings.sizes import HEADER_AT_MOST, Evidence, header_text_bytes, sizes_of
@@ -192,7 +192,7 @@ class CdpLog:
 
     def feed(self, number: int, message: object) -> None:
         """Process the event in a message; events of other domains are ignored, and odd ones noted."""
-        event = unwrapped(message)
+        event = unwrap(message)
         method = str(event.get("method"))
         if method not in EVENTS:
             return
@@ -216,19 +216,21 @@ class CdpLog:
         if progress is None:
             return
         if isinstance(params, ResponseReceived):
-            answer(progress, params.response)
+            take_response(progress, params.response)
             progress.exchange.resource_type = (
-                word(params.type, "type").lower() or progress.exchange.resource_type
+                check_word(params.type, "type").lower() or progress.exchange.resource_type
             )
         elif isinstance(params, ExtraInfo):
             progress.wire_status = params.status_code
         elif isinstance(params, DataReceived):
-            progress.decoded = (progress.decoded or 0) + max(0, size(params.data_length))
-            progress.received += max(0, size(params.encoded_data_length))
+            progress.decoded = (progress.decoded or 0) + max(0, check_size(params.data_length))
+            progress.received += max(0, check_size(params.encoded_data_length))
         elif isinstance(params, Finished):
             progress.is_finished = True
-            progress.total = size(params.encoded_data_length) if params.encoded_data_length >= 0 else None
-            ended(progress.exchange, params.timestamp)
+            progress.total = (
+                check_size(params.encoded_data_length) if params.encoded_data_length >= 0 else None
+            )
+            note_end(progress.exchange, params.timestamp)
         elif method == "Network.requestServedFromCache":
             progress.from_memory = True
 
@@ -241,21 +243,21 @@ class CdpLog:
         if params.redirect_response is not None and params.request_id in self._open:
             redirect = self._open[params.request_id]
             before = redirect.exchange
-            answer(redirect, params.redirect_response)
+            take_response(redirect, params.redirect_response)
             before.location = request.url
             before.is_internal = "non-authoritative-reason" in before.headers
-            ended(before, params.timestamp)
-        kind = word(params.type, "type").lower()
+            note_end(before, params.timestamp)
+        kind = check_word(params.type, "type").lower()
         initiator = params.initiator if isinstance(params.initiator, dict) else {}
         exchange = RecordedExchange(
             url=request.url,
-            method=word(request.method, "request.method"),
+            method=check_word(request.method, "request.method"),
             request_body_bytes=None
             if request.post_data is None
             else len(request.post_data.encode("utf-8", "replace")),
             resource_type=kind,
             initiator=stack_url(initiator),
-            referer=lower(request.headers).get("referer") or params.document_url,
+            referer=lower_names(request.headers).get("referer") or params.document_url,
             redirected_from=before,
             started_s=params.timestamp,
             # A navigation that the page itself starts, in a frame or its own, belongs to the load:
@@ -296,40 +298,40 @@ def is_believable(time_s: float, now: datetime.datetime) -> bool:
     return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()
 
 
-def answer(progress: Progress, response: Response) -> None:
+def take_response(progress: Progress, response: Response) -> None:
     """Take the header of a response."""
     exchange = progress.exchange
     if not 0 <= response.status <= 999:
         raise OddValue("malformed response.status")
-    size(response.encoded_data_length)
+    check_size(response.encoded_data_length)
     progress.response = response
     exchange.status = response.status
-    exchange.headers = lower(response.headers)
+    exchange.headers = lower_names(response.headers)
     exchange.header_text_bytes = len(response.headers_text or "") or header_text_bytes(
         exchange.status, "OK", exchange.headers.items()
     )
-    exchange.mime_type = word(media_type(response.mime_type), "response.mimeType")
-    word(exchange.headers.get("content-encoding"), "response.headers")
+    exchange.mime_type = check_word(media_type(response.mime_type), "response.mimeType")
+    check_word(exchange.headers.get("content-encoding"), "response.headers")
     exchange.protocol = protocol_name(response.protocol)
-    exchange.connection = word(connection_name(response.connection_id), "response.connectionId")
-    exchange.address = word(response.remote_ip, "response.remoteIPAddress").strip("[]")
-    exchange.times = times(response.timing or {}, near_s=exchange.started_s)
+    exchange.connection = check_word(connection_name(response.connection_id), "response.connectionId")
+    exchange.address = check_word(response.remote_ip, "response.remoteIPAddress").strip("[]")
+    exchange.times = read_times(response.timing or {}, near_s=exchange.started_s)
 
 
-def ended(exchange: RecordedExchange, timestamp: float | None) -> None:
+def note_end(exchange: RecordedExchange, timestamp: float | None) -> None:
     """Note the end of a response."""
     if timestamp is not None and 0 <= timestamp - exchange.started_s <= MOST_TIME_S:
         exchange.times = dataclasses.replace(exchange.times, last_byte=round(1e6 * timestamp))
 
 
-def size(value: float) -> int:
+def check_size(value: float) -> int:
     """Return a size as whole bytes, negative where it is unknown; OddValue if no message has it."""
     if not value <= MOST_SIZE_BYTES:
         raise OddValue("malformed size")
     return round(max(-1, value))
 
 
-def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
+def read_times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
     """Return times from the phases of `timing`, in ms since `requestTime`, which is in s;
     -1 means that a phase did not occur.
 
@@ -354,7 +356,7 @@ def times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
     )
 
 
-def unwrapped(message: object) -> dict[str, Any]:
+def unwrap(message: object) -> dict[str, Any]:
     """Return the event in a recorded message: some recorders nest it in `message`, once or twice,
     as an object or as text."""
     for _ in range(4):
@@ -368,6 +370,6 @@ def unwrapped(message: object) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def lower(headers: dict[str, str | int | float | None]) -> dict[str, str]:
+def lower_names(headers: dict[str, str | int | float | None]) -> dict[str, str]:
     """Return headers with names in lower case."""
     return {name.lower(): "" if value is None else str(value) for name, value in headers.items()}

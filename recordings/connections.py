@@ -141,12 +141,12 @@ def rebuild(requests: Sequence[Request]) -> Traffic:
     rules: dict[int, str] = {}
     for request in requests:
         own = opened.get(request.entry)
-        connection, rule = (own, OPENED) if own else choose(request, connections)
+        connection, rule = (own, OPENED) if own else choose_connection(request, connections)
         if connection is None:
             connection = open_connection(request, opener=None)
             connections.append(connection)
         rules[request.entry] = rule
-        times[request.entry] = use(connection, request)
+        times[request.entry] = put_on(connection, request)
     return Traffic(sorted(connections, key=lambda connection: connection.begins_us), times, rules)
 
 
@@ -162,27 +162,27 @@ def open_connection(request: Request, *, opener: Request | None) -> Connection:
     )
 
 
-def choose(request: Request, connections: Sequence[Connection]) -> tuple[Connection | None, str]:
+def choose_connection(request: Request, connections: Sequence[Connection]) -> tuple[Connection | None, str]:
     """Return the connection that a request without a connect time used, and the rule.
 
     None if it was opened unseen.
     """
-    begun = [each for each in connections if each.protocol == request.protocol and was_begun(each, request)]
+    begun = [each for each in connections if each.protocol == request.protocol and is_begun(each, request)]
     own = [each for each in begun if each.origin == request.origin]
     if not request.is_multiplexed:
-        return idle(request, own), REUSED if idle(request, own) else UNSEEN
+        return find_idle(request, own), REUSED if find_idle(request, own) else UNSEEN
     if own:
-        return same_credentials(request, own), REUSED
+        return match_credentials(request, own), REUSED
     shared = [each for each in begun if request.address is not None and each.address == request.address]
-    return (same_credentials(request, shared), COALESCED) if shared else (None, UNSEEN)
+    return (match_credentials(request, shared), COALESCED) if shared else (None, UNSEEN)
 
 
-def was_begun(connection: Connection, request: Request) -> bool:
+def is_begun(connection: Connection, request: Request) -> bool:
     """Return whether a connection was opened, or being opened, when the browser began a request."""
     return connection.opener is None or connection.opener.began_us <= request.began_us
 
 
-def same_credentials(request: Request, connections: Sequence[Connection]) -> Connection:
+def match_credentials(request: Request, connections: Sequence[Connection]) -> Connection:
     """Return the first connection that was opened for a request with credentials as this one's, else the
     first."""
     alike = (
@@ -193,7 +193,7 @@ def same_credentials(request: Request, connections: Sequence[Connection]) -> Con
     return next(alike, connections[0])
 
 
-def idle(request: Request, own: Sequence[Connection]) -> Connection | None:
+def find_idle(request: Request, own: Sequence[Connection]) -> Connection | None:
     """Return the HTTP/1.1 connection that a request used: idle, or the first to become so.
 
     None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
@@ -209,7 +209,7 @@ def idle(request: Request, own: Sequence[Connection]) -> Connection | None:
     return busy if busy.free_us <= request.began_us + (min(takes) if takes else CONNECT_US) else None
 
 
-def use(connection: Connection, request: Request) -> Times:
+def put_on(connection: Connection, request: Request) -> Times:
     """Put a request on a connection; its times."""
     connection.requests.append(request)
     connection.tls = connection.tls or request.tls

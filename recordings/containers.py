@@ -22,14 +22,14 @@ OTHER_CONTAINERS = {
 """First bytes of files of other forms."""
 
 
-def unpacked(content: bytes, name: str, *, most_bytes: int | None = None) -> bytes:
+def unpack(content: bytes, name: str, *, most_bytes: int | None = None) -> bytes:
     """Return the bytes of a recording without its container, of at most MOST_BYTES or `most_bytes`."""
     most = most_bytes or MOST_BYTES
     try:
         if content.startswith(GZIP):
-            content = inflated(content, most)
+            content = inflate(content, most)
         elif content.startswith(ZIP):
-            content = unzipped(content, name, most)
+            content = unzip(content, name, most)
     except (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
         raise RecordingError(
             f"{name} cannot be unpacked: the file is damaged, cut short or encrypted"
@@ -44,7 +44,7 @@ def unpacked(content: bytes, name: str, *, most_bytes: int | None = None) -> byt
     return content
 
 
-def inflated(content: bytes, most: int) -> bytes:
+def inflate(content: bytes, most: int) -> bytes:
     """Return the content of a gzip file, up to a byte more than `most`; EOFError if it is cut short."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     unpacked = unpacker.decompress(content, most + 1)
@@ -53,7 +53,7 @@ def inflated(content: bytes, most: int) -> bytes:
     return unpacked
 
 
-def unzipped(content: bytes, name: str, most: int) -> bytes:
+def unzip(content: bytes, name: str, most: int) -> bytes:
     """Return the recording in a zip file, up to a byte more than `most`: its .har, or its only file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member.filename for member in archive.infolist() if not member.is_dir()]

@@ -161,10 +161,10 @@ def check_url(url: str) -> None:
     if not is_sound:
         raise OddValue("malformed request.url")
     if parts.scheme in HTTP:
-        word(host_name(parts), "request.url")
+        check_word(host_name(parts), "request.url")
 
 
-def word(text: str | None, name: str) -> str:
+def check_word(text: str | None, name: str) -> str:
     """Return the text if it is short, printable Unicode; OddValue, which names the field, otherwise."""
     letters = text or ""
     if len(letters) > MOST_LETTERS or not letters.isprintable():
@@ -187,7 +187,7 @@ def connection_name(recorded: object) -> str:
     return "" if name in PORTS else name
 
 
-def bare(url: str) -> str:
+def strip_fragment(url: str) -> str:
     """Return the URL without its fragment, which is never sent."""
     return urldefrag(url).url
 

@@ -22,12 +22,12 @@ from recordings.exchange import (
     RecordedExchange,
     Recording,
     Times,
-    bare,
     check_url,
+    check_word,
     connection_name,
     media_type,
     protocol_name,
-    word,
+    strip_fragment,
 )
 from recordings.producers import Producer, producer_of
 from recordings.sizes import TEXTUAL, Evidence, content_length, header_text_bytes, sizes_of
@@ -131,12 +131,12 @@ class Entry(msgspec.Struct, rename="camel"):
 def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
     """Return the content of a HAR's `log`; msgspec.ValidationError if it has no entries."""
     raw_entries = msgspec.convert(log.get("entries"), list[Any])
-    creator = named(log.get("creator")) or "unknown"
+    creator = name_program(log.get("creator")) or "unknown"
     producer = producer_of(creator)
     entries, odd = [], []
     for number, raw in enumerate(raw_entries):
         try:
-            entries.append((number, checked(raw, now)))
+            entries.append((number, check_entry(raw, now)))
         except OddValue as exc:
             odd.append((number, str(exc)))
     entries.sort(key=lambda entry: entry[1].started_s)
@@ -151,15 +151,15 @@ def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
             odd.append((number, str(exc)))
     return Recording(
         tool=creator,
-        browser=named(log.get("browser")),
+        browser=name_program(log.get("browser")),
         exchanges=exchanges,
-        pages=pages_of(log.get("pages")),
+        pages=read_pages(log.get("pages")),
         splits_by_silence=producer.accumulates,
         odd=tuple(sorted(odd)),
     )
 
 
-def checked(raw: object, now: datetime.datetime) -> Entry:
+def check_entry(raw: object, now: datetime.datetime) -> Entry:
     """Return an entry of sound types and of a believable date; OddValue otherwise."""
     try:
         entry = msgspec.convert(raw, Entry)
@@ -194,33 +194,33 @@ def read_entry(entry: Entry, producer: Producer, lengths: dict[str, int | None])
     request, response = entry.request, entry.response
     check_url(request.url)
     check_sizes(entry)
-    headers, asking = joined(response.headers), joined(request.headers)
+    headers, asking = join_headers(response.headers), join_headers(request.headers)
     location = headers.get("location") or response.redirect_url
     exchange = RecordedExchange(
         url=request.url,
-        method=word(request.method, "request.method") or "GET",
+        method=check_word(request.method, "request.method") or "GET",
         status=max(0, response.status),
-        mime_type=word(media_type(response.content.mime_type), "response.content.mimeType"),
-        resource_type=word(entry.resource_type, "_resourceType").lower(),
+        mime_type=check_word(media_type(response.content.mime_type), "response.content.mimeType"),
+        resource_type=check_word(entry.resource_type, "_resourceType").lower(),
         protocol=protocol_name(entry.protocol or response.http_version),
-        initiator=initiator(entry),
+        initiator=find_initiator(entry),
         referer=asking.get("referer"),
-        request_body_bytes=sent_bytes(asking, request.body_size),
-        location=target(request.url, location),
+        request_body_bytes=request_body_size(asking, request.body_size),
+        location=resolve_target(request.url, location),
         started_s=entry.started_s,
         is_internal="non-authoritative-reason" in headers,
         headers=headers,
-        connection=word(connection_name(entry.connection), "connection"),
-        address=word(entry.server_address, "serverIPAddress").strip("[]"),
-        times=times(entry),
+        connection=check_word(connection_name(entry.connection), "connection"),
+        address=check_word(entry.server_address, "serverIPAddress").strip("[]"),
+        times=read_times(entry),
         is_document=entry.is_base_page in (True, 1, "1", "true"),
         page=None if entry.pageref is None else str(entry.pageref),
     )
-    word(headers.get("content-encoding"), "response.headers")
-    evidence = gather_evidence(entry, exchange, producer, lengths.get(bare(exchange.url)))
+    check_word(headers.get("content-encoding"), "response.headers")
+    evidence = gather_evidence(entry, exchange, producer, lengths.get(strip_fragment(exchange.url)))
     exchange.sizes, exchange.header_text_bytes = sizes_of(evidence), evidence.header or evidence.header_text
     if exchange.is_redirect and exchange.location:
-        lengths[bare(exchange.location)] = content_length(headers)
+        lengths[strip_fragment(exchange.location)] = content_length(headers)
     return exchange
 
 
@@ -328,13 +328,13 @@ def take_differences(entries: Sequence[Entry]) -> None:
         so_far[entry.connection] = total
 
 
-def sent_bytes(headers: dict[str, str], recorded: int | None) -> int | None:
+def request_body_size(headers: dict[str, str], recorded: int | None) -> int | None:
     """Return the size of the request's body from its header, or else as recorded; None if neither is
     known."""
     return not_negative(recorded) if (stated := content_length(headers)) is None else stated
 
 
-def target(url: str, location: object) -> str | None:
+def resolve_target(url: str, location: object) -> str | None:
     """Return the absolute URL of a redirect's target; None if there is none that a browser could follow."""
     if not isinstance(location, str) or not location:
         return None
@@ -364,7 +364,7 @@ class Initiator(msgspec.Struct):
     stack: Stack | None = None
 
 
-def initiator(entry: Entry) -> str | None:
+def find_initiator(entry: Entry) -> str | None:
     """Return the URL of the initiator, recorded by name or on top of a call stack; None if not recorded."""
     if entry.initiator and isinstance(entry.initiator, str):
         return entry.initiator
@@ -386,7 +386,7 @@ def stack_url(detail: object) -> str | None:
     return next(filter(None, urls), None)
 
 
-def joined(fields: Sequence[Field]) -> dict[str, str]:
+def join_headers(fields: Sequence[Field]) -> dict[str, str]:
     """Return all headers with names in lower case; repeated ones are joined by line feeds,
     as browsers' own tools do."""
     headers: dict[str, str] = {}
@@ -402,7 +402,7 @@ def text_bytes(response: Response) -> int | None:
     return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
 
 
-def times(entry: Entry) -> Times:
+def read_times(entry: Entry) -> Times:
     """Return times from an entry's consecutive phases.
 
     In HAR 1.2 `connect` includes `ssl`; Firefox counts them apart.
@@ -428,7 +428,7 @@ def times(entry: Entry) -> Times:
     )
 
 
-def pages_of(raw: object) -> tuple[Page, ...]:
+def read_pages(raw: object) -> tuple[Page, ...]:
     """Return the pages that a HAR lists; what is odd in them is left out."""
     pages = []
     for page in raw if isinstance(raw, list) else []:
@@ -446,12 +446,12 @@ def pages_of(raw: object) -> tuple[Page, ...]:
     return tuple(pages)
 
 
-def named(program: object) -> str:
+def name_program(program: object) -> str:
     """Return the name and version of a program; empty if they are missing or odd."""
     if not isinstance(program, dict):
         return ""
     try:
-        return word(f"{program.get('name') or ''} {program.get('version') or ''}".strip(), "creator")
+        return check_word(f"{program.get('name') or ''} {program.get('version') or ''}".strip(), "creator")
     except OddValue:
         return ""
 

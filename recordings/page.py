@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from recordings.exchange import HTTP, Page, RecordedExchange, Recording, bare
+from recordings.exchange import HTTP, Page, RecordedExchange, Recording, strip_fragment
 
 NEW_LOAD_GAP_S = 4.0
 """Silence that separates two loads in a recording without pages, in seconds."""
@@ -83,7 +83,7 @@ class PageLoad:
         )
 
 
-def page_load(recording: Recording) -> PageLoad:
+def find_page_load(recording: Recording) -> PageLoad:
     """Return the first page of a recording that has a document: a page before it was blank,
     and later ones found a warm cache.
 
@@ -97,13 +97,13 @@ def page_load(recording: Recording) -> PageLoad:
     left_out: collections.Counter[str] = collections.Counter(reason for _, reason in recording.odd)
     left_out["earlier_page_dropped"] = sum(map(len, groups[:place]))
     left_out["later_page_dropped"] = sum(map(len, groups[place + 1 :]))
-    load = cut(chosen, left_out, by_silence=recording.splits_by_silence)
+    load = cut_first_load(chosen, left_out, by_silence=recording.splits_by_silence)
     document = document_of(load, page)
     kept = [exchange for exchange in load if keep(exchange, left_out)]
     return PageLoad(
         exchanges=kept,
         document=document,
-        first=redirects_to(document, led_by(load))[0]
+        first=redirects_to(document, find_redirects(load))[0]
         if document is not None
         else next(
             exchange for exchange in (*load, *recording.exchanges) if urlsplit(exchange.url).scheme in HTTP
@@ -138,12 +138,14 @@ def document_of(group: Sequence[RecordedExchange], page: Page | None = None) -> 
     """Return the page's own document, by the strongest evidence: what the recorder names, its type,
     the page's URL, HTML, order."""
     shown = [exchange for exchange in group if may_be_shown(exchange)]
-    title = None if page is None else bare(page.title)
-    redirects = led_by(group)
+    title = None if page is None else strip_fragment(page.title)
+    redirects = find_redirects(group)
     tests = (
         lambda exchange: bool(exchange.is_document),
         lambda exchange: exchange.resource_type == "document",
-        lambda exchange: any(bare(before.url) == title for before in redirects_to(exchange, redirects)),
+        lambda exchange: any(
+            strip_fragment(before.url) == title for before in redirects_to(exchange, redirects)
+        ),
         lambda exchange: "html" in exchange.mime_type and begins_page(exchange, group),
         lambda exchange: (
             not any(word in exchange.mime_type for word in NEVER_SHOWN) and begins_page(exchange, group)
@@ -157,7 +159,9 @@ def begins_page(document: RecordedExchange, group: Sequence[RecordedExchange]) -
     a page's own document may be missing in a recording."""
     earlier = itertools.takewhile(lambda each: each is not document, group)
     return not any(
-        each.referer and bare(each.referer) != bare(document.url) and kind_of(each) in PARTS
+        each.referer
+        and strip_fragment(each.referer) != strip_fragment(document.url)
+        and kind_of(each) in PARTS
         for each in earlier
     )
 
@@ -172,16 +176,16 @@ def may_be_shown(exchange: RecordedExchange) -> bool:
     )
 
 
-def led_by(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
+def find_redirects(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
     """Return the redirect that led to each exchange that a redirect led to, by the exchange's id()."""
     leading: dict[int, RecordedExchange] = {}
     awaited: dict[str, RecordedExchange] = {}
     for exchange in group:
-        before = exchange.redirected_from or awaited.pop(bare(exchange.url), None)
+        before = exchange.redirected_from or awaited.pop(strip_fragment(exchange.url), None)
         if before is not None:
             leading[id(exchange)] = before
         if exchange.is_redirect and exchange.location:
-            awaited[bare(exchange.location)] = exchange
+            awaited[strip_fragment(exchange.location)] = exchange
     return leading
 
 
@@ -195,7 +199,7 @@ def redirects_to(
     return chain
 
 
-def cut(
+def cut_first_load(
     exchanges: Sequence[RecordedExchange], left_out: collections.Counter[str], *, by_silence: bool
 ) -> Sequence[RecordedExchange]:
     """Return the exchanges of the first load."""
@@ -232,19 +236,19 @@ def find_parents(kept: Sequence[RecordedExchange], main: int | None) -> list[tup
     `main` is the document's index.
     """
     place = {id(exchange): index for index, exchange in enumerate(kept)}
-    redirects = led_by(kept)
+    redirects = find_redirects(kept)
     by_url: dict[str, int] = {}
     parents: list[tuple[int | None, str]] = []
     for index, exchange in enumerate(kept):
         redirect = place.get(id(redirects.get(id(exchange))))
         if redirect is None and index == main and index and kept[index - 1].is_redirect:
             redirect = index - 1  # one whose target was not recorded
-        parents.append(parent(exchange, main=main or 0, index=index, redirect=redirect, by_url=by_url))
-        by_url[bare(exchange.url)] = index
+        parents.append(find_parent(exchange, main=main or 0, index=index, redirect=redirect, by_url=by_url))
+        by_url[strip_fragment(exchange.url)] = index
     return parents
 
 
-def parent(
+def find_parent(
     exchange: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
 ) -> tuple[int | None, str]:
     """Return the parent of an exchange and its evidence, by the strongest evidence available."""
@@ -253,8 +257,8 @@ def parent(
     if index <= main:
         return None, "start"
     for how, url in (("initiator", exchange.initiator), ("referer", exchange.referer)):
-        if url and bare(url) in by_url:
-            return by_url[bare(url)], how
+        if url and strip_fragment(url) in by_url:
+            return by_url[strip_fragment(url)], how
     return main, "guess"
 
 

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from recordings import cdp, har
-from recordings.containers import unpacked
+from recordings.containers import unpack
 from recordings.errors import RecordingError
 from recordings.exchange import HTTP, Recording
-from recordings.page import PageLoad, page_load
+from recordings.page import PageLoad, find_page_load
 
 MOST_EXCHANGES = 20_000
 """Most requests of a page."""
@@ -75,7 +75,7 @@ def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
     if strict and recording.odd:
         number, reason = recording.odd[0]
         raise RecordingError(f"{name}: entry {number}: {reason}")
-    load = usable_load(recording, name)
+    load = find_load(recording, name)
     return RecordedFile(
         name=name,
         sha256=hashlib.sha256(content).hexdigest(),
@@ -103,7 +103,7 @@ def read_content(content: bytes, kind: str, *, name: str = "the file") -> Record
     RecordingError if it is of another form.
     """
     now = datetime.datetime.now(datetime.UTC)
-    document = parsed(unpacked(content, name), name)
+    document = parse(unpack(content, name), name)
     form = form_of(document)
     if form != kind:
         raise RecordingError(f"{name} {NOT_OF_FORM[kind]}" if form is None else f"{name} is {FORMS[form]}")
@@ -115,7 +115,7 @@ def read_content(content: bytes, kind: str, *, name: str = "the file") -> Record
         raise RecordingError(f"{name} {NOT_OF_FORM[kind]}") from exc
 
 
-def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
+def find_load(recording: Recording, name: str = "the file") -> PageLoad:
     """Return the page of a recording; RecordingError if it asks for nothing by HTTP,
     or for more than a page does."""
     if not any(urlsplit(exchange.url).scheme in HTTP for exchange in recording.exchanges):
@@ -123,7 +123,7 @@ def usable_load(recording: Recording, name: str = "the file") -> PageLoad:
         raise RecordingError(
             f"{name}: no request by HTTP in it" + (f" that can be used ({reasons})" if reasons else "")
         )
-    load = page_load(recording)
+    load = find_page_load(recording)
     if len(load.exchanges) > MOST_EXCHANGES:
         raise RecordingError(f"{name}: more than {MOST_EXCHANGES:,} requests of one page")
     return load
@@ -137,7 +137,7 @@ def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None
     return datetime.datetime.fromtimestamp(recording.epoch_s + first, datetime.UTC)
 
 
-def parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  # JSON
+def parse(content: bytes, name: str) -> Any:  # noqa: ANN401  # JSON
     """Return the JSON in the bytes, or a list of the documents in JSON lines; RecordingError if it is
     none."""
     text = content.decode(json.detect_encoding(content), "replace")
@@ -176,7 +176,7 @@ def form_of(document: object) -> str | None:
             return TRACE
         return CDP if isinstance(document.get("events"), list) else None
     if isinstance(document, list):
-        events = [cdp.unwrapped(event) for event in document]
+        events = [cdp.unwrap(event) for event in document]
         if any(isinstance(event.get("method"), str) for event in events):
             return CDP
         return TRACE if any("ph" in event and "ts" in event for event in events) else None

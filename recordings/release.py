@@ -99,7 +99,7 @@ class DatedFile(Protocol):
 File = TypeVar("File", bound=DatedFile)
 
 
-def by_month(files: Iterable[File]) -> dict[str, list[File]]:
+def group_by_month(files: Iterable[File]) -> dict[str, list[File]]:
     """Return files by the month of their first request, YYYY-MM, in the order of the months; each content
     once."""
     months: dict[str, list[File]] = collections.defaultdict(list)
@@ -122,11 +122,11 @@ def content_of(
     programs = {name for file in files for name in (file.browser, file.tool) if name}
     tables = tables_of(pages, source, browser=", ".join(sorted(programs)), method=METHODS[files[0].kind])
     inferred = {
-        "initiators": rules(
-            total(page.initiators for page in pages), INITIATORS, inferred={"referer", "guess"}
+        "initiators": count_rules(
+            add_counters(page.initiators for page in pages), INITIATORS, inferred={"referer", "guess"}
         ),
-        "connections": rules(
-            total(page.connection_rules for page in pages),
+        "connections": count_rules(
+            add_counters(page.connection_rules for page in pages),
             CONNECTIONS,
             inferred=CONNECTIONS.keys() - {NAMED, OPENED},
         ),
@@ -135,9 +135,9 @@ def content_of(
     return Content(
         tables=tables,
         recording={
-            **stated(source, sums, tables, inferred=inferred, notes=FILES),
+            **describe_recording(source, sums, tables, inferred=inferred, notes=FILES),
             "tools": dict(sorted(collections.Counter(file.tool for file in files).items())),
-            "left_out": dict(sorted(total(file.load.left_out for file in files).items())),
+            "left_out": dict(sorted(add_counters(file.load.left_out for file in files).items())),
         },
         checksum=checksum(sums),
         notes=FILES,
@@ -172,7 +172,7 @@ def tables_of(
     }
 
 
-def stated(
+def describe_recording(
     source: Source,
     files: Mapping[str, str],
     tables: Mapping[str, Sequence[Row]],
@@ -189,24 +189,24 @@ def stated(
         "pages": len(tables["visit"]),
         "requests": len(responses),
         "responses_of_known_size": sum(row["wire_bytes"] is not None for row in responses),
-        "responses_by_size_basis": counted(row["size_basis"] for row in responses),
-        "responses_of_unknown_size": counted(row["wire_bytes_unknown"] for row in responses),
+        "responses_by_size_basis": count_values(row["size_basis"] for row in responses),
+        "responses_of_unknown_size": count_values(row["wire_bytes_unknown"] for row in responses),
         "inferred": dict(inferred),
         "null_columns": null_columns(tables, notes),
     }
 
 
-def counted(values: Iterable[str | None]) -> dict[str, int]:
+def count_values(values: Iterable[str | None]) -> dict[str, int]:
     """Return how often each value occurs, sorted; None is left out."""
     return dict(sorted(collections.Counter(value for value in values if value is not None).items()))
 
 
-def total(counters: Iterable[collections.Counter[str]]) -> collections.Counter[str]:
+def add_counters(counters: Iterable[collections.Counter[str]]) -> collections.Counter[str]:
     """Return the sum of counters."""
     return sum(counters, collections.Counter())
 
 
-def rules(
+def count_rules(
     requests: Mapping[str, int], meanings: Mapping[str, str], *, inferred: frozenset[str] | set[str]
 ) -> dict[str, Any]:
     """Return requests by rule with the rule's meaning, and the share that an inferring rule decided."""
@@ -239,7 +239,7 @@ def source_of(
         recorded=(first or "unknown") if first == last else f"{first} to {last}",
         commit="unknown",
         tool=", ".join(sorted({file.tool for file in files})),
-        limits=[*limits, *unstated(stated_by_importer)],
+        limits=[*limits, *list_unstated(stated_by_importer)],
         id=stated_by_importer["id"],
         device=stated_by_importer["device"],
         vantage=stated_by_importer["vantage"],
@@ -258,7 +258,7 @@ def checksum(sums: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(sums.values()).encode()).hexdigest()
 
 
-def unstated(stated_by_importer: Mapping[str, str]) -> list[str]:
+def list_unstated(stated_by_importer: Mapping[str, str]) -> list[str]:
     """Return a limit for each circumstance that the importer did not state."""
     missing = [name for name in ("vantage", "device") if stated_by_importer[name] == "unknown"]
     return [f"The {name} was not stated." for name in missing]

@@ -193,7 +193,7 @@ def response_rows(
                 "request_sent_us": since(base_us, exchange.times.sent),
                 "first_byte_us": since(base_us, exchange.times.first_byte),
                 "last_byte_us": since(base_us, exchange.times.last_byte),
-                **freshness(exchange),
+                **read_freshness(exchange),
                 "request_body_bytes": exchange.request_body_bytes or None,
             }
         )
@@ -235,7 +235,7 @@ def browser_delays(
     return after_last, after_first
 
 
-def freshness(exchange: RecordedExchange) -> dict[str, Any]:
+def read_freshness(exchange: RecordedExchange) -> dict[str, Any]:
     """Return what the header says of reuse by a cache; null if no header was recorded."""
     if not exchange.headers:
         return dict.fromkeys(http_caching.COLUMNS)

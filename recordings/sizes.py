@@ -143,24 +143,26 @@ def sizes_of(evidence: Evidence) -> Sizes:
     if not evidence.status:
         return Sizes()
     if evidence.is_cached:
-        return unknown(FROM_CACHE)
+        return unknown_sizes(FROM_CACHE)
     if evidence.total:
         sizes = (
-            of_redirect(evidence, evidence.total)
+            sizes_of_redirect(evidence, evidence.total)
             if evidence.is_redirect
-            else of_total(evidence, evidence.total)
+            else sizes_of_total(evidence, evidence.total)
         )
     else:
-        sizes = of_parts(evidence)
+        sizes = sizes_of_parts(evidence)
     return dataclasses.replace(sizes, decoded_bytes=decoded_bytes(evidence, sizes))
 
 
-def unknown(reason: str, *, body: int | None = None) -> Sizes:
+def unknown_sizes(reason: str, *, body: int | None = None) -> Sizes:
     """Return sizes of a response whose size on the wire is unknown; that of its body may be known."""
     return Sizes(wire_bytes_unknown=reason, body_bytes=body)
 
 
-def known(wire: int, *, body: int | None, basis: str = COUNTED, is_complete: bool | None = None) -> Sizes:
+def known_sizes(
+    wire: int, *, body: int | None, basis: str = COUNTED, is_complete: bool | None = None
+) -> Sizes:
     """Return sizes of a response whose size on the wire is known; the split into header and body may be
     unknown."""
     return Sizes(
@@ -181,7 +183,7 @@ def decoded_bytes(evidence: Evidence, sizes: Sizes) -> int | None:
     return (evidence.decoded or None) if evidence.is_encoded and sizes.body_bytes != 0 else sizes.body_bytes
 
 
-def of_redirect(evidence: Evidence, total: int) -> Sizes:
+def sizes_of_redirect(evidence: Evidence, total: int) -> Sizes:
     """Return sizes of a redirect, of which Chrome's DevTools count the header: the body is as
     Content-Length states.
 
@@ -190,40 +192,42 @@ def of_redirect(evidence: Evidence, total: int) -> Sizes:
     length = evidence.length
     is_whole = evidence.protocol in TEXTUAL and evidence.header and total >= evidence.header + (length or 0)
     if not length or is_whole:
-        return known(total, body=length, is_complete=evidence.is_complete)
-    return known(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
+        return known_sizes(total, body=length, is_complete=evidence.is_complete)
+    return known_sizes(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
 
 
-def of_total(evidence: Evidence, total: int) -> Sizes:
+def sizes_of_total(evidence: Evidence, total: int) -> Sizes:
     """Return sizes of a response whose header and body were counted together; the split may stay unknown."""
     if evidence.is_bodiless:
-        return known(total, body=0, is_complete=evidence.is_complete)
+        return known_sizes(total, body=0, is_complete=evidence.is_complete)
     if evidence.is_complete is False:
         body = None if evidence.body is None or evidence.body > total else evidence.body
         if body is not None and not evidence.is_encoded and body < (evidence.decoded or 0):
-            return unknown(CONTRADICTORY)  # the page saw more than was counted
-        return known(total, body=body, is_complete=False)
+            return unknown_sizes(CONTRADICTORY)  # the page saw more than was counted
+        return known_sizes(total, body=body, is_complete=False)
     length = evidence.length
     if length is None:
-        return known(total, body=body_in(evidence, total), is_complete=evidence.is_complete)
+        return known_sizes(total, body=body_of_total(evidence, total), is_complete=evidence.is_complete)
     if 0 < length <= total < length + evidence.least_header:
-        return unknown(CONTRADICTORY)  # the body alone: no header is that short
+        return unknown_sizes(CONTRADICTORY)  # the body alone: no header is that short
     if total >= length:
         body = length if total - length <= header_at_most(length) else None
-        return known(total, body=body, is_complete=evidence.is_complete)
+        return known_sizes(total, body=body, is_complete=evidence.is_complete)
     if evidence.decoded is not None and evidence.decoded >= length:
         # The page saw all of it: a cached body that the server confirmed by 304,
         # or a part of it from a cache.
-        return known(total, body=0 if total <= HEADER_AT_MOST else None, is_complete=evidence.is_complete)
+        return known_sizes(
+            total, body=0 if total <= HEADER_AT_MOST else None, is_complete=evidence.is_complete
+        )
     header = (
         evidence.header
         if evidence.protocol in TEXTUAL and evidence.header and evidence.header <= total
         else None
     )
-    return known(total, body=None if header is None else total - header, is_complete=False)
+    return known_sizes(total, body=None if header is None else total - header, is_complete=False)
 
 
-def body_in(evidence: Evidence, total: int) -> int | None:
+def body_of_total(evidence: Evidence, total: int) -> int | None:
     """Return the body's part of a total, without a Content-Length to tell it; None if nothing else does."""
     seen = evidence.decoded
     if not evidence.is_encoded and seen is not None:
@@ -243,16 +247,16 @@ def header_at_most(body: int) -> int:
     return HEADER_AT_MOST + body // FRAMING_SHARE
 
 
-def of_parts(evidence: Evidence) -> Sizes:
+def sizes_of_parts(evidence: Evidence) -> Sizes:
     """Return sizes of a response whose header and body were stated apart, or can be derived."""
     header = (evidence.header or evidence.header_text) if evidence.protocol in TEXTUAL else None
     try:
         body = Body(0, 0) if evidence.is_bodiless else body_of(evidence)
     except Contradiction:
-        return unknown(CONTRADICTORY)
+        return unknown_sizes(CONTRADICTORY)
     if header is None or body.framed is None:  # a compressed header, or chunks without their framing
-        return unknown(NOT_RECORDED, body=body.size)
-    return known(
+        return unknown_sizes(NOT_RECORDED, body=body.size)
+    return known_sizes(
         header + body.framed,
         body=body.size,
         basis=STATED if body.is_stated and evidence.header else DERIVED,

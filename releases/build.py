@@ -19,13 +19,13 @@ from releases.catalogue import (
     Release,
     ReleaseError,
     Withdrawn,
-    listed,
+    iter_versions,
     read_version,
 )
 from releases.descriptions.history import add_date, version_history
 from releases.descriptions.write import describe
 from releases.measures import MODEL_IW, MODEL_MSS
-from releases.observations import connected, crawl_column, reading, table_of
+from releases.observations import crawl_column, open_adbc, read_rows, table_of
 from releases.strata.items import write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
@@ -47,7 +47,7 @@ from schema.vocabulary import (
 from storage.crawls import find_crawl
 from storage.modes import UnsafeFolder
 from storage.packet_audit import QUERY, PacketAudit
-from storage.partitions import DETACHABLE, attached
+from storage.partitions import DETACHABLE, attached_partitions
 from storage.signatures import Signer
 from storage.staging import flush, staging
 from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
@@ -78,10 +78,10 @@ def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
     return counts
 
 
-def detached(engine: Engine, crawl_id: int) -> list[str]:
+def detached_tables(engine: Engine, crawl_id: int) -> list[str]:
     """Return tables whose partition of the crawl is detached (storage/partitions.py)."""
     with engine.connect() as connection:
-        partitions = attached(connection, crawl_id)
+        partitions = attached_partitions(connection, crawl_id)
     return [name for name in DETACHABLE if name not in partitions]
 
 
@@ -112,7 +112,7 @@ def build(
     name = name_of(row)
     if row.sealed_at is None:
         raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
-    if lacking := detached(engine, row.id):
+    if lacking := detached_tables(engine, row.id):
         raise ReleaseError(
             f"the observations of {name} exist only in its release: its partitions of "
             f"{' and '.join(lacking)} are detached"
@@ -132,7 +132,7 @@ def build(
 
 def newest_version(root: Path, name: CrawlName) -> int:
     """Return the highest existing version, including damaged and withdrawn ones; 1 if there is none."""
-    return max((release.version for release in listed(root) if release.crawl == name), default=1)
+    return max((release.version for release in iter_versions(root) if release.crawl == name), default=1)
 
 
 @contextlib.contextmanager
@@ -171,10 +171,10 @@ def _write_tables(
         done += count
         progress(done, total)
 
-    with connected(engine) as connection:
+    with open_adbc(engine) as connection:
         for model in RELEASED:
             table = table_of(model)
-            with reading(connection, model, crawl_id=crawl_id) as pieces:
+            with read_rows(connection, model, crawl_id=crawl_id) as pieces:
                 rows[table.name] = parquet.write(
                     folder / f"{table.name}.parquet",
                     pieces,

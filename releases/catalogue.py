@@ -206,7 +206,7 @@ def _number(folder: Path) -> int | None:
     return int(digits) if digits.isascii() and digits.isdecimal() else None
 
 
-def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
+def iter_versions(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
     """Return every version of every release below `root`, by crawl, the highest version last;
     damage to one does not stop the list."""
     return map(read_version, release_folders(root))
@@ -215,7 +215,7 @@ def listed(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
 def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
     """Return the months of a crawl's year that have a release which differs in nothing but the month;
     damaged and withdrawn ones do not count."""
-    crawls = (release.crawl for release in listed(root) if isinstance(release, Release))
+    crawls = (release.crawl for release in iter_versions(root) if isinstance(release, Release))
     months = {other.month for other in crawls if dataclasses.replace(other, month=crawl.month) == crawl}
     return tuple(sorted(month for month in months if month[:4] == crawl.month[:4]))
 
@@ -248,7 +248,7 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
 
 def releases(root: Path) -> Iterator[Release]:
     """Return every version below `root` with a readable manifest; damaged and withdrawn ones are left out."""
-    return (release for release in listed(root) if isinstance(release, Release))
+    return (release for release in iter_versions(root) if isinstance(release, Release))
 
 
 def read_release(path: Path) -> Release:
@@ -269,7 +269,7 @@ def find_release(root: Path, crawl: str) -> Release:
     """
     matching = [
         release
-        for release in listed(root)
+        for release in iter_versions(root)
         if not isinstance(release, Withdrawn) and release.crawl.is_named(crawl)
     ]
     names = sorted({str(release.crawl) for release in matching})
@@ -279,10 +279,10 @@ def find_release(root: Path, crawl: str) -> Release:
         )
     if len(names) > 1:
         raise ReleaseError(f"{crawl!r} names {len(names)} releases: {', '.join(names)}")
-    return intact(matching[-1])
+    return check_intact(matching[-1])
 
 
-def intact(release: Release | Damaged) -> Release:
+def check_intact(release: Release | Damaged) -> Release:
     """Return the release; ReleaseError if it is damaged."""
     if isinstance(release, Damaged):
         raise ReleaseError(release.problem)

@@ -123,7 +123,7 @@ class Counts(Protocol):
         """Items of unknown size."""
 
 
-def incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
+def count_incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
     """Return the number of incomplete responses, and their share of all that crossed the network;
     no share if none did."""
     apart, others = measures["responses_incomplete"].known, measures["responses"]

@@ -195,7 +195,7 @@ def values_by_site(release: Release, names: Mapping[int, str], asked: Asked) -> 
     return {(row.pop("responses"), row.pop("site")): row for row in rows}
 
 
-def changes(before: Values, after: Values, asked: Asked) -> Iterator[Change]:
+def compare_values(before: Values, after: Values, asked: Asked) -> Iterator[Change]:
     """Yield the changes between two releases: of each kind of responses, by measure, window and end."""
     for responses in asked.responses:
         sites = sorted(site for kind, site in before.keys() & after.keys() if kind == responses)

@@ -44,7 +44,7 @@ def statement(table: Table, *, crawl_id: int) -> str:
 
 
 @contextlib.contextmanager
-def connected(engine: Engine) -> Iterator[dbapi.Connection]:
+def open_adbc(engine: Engine) -> Iterator[dbapi.Connection]:
     """A connection of ADBC, which asks the server for all its types as it connects: one for all tables."""
     # It takes as long as most commands take to start, of which few need it.
     from adbc_driver_postgresql import dbapi
@@ -57,7 +57,7 @@ def connected(engine: Engine) -> Iterator[dbapi.Connection]:
 
 
 @contextlib.contextmanager
-def reading(
+def read_rows(
     connection: dbapi.Connection, model: type[Base], *, crawl_id: int
 ) -> Iterator[Iterator[pa.Table]]:
     """The rows of `model` that belong to a crawl, in batches as the server sends them,

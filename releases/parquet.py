@@ -11,7 +11,7 @@ GROUP_ROWS = 131_072
 """Rows of a row group. Another value changes the bytes of every rebuilt release."""
 
 
-def regrouped(pieces: Iterable[pa.Table], schema: pa.Schema, *, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
+def regroup(pieces: Iterable[pa.Table], schema: pa.Schema, *, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
     """Yield the same rows in pieces of exactly `rows`, except the last;
     incoming pieces depend on network buffers."""
     waiting: list[pa.Table] = []
@@ -41,7 +41,7 @@ def write(
     order = [pq.SortingColumn(schema.get_field_index(name), nulls_first=False) for name in sorted_by]
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6", sorting_columns=order) as writer:
-        for group in regrouped(pieces, schema):
+        for group in regroup(pieces, schema):
             writer.write_table(group, row_group_size=GROUP_ROWS)
             rows += group.num_rows
             wrote(group.num_rows)

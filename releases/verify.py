@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 from sqlalchemy import Engine
 
 from releases import distributions
-from releases.build import count_rows, detached, packets_of
+from releases.build import count_rows, detached_tables, packets_of
 from releases.catalogue import Release, ReleaseError
-from releases.descriptions.write import described
-from releases.strata.items import differing
+from releases.descriptions.write import check_descriptions
+from releases.strata.items import find_difference
 from releases.strata.party import list_version
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.http_caching import LIFETIMES
@@ -115,7 +115,7 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
         yield _readable("what it was made from is stated", lambda: _recording(release))
     elif engine is not None:
         yield _against_database(release, engine)
-    yield _readable("its descriptions describe it", lambda: described(release))
+    yield _readable("its descriptions describe it", lambda: check_descriptions(release))
     yield from _row_checks(release)
     yield _readable("items follow from the observations", lambda: _items(release))
     yield _readable("distributions follow from the observations", lambda: _recomputed(release))
@@ -192,7 +192,7 @@ def _against_database(release: Release, engine: Engine) -> Check:
             crawl = find_crawl(connection, str(release.manifest.crawl))
     except CrawlNotFound as exc:
         return Check(name, holds=False, evidence=f"{exc}; --offline leaves this out")
-    gone = detached(engine, crawl.id)
+    gone = detached_tables(engine, crawl.id)
     rows = {
         table: count
         for table, count in release.manifest.rows.items()
@@ -254,7 +254,7 @@ def _items(release: Release) -> tuple[bool, str]:
     used = release.manifest.public_suffix_list
     without = () if used == list_version() else ("party",)
     ranked = not is_recorded(release.crawl.kind)
-    row = differing(release.path, is_ranked=ranked, without=without)
+    row = find_difference(release.path, is_ranked=ranked, without=without)
     if row is not None:
         return False, f"from row {row:,} on they are not what is computed anew"
     held = f"{release.manifest.rows.get('item', 0):,} items computed anew"

@@ -7,10 +7,10 @@ definitions, like the columns of the observation tables.
 import pyarrow as pa
 
 
-def fields(columns: dict[str, str]) -> list[pa.Field]:
+def arrow_fields(columns: dict[str, str]) -> list[pa.Field]:
     """Return Arrow fields from definitions by "name type", where a question mark after the type allows null.
 
-    >>> fields({"size_bytes int64?": "size in bytes"})
+    >>> arrow_fields({"size_bytes int64?": "size in bytes"})
     [pyarrow.Field<size_bytes: int64>]
     """
     declared = []
@@ -48,7 +48,7 @@ MEASURES: dict[str, str] = {
 """Definitions of the measures of size, by their stable names."""
 
 DISTRIBUTION = pa.schema(
-    fields(
+    arrow_fields(
         {
             "measure string": "name of the measure",
             "size_bytes int64?": "size in bytes; null for items whose size is unknown, or of which it is "
@@ -64,7 +64,7 @@ DISTRIBUTION = pa.schema(
 """Exact empirical CDFs over the final visits of one crawl with outcome ok; one row per step."""
 
 ITEM = pa.schema(
-    fields(
+    arrow_fields(
         {
             "measure string": "name of the measure",
             "size_bytes int64?": "size in bytes; null for items whose size is unknown, or of which it is "
@@ -89,7 +89,7 @@ ITEM = pa.schema(
 """One item that a distribution counts, with its site and its strata; smallest first within a measure."""
 
 CELL = pa.schema(
-    fields(
+    arrow_fields(
         {
             "page string": "host of the page",
             "visit_id int64": "visit that the recipe was made from",
@@ -220,7 +220,7 @@ CELL_KEY: tuple[str, ...] = tuple(CELL.names[: CELL.names.index("state")])
 REPLAYED_RESPONSE = pa.schema(
     [
         *(CELL.field(name) for name in CELL_KEY),
-        *fields(
+        *arrow_fields(
             {
                 "response_id int64": "id of the response in the crawl or the recording",
                 "is_document bool": "true for the main document",

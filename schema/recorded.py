@@ -210,13 +210,13 @@ def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
     if not is_recorded(kind):
         return schema
     for name, meaning in notes.otherwise[table].items():
-        schema = noted(schema, name, f"in a recorded release: {meaning}")
+        schema = add_note(schema, name, f"in a recorded release: {meaning}")
     for name, reason in notes.rarely_null[table].items():
-        schema = noted(schema, name, f"null in a recorded release: {reason}", nullable=True)
+        schema = add_note(schema, name, f"null in a recorded release: {reason}", nullable=True)
     return schema
 
 
-def noted(schema: pa.Schema, name: str, note: str, *, nullable: bool = False) -> pa.Schema:
+def add_note(schema: pa.Schema, name: str, note: str, *, nullable: bool = False) -> pa.Schema:
     """Return the schema with a note at the end of a field's comment."""
     place = schema.get_field_index(name)
     field = schema.field(place)

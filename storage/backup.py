@@ -48,12 +48,12 @@ def backup(url: str, folder: Path, *, keep: int) -> Path:
         with subprocess.Popen(call, env=_environment(url), stderr=subprocess.PIPE) as process:
             if process.wait():
                 raise _failed("pg_dump", process)
-    for old in copies(folder)[:-keep]:
+    for old in list_backups(folder)[:-keep]:
         old.unlink()
     return copy
 
 
-def copies(folder: Path) -> list[Path]:
+def list_backups(folder: Path) -> list[Path]:
     """Backups in `folder`, the oldest first."""
     return sorted(folder.glob("*.dump"))
 

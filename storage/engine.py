@@ -88,7 +88,7 @@ def connect(url: str) -> Engine:
         # The pool replaces a connection whose pre-ping fails by itself.
         if context.is_pre_ping or not isinstance(context.original_exception, psycopg.Error):
             return None
-        return translated(context.original_exception, where)
+        return translate_error(context.original_exception, where)
 
     return engine
 
@@ -99,13 +99,13 @@ def psycopg_errors(engine: Engine) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        ours = translated(error, engine.url.render_as_string(hide_password=True))
+        ours = translate_error(error, engine.url.render_as_string(hide_password=True))
         if ours is None:
             raise
         raise ours from error
 
 
-def translated(error: psycopg.Error, where: str) -> DatabaseError | None:
+def translate_error(error: psycopg.Error, where: str) -> DatabaseError | None:
     """Return the DatabaseError for an error of psycopg, by its SQLSTATE (PostgreSQL manual, appendix A).
 
     None for a bug.

@@ -5,7 +5,7 @@ import dataclasses
 from sqlalchemy import Connection, Engine, text
 
 from schema.tables import Crawl, Site
-from storage.partitions import attached_or_not
+from storage.partitions import existing_partitions
 from storage.withdrawal import Withdrawal
 
 MATCHES = "regexp_like"
@@ -30,7 +30,7 @@ class Found:
 
 def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
     """Count a crawl's rows that concern the site, including those in detached partitions that still exist."""
-    partitions = attached_or_not(connection, crawl.id)
+    partitions = existing_partitions(connection, crawl.id)
     own = _own_sites(site)
     named = 0
     for table, partition in partitions.items():
@@ -49,7 +49,7 @@ def find(connection: Connection, crawl: Crawl, site: Withdrawal) -> Found:
 def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
     """Erase the site from a crawl, sealed or not, in one transaction."""
     with engine.begin() as connection:
-        partitions = attached_or_not(connection, crawl.id)
+        partitions = existing_partitions(connection, crawl.id)
         for partition in partitions.values():
             connection.execute(text(f"ALTER TABLE {partition} DISABLE TRIGGER USER"))
         # Visits last: the other tables' rows are found by them.
@@ -67,7 +67,7 @@ def erase(engine: Engine, crawl: Crawl, site: Withdrawal) -> None:
 def rewrite(engine: Engine, crawl_id: int) -> None:
     """Rewrite a crawl's tables and statistics, so that PostgreSQL's files hold no deleted row."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        for partition in [Site.__tablename__, *attached_or_not(connection, crawl_id).values()]:
+        for partition in [Site.__tablename__, *existing_partitions(connection, crawl_id).values()]:
             connection.execute(text(f"VACUUM (FULL, ANALYZE) {partition}"))
 
 

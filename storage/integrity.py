@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, text
 
 from schema.tables import OBSERVATIONS, Crawl
-from storage.partitions import DETACHABLE, attached
+from storage.partitions import DETACHABLE, attached_partitions
 
 RELATIONS: dict[str, str] = {
     "every site's final visit exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "
@@ -69,7 +69,7 @@ class Invariant:
 
 def check(connection: Connection, crawl: Crawl) -> Iterator[Invariant]:
     """Check every invariant of a crawl whose tables are attached."""
-    partitions = attached(connection, crawl.id)
+    partitions = attached_partitions(connection, crawl.id)
     lacking = {model.__tablename__ for model in OBSERVATIONS} - partitions.keys() - set(DETACHABLE)
     yield Invariant("its partitions are attached", len(lacking))
     if crawl.sealed_at is not None:

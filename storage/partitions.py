@@ -66,7 +66,7 @@ def seal_partitions(connection: Connection, crawl_id: int) -> None:
         )
 
 
-def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
+def attached_partitions(connection: Connection, crawl_id: int) -> dict[str, str]:
     """Return the attached partitions of a crawl, by table."""
     rows = connection.execute(
         text(
@@ -79,7 +79,7 @@ def attached(connection: Connection, crawl_id: int) -> dict[str, str]:
     return {parent: child for parent, child in rows}  # noqa: C416  # rows, not pairs, to mypy
 
 
-def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
+def existing_partitions(connection: Connection, crawl_id: int) -> dict[str, str]:
     """Return the existing partitions of a crawl, attached or detached, by table; visits first."""
     names = {table.__tablename__: partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS}
     return {
@@ -92,7 +92,7 @@ def attached_or_not(connection: Connection, crawl_id: int) -> dict[str, str]:
 def detach_partitions(connection: Connection, crawl_id: int) -> list[str]:
     """Detach a crawl's large partitions, which remain as separate tables; their names."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
-    partitions = attached(connection, crawl_id)
+    partitions = attached_partitions(connection, crawl_id)
     detachable = [(table, partitions[table]) for table in DETACHABLE if table in partitions]
     for table, partition in detachable:
         connection.execute(text(f"ALTER TABLE {table} DETACH PARTITION {partition}"))

@@ -57,7 +57,7 @@ def state(folder: Path, allowed_signers: Path) -> Signature:
     return _judge(folder / SUMS, signature, allowed_signers)
 
 
-def faults(folder: Path, allowed_signers: Path) -> list[str]:
+def find_faults(folder: Path, allowed_signers: Path) -> list[str]:
     """Return why a folder cannot be trusted: files that do not match their checksums, and a bad signature.
 
     A missing signature is no fault.

@@ -118,7 +118,7 @@ def broken_sums(folder: Path) -> list[str]:
     If the list is empty the folder is unchanged or was replaced as a whole, which only a signature can tell
     apart.
     """
-    wrong = misstated(folder)
+    wrong = find_misstated(folder)
     if wrong == [SUMS]:
         return wrong
     for name, checksum in sums_of(folder).items():
@@ -135,7 +135,7 @@ def _is(path: Path, checksum: str) -> bool:
         return False
 
 
-def misstated(folder: Path) -> list[str]:
+def find_misstated(folder: Path) -> list[str]:
     """Return the quick part of `broken_sums`: files that are missing or not listed,
     or whose stated checksums disagree.
 

@@ -28,7 +28,7 @@ from api.lab.page_replay import (
 )
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
-from recordings.reading import HAR, read_content, usable_load
+from recordings.reading import HAR, find_load, read_content
 from replay.errors import ReplayError
 from replay.lab import guest_process
 from replay.lab.guest_process import Lab
@@ -90,7 +90,7 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
     """The exchanges of a HAR's first page that crossed the network, and its recipe;
     Refused with the reason if there is none."""
     try:
-        load = usable_load(read_content(content, HAR))
+        load = find_load(read_content(content, HAR))
     except RecordingError as exc:
         raise Refused(str(exc)) from exc
     except MemoryError as exc:

@@ -16,7 +16,7 @@ from api.routes.remembered import Remembered
 from api.statistics.changes import as_csv as rows_as_csv
 from releases.citation.licences import licence_page
 from releases.formatting import interval_text
-from releases.outside.lines import lines
+from releases.outside.lines import draw_lines
 from releases.outside.points import Point, to_text
 from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
 
@@ -85,7 +85,7 @@ def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
 def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     """A series with its points and flags."""
     own = [point for point in points if point.series == kind.id]
-    held = {flag.date for line in lines(own, kind.id) for flag in line.breaks}
+    held = {flag.date for line in draw_lines(own, kind.id) for flag in line.breaks}
     return OutsideSeries(
         id=kind.id,
         title=kind.title,

@@ -21,9 +21,9 @@ from api.stored.shelf import Shelf, Version
 from recordings.pages.recording import SETS
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
-from releases.changes import RESPONSES, Asked, Change, Share, Values, changes, pooled_shares
+from releases.changes import RESPONSES, Asked, Change, Share, Values, compare_values, pooled_shares
 from releases.formatting import grouped, size, stated
-from releases.outside.lines import Line, lines
+from releases.outside.lines import Line, draw_lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS, Break, Statistic
 from releases.slow_start import MSS_FIG1
@@ -245,7 +245,7 @@ def recorded_set(version: Version, release: Release) -> RecordedSet:
 def pairs_of(sets: Sequence[RecordedSet]) -> list[Pair]:
     """Every two sets that have enough sites in common, the longest time between them first."""
     pairs = [
-        Pair(before=one, after=other, changes=tuple(changes(one.values, other.values, ASKED)))
+        Pair(before=one, after=other, changes=tuple(compare_values(one.values, other.values, ASKED)))
         for one, other in itertools.combinations(sets, 2)
     ]
     stated = [pair for pair in pairs if any(change.change for change in pair.changes)]
@@ -484,7 +484,7 @@ def arrows_of(
 
 def weight_plot(points: Sequence[Point], x: Callable[[float], float], *, top: int, bottom: int) -> Plot:
     """HTTP Archive's median weight of a page."""
-    shown = [line for name in ("page-weight", "almanac-page_bytes") for line in lines(points, name)]
+    shown = [line for name in ("page-weight", "almanac-page_bytes") for line in draw_lines(points, name)]
     largest = max((value for line in shown for _, value in values(line, "p50")), default=1.0)
     step, most = scale(HEADROOM * 1.024 * largest / 1000, steps=4)
 

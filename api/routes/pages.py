@@ -36,7 +36,7 @@ from api.routes.works import release_metadata
 from api.stored.held import HeldItems
 from api.stored.shelf import Report, Version
 from recordings.pages.recording import SETS
-from releases.cdf import incomplete
+from releases.cdf import count_incomplete
 from releases.citation.licences import licence_page
 from releases.citation.work import Work
 from releases.formatting import (
@@ -79,7 +79,7 @@ def label(measure: str) -> str:
 
 def in_words(distributions: Sequence[Distribution]) -> str:
     """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
-    count, share = incomplete({distribution.measure: distribution for distribution in distributions})
+    count, share = count_incomplete({distribution.measure: distribution for distribution in distributions})
     return (
         ""
         if share is None

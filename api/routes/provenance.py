@@ -11,7 +11,7 @@ from api.routes.answers import Provenance
 from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
 from api.stored.shelf import Report, Shelf, Version, Volume
 from releases.citation.licences import licence_page
-from releases.citation.work import of_release
+from releases.citation.work import cite_release
 from releases.errata.stored import Erratum
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
@@ -51,7 +51,7 @@ def signed(signature: Signature) -> str:
 
 def citation(version: Version) -> str:
     """A citation in one line; the checksum identifies the release permanently."""
-    return of_release(version.readable.manifest).line
+    return cite_release(version.readable.manifest).line
 
 
 def signer(volume: Volume) -> str | None:

@@ -61,7 +61,7 @@ from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
 from api.routes.works import report_work
 from api.stored.shelf import Report, Shelf, Version, page
-from releases.cdf import incomplete
+from releases.cdf import count_incomplete
 from releases.initial_windows import window_distributions
 from releases.measures import open_tables
 from releases.slow_start import MSS_FIG1
@@ -220,7 +220,7 @@ async def read_distributions(
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
     # This takes a few milliseconds: a thread would cost more.
     found = distributions(samples, windows=iw, mss=mss, points=points)
-    count, share = incomplete({name: one.cdf for name, one in held.items()})
+    count, share = count_incomplete({name: one.cdf for name, one in held.items()})
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
         mss=mss,

@@ -13,7 +13,7 @@ from api.routes.provenance import signed
 from api.stored.library import observed
 from api.stored.shelf import Report, Version
 from releases.citation.forms import FORMS
-from releases.citation.work import Work, of_release, of_report
+from releases.citation.work import Work, cite_release, cite_report
 from storage.report_versions import CONTENT
 
 LICENCE = "CC-BY-4.0"
@@ -63,7 +63,7 @@ def forms_of(
 def release_work(request: Request, version: Version) -> Work:
     """A version of a release, at the address of its page."""
     page = link(request, "release_page", crawl=str(version.crawl), version=version.version)
-    return of_release(
+    return cite_release(
         version.readable.manifest,
         url=public(request, page),
         observed=observed(request.app.state.library, version),
@@ -119,7 +119,7 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
     identified = f"sha256:{report.checksum}" if report.checksum else "without checksum"
     unreadable = {"title": "First flights of the web", "data": identified, "licence": LICENCE}
     cited = content["citation"] if content else unreadable
-    work = of_report(
+    work = cite_report(
         title=cited["title"] + (" (withdrawn)" if report.withdrawal else ""),
         year=int(report.year),
         version=report.version,

@@ -30,7 +30,7 @@ from releases.changes import (
     Change,
     ChangeMeasure,
     End,
-    changes,
+    compare_values,
 )
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE, LEAST_SITES
@@ -156,7 +156,7 @@ def compared(
         confidence=CONFIDENCE,
         measures=MEASURES,
         ends=ENDS,
-        changes=[row_of(change) for change in changes(before, after, asked)],
+        changes=[row_of(change) for change in compare_values(before, after, asked)],
     )
 
 

@@ -15,7 +15,7 @@ from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
-from storage.sums import MANIFEST, SIGNATURE, SUMS, misstated, sha256, sums_of
+from storage.sums import MANIFEST, SIGNATURE, SUMS, find_misstated, sha256, sums_of
 
 FILES = 65_536
 """Maximum number of files whose checksums are cached."""
@@ -176,7 +176,7 @@ class Inspection:
         True if all have been compared.
         """
         try:
-            misstatements, sums = misstated(folder), sums_of(folder)
+            misstatements, sums = find_misstated(folder), sums_of(folder)
             # SHA256SUMS can list neither itself nor its signature.
             own = {
                 name: self._sums.of(folder / name) for name in (SUMS, SIGNATURE) if (folder / name).exists()

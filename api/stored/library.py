@@ -14,7 +14,7 @@ from api.caching import Bounded
 from api.http.problems import Problem
 from api.stored.inspection import Inspection, Sums
 from api.stored.shelf import Shelf, Version, Volume
-from releases.catalogue import listed
+from releases.catalogue import iter_versions
 from releases.errata.stored import folders
 from storage.exhaustion import Exhausted, is_exhaustion
 from storage.progress import read_progress
@@ -103,7 +103,7 @@ class Library:
 
     def _look(self) -> Shelf:
         with self._inspection as inspection:
-            versions = [inspection.version(one) for one in listed(self._releases)]
+            versions = [inspection.version(one) for one in iter_versions(self._releases)]
             reports = [
                 inspection.report(report_version) for report_version in all_report_versions(self._reports)
             ]

@@ -24,7 +24,7 @@ class AddressError(Exception):
     """A route of the service cannot be asked for its page; the message says what to do."""
 
 
-def addresses(
+def find_addresses(
     app: FastAPI, client: TestClient, *, examples: Mapping[str, str], others: Sequence[str] = ()
 ) -> list[str]:
     """Return paths of all pages, with their queries: of each route that may answer HTML, of `others`,

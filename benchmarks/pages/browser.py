@@ -34,7 +34,7 @@ class Outside(Exception):
 
 
 @contextlib.contextmanager
-def launched() -> Iterator[Browser]:
+def launch_browser() -> Iterator[Browser]:
     """The browser of the settings, for as long as the block."""
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
@@ -44,7 +44,7 @@ def launched() -> Iterator[Browser]:
 
 
 @contextlib.contextmanager
-def opened(browser: Browser, client: TestClient, path: str) -> Iterator[Page]:
+def open_page(browser: Browser, client: TestClient, path: str) -> Iterator[Page]:
     """A page of the service; raises Outside if it asked for anything elsewhere."""
     outside: list[str] = []
 

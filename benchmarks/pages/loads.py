@@ -21,10 +21,10 @@ from playwright.sync_api import Browser
 from api.app import create_app
 from api.documents.shelved import sources, text
 from benchmarks import results
-from benchmarks.markdown import measured, table
-from benchmarks.pages.addresses import addresses
-from benchmarks.pages.browser import launched
-from benchmarks.service.servers import free_port, process, until_it_answers
+from benchmarks.markdown import describe_measurement, table
+from benchmarks.pages.addresses import find_addresses
+from benchmarks.pages.browser import launch_browser
+from benchmarks.service.servers import free_port, process, wait_for_answer
 from firstflight.recorded_pages import import_once, import_pages
 from firstflight.settings import from_environment
 from recordings.pages.recording import SETS
@@ -101,7 +101,7 @@ def documents() -> list[str]:
     return [f"/documents/{name}" for name in longest[:LONGEST]]
 
 
-def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
+def write_pages(folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Write the recorded pages and a report of them to `folder`;
     the paths of the service's pages over these."""
     settings = dataclasses.replace(from_environment(), data_dir=folder)
@@ -127,7 +127,7 @@ def pages_of(folder: Path, environment: Mapping[str, str]) -> list[str]:
     write_progress(settings.progress, ten_days(crawl))
     app = create_app(settings.releases, settings.reports, progress=settings.progress)
     with TestClient(app, raise_server_exceptions=False) as client:
-        return addresses(app, client, examples=examples, others=documents())
+        return find_addresses(app, client, examples=examples, others=documents())
 
 
 def ten_days(crawl: str) -> Progress:
@@ -152,13 +152,13 @@ def ten_days(crawl: str) -> Progress:
 def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
     """Return the median load of every page, over a service with its data in `folder`."""
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
-    paths = pages_of(folder, environment)
+    paths = write_pages(folder, environment)
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     call = [*FIRSTFLIGHT, "serve", "--port", str(port)]
     rows = []
-    with process(call, folder / "log", **environment), launched() as browser:
-        until_it_answers(f"{address}/")
+    with process(call, folder / "log", **environment), launch_browser() as browser:
+        wait_for_answer(f"{address}/")
         for path in paths:
             load(browser, address + path)  # the service has the answer in memory from here on
             done = [load(browser, address + path) for _ in range(loads)]
@@ -187,10 +187,10 @@ def section(facts: dict[str, Any]) -> str:
     ]
     head = HEAD.format(loads=facts["loads"], width=1280)
     shown = table(["page", "kB without data", "kB of data", "first paint, ms"], rows)
-    return "\n".join([head, shown, measured(facts)])
+    return "\n".join([head, shown, describe_measurement(facts)])
 
 
-def missed(pages: Sequence[Mapping[str, Any]]) -> list[str]:
+def find_misses(pages: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the missed bounds."""
     heavy = [
         f"{page['path']} is heavier than {MOST_BYTES / 1000:.0f} kB"
@@ -213,6 +213,6 @@ def main() -> int:
         facts["pages"] = measure(Path(folder), loads=asked.loads)
     print(section(facts))
     print(results.write("pages", facts))
-    for line in missed(facts["pages"]):
+    for line in find_misses(facts["pages"]):
         print(f"missed: {line}", file=sys.stderr)
-    return 1 if missed(facts["pages"]) else 0
+    return 1 if find_misses(facts["pages"]) else 0

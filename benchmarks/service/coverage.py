@@ -110,7 +110,7 @@ def _bare_by_segment(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     by the segment in which it ends."""
     with duckdb.connect(":memory:") as database:
         return [
-            _summed(
+            _sum_segments(
                 database.execute(
                     f"SELECT {ENDS_IN} AS segment, count(*) FROM read_parquet(?, "  # noqa: S608
                     "hive_partitioning = false) "
@@ -122,7 +122,7 @@ def _bare_by_segment(releases: Sequence[Release]) -> list[tuple[int, ...]]:
         ]
 
 
-def _summed(ends: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+def _sum_segments(ends: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """Return the count of all responses and of those that fit each window, from those that end in each
     segment."""
     counts = dict(ends)

@@ -28,7 +28,14 @@ from benchmarks.made_up_release import seal_release
 from benchmarks.results import provenance, write
 from benchmarks.service import over_a_year
 from benchmarks.service import rows as streams_of_rows
-from benchmarks.service.servers import READY_WITHIN_S, Memory, free_port, process, served_at, until_it_answers
+from benchmarks.service.servers import (
+    READY_WITHIN_S,
+    Memory,
+    free_port,
+    process,
+    read_address,
+    wait_for_answer,
+)
 from releases import parquet
 from releases.build import write_distribution
 from releases.strata.items import SORTED_BY
@@ -108,7 +115,7 @@ def etag(address: str) -> str:
         return answer.headers["ETag"] or ""
 
 
-def ours(folder: Path, load: Load) -> dict[str, Any]:
+def measure_service(folder: Path, load: Load) -> dict[str, Any]:
     """Measure `firstflight serve`: views that are cached, then distributions that are not."""
     program = str(Path(sys.executable).with_name("firstflight"))
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
@@ -116,15 +123,15 @@ def ours(folder: Path, load: Load) -> dict[str, Any]:
     crawl = str(CrawlName(month=MONTHS[-1]))
     views = ["/", "/v1/crawls", "/v1/releases", f"/releases/{crawl}/v1", f"/v1/distributions?crawl={crawl}"]
     with process([program, "serve", "--port", "0"], log, **environment) as pid, Memory(pid) as memory:
-        address = served_at(log)
-        until_it_answers(address)
+        address = read_address(log)
+        wait_for_answer(address)
         known = [(path, etag(address + path.removeprefix("/"))) for path in views]
         cached = load.put_on(address, "cached", *(part for view in known for part in view))
         cold = load.put_on(address, "cold", f"/v1/distributions?crawl={crawl}")
     return {"cached": cached, "cold": cold, "peak_mb": round(memory.peak_mb, 1), "views": views}
 
 
-def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
+def measure_datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
     """Measure Datasette's page of the same steps, in an immutable database, whose counts it caches."""
     path = folder / "bench.db"
     (steps,) = (folder / "releases").rglob(f"month={MONTHS[1]}/**/distribution.parquet")
@@ -150,7 +157,7 @@ def datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
         "off",
     ]
     with process(call, folder / "datasette.log") as pid, Memory(pid) as memory:
-        until_it_answers(page)
+        wait_for_answer(page)
         figures = load.put_on(f"http://127.0.0.1:{port}", "cached", "/bench/distribution", "")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     return {"version": version.split()[-1], "cached": figures, "peak_mb": round(memory.peak_mb, 1)}
@@ -172,7 +179,7 @@ def missed(facts: dict[str, Any]) -> list[str]:
             service[kind]["refused"] or service[kind]["failed"] for kind in ("cached", "cold")
         ),
     }
-    return [miss for miss, is_so in wrong.items() if is_so] + over_a_year.missed(facts)
+    return [miss for miss, is_so in wrong.items() if is_so] + over_a_year.find_misses(facts)
 
 
 def later_sections(facts: dict[str, Any]) -> str:
@@ -199,13 +206,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
         folder = Path(temporary)
         make_releases(folder / "releases")
-        service = ours(folder, load)
-        peer = datasette(options.datasette, folder, load)
+        service = measure_service(folder, load)
+        peer = measure_datasette(options.datasette, folder, load)
         shutil.rmtree(folder / "releases")
         streams = streams_of_rows.measure(
             options.datasette, folder, rows=options.rows, peer_rows=min(options.rows, PEER_ROWS)
         )
-    facts |= streams | over_a_year.facts(responses=options.responses)
+    facts |= streams | over_a_year.measure_year(responses=options.responses)
     facts |= {
         "clients": load.clients,
         "seconds": load.seconds,

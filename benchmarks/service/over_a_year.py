@@ -21,9 +21,9 @@ from benchmarks.service.servers import (
     BenchError,
     Memory,
     process,
-    served_at,
-    until_it_answers,
-    until_prepared,
+    read_address,
+    wait_for_answer,
+    wait_until_prepared,
 )
 from benchmarks.service.year import host_of, year
 from firstflight.recorded_pages import import_once
@@ -70,7 +70,7 @@ from its start, checksums included, with {prepared_peak_mb:,.0f} MB of memory at
 """  # noqa: E501
 
 
-def missed(facts: dict[str, Any]) -> list[str]:
+def find_misses(facts: dict[str, Any]) -> list[str]:
     """Return the missed bounds."""
     wrong = {
         f"coverage above {MOST_SCAN_RATIO:g} times a bare scan": facts["coverage_scan_ratio"]
@@ -83,7 +83,7 @@ def missed(facts: dict[str, Any]) -> list[str]:
     return [miss for miss, is_so in wrong.items() if is_so]
 
 
-def answers(root: Path, folder: Path, releases: Sequence[Release]) -> dict[str, Any]:
+def measure_answers(root: Path, folder: Path, releases: Sequence[Release]) -> dict[str, Any]:
     """Return the milliseconds of the service's answers over the releases in the data folder `root`.
 
     `folder` is for its log and its cache.
@@ -94,11 +94,11 @@ def answers(root: Path, folder: Path, releases: Sequence[Release]) -> dict[str, 
     prepared = folder / "cache" / "prepared"
     began = time.monotonic()
     with process([program, "serve", "--port", "0"], log, **environment) as pid:
-        address = served_at(log)
+        address = read_address(log)
         with Memory(pid) as preparing:
-            until_it_answers(address)
-            _until_checked(address)
-            until_prepared(prepared, pid, len(releases))
+            wait_for_answer(address)
+            _wait_until_checked(address)
+            wait_until_prepared(prepared, pid, len(releases))
         prepared_s = time.monotonic() - began
         asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
         pairs = list(zip(releases, itertools.cycle(STRATA), strict=False))
@@ -140,7 +140,7 @@ def _ms_from_disk(folder: Path, address: str) -> float:
     return _ms(address)
 
 
-def _until_checked(address: str) -> None:
+def _wait_until_checked(address: str) -> None:
     """Wait until the service has compared every file with its checksum."""
     deadline = time.monotonic() + 10 * READY_WITHIN_S
     while time.monotonic() < deadline:
@@ -164,7 +164,7 @@ def _spread(values: Iterable[float]) -> dict[str, float]:
     return {"median": round(statistics.median(ordered), 1), "max": round(ordered[-1], 1)}
 
 
-def facts(*, responses: int) -> dict[str, Any]:
+def measure_year(*, responses: int) -> dict[str, Any]:
     """Return all figures of the year, which is made of the bundled recorded pages unless it is in build/
     already."""
     settings = from_environment()
@@ -190,7 +190,7 @@ def measure(root: Path, folder: Path, releases: Sequence[Release], *, asked: int
             "year_runs": RUNS,
         }
         | coverage(releases)
-        | answers(root, folder, releases)
+        | measure_answers(root, folder, releases)
     )
 
 

@@ -14,7 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.made_up_release import seal_release
-from benchmarks.service.servers import Memory, free_port, process, served_at, until_it_answers, until_prepared
+from benchmarks.service.servers import (
+    Memory,
+    free_port,
+    process,
+    read_address,
+    wait_for_answer,
+    wait_until_prepared,
+)
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base
@@ -91,7 +98,7 @@ def make_release(root: Path, table: pa.Table) -> int:
     return path.stat().st_size
 
 
-def taken(address: str) -> tuple[float, int]:
+def take_stream(address: str) -> tuple[float, int]:
     """Return the seconds until a stream was taken whole, and its bytes."""
     began, size = time.monotonic(), 0
     with urllib.request.urlopen(address, timeout=600) as answer:  # noqa: S310  # http
@@ -117,7 +124,7 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
         log = folder / "rows.log"
         program = str(Path(sys.executable).with_name("firstflight"))
         pid = servers.enter_context(process([program, "serve", "--port", "0"], log, **environment))
-        ours = served_at(log)
+        ours = read_address(log)
         port = free_port()
         call = [
             datasette,
@@ -132,10 +139,10 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
         ]
         servers.enter_context(process(call, folder / "rows-datasette.log"))
         peer = f"http://127.0.0.1:{port}/rows/response.csv?_stream=on"
-        until_it_answers(ours)
-        until_it_answers(f"http://127.0.0.1:{port}/")
-        taken(f"{ours}v1/responses.csv?{asked}&limit=1")
-        until_prepared(folder / "cache" / "prepared", pid, 1)
+        wait_for_answer(ours)
+        wait_for_answer(f"http://127.0.0.1:{port}/")
+        take_stream(f"{ours}v1/responses.csv?{asked}&limit=1")
+        wait_until_prepared(folder / "cache" / "prepared", pid, 1)
         memory = servers.enter_context(Memory(pid))
         for _ in range(RUNS):
             for name, address, number in (
@@ -143,7 +150,7 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
                 ("arrow", f"{ours}v1/responses.arrow?{asked}", rows),
                 ("datasette", peer, peer_rows),
             ):
-                rates.setdefault(name, []).append(number / taken(address)[0])
+                rates.setdefault(name, []).append(number / take_stream(address)[0])
     middle = {name: statistics.median(measured) for name, measured in rates.items()}
     return {
         "stream_rows": rows,

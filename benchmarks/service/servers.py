@@ -62,7 +62,7 @@ def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
                 server.kill()
 
 
-def until_it_answers(address: str) -> None:
+def wait_for_answer(address: str) -> None:
     """Wait until a server responds."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
@@ -72,7 +72,7 @@ def until_it_answers(address: str) -> None:
     raise BenchError(f"{address} does not answer")
 
 
-def until_prepared(folder: Path, pid: int, releases: int) -> None:
+def wait_until_prepared(folder: Path, pid: int, releases: int) -> None:
     """Wait until the service, the process `pid` with one worker, has prepared its releases in `folder`."""
     deadline = time.monotonic() + 10 * READY_WITHIN_S
     while time.monotonic() < deadline:
@@ -88,7 +88,7 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def served_at(log: Path) -> str:
+def read_address(log: Path) -> str:
     """Return the URL that `firstflight serve` prints; waits for it."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:

@@ -163,7 +163,7 @@ def restore(settings: Settings, *, copy: Path | None) -> None:
     Example:
       firstflight database restore
     """
-    copy = copy or max(backup.copies(settings.backups), default=None)
+    copy = copy or max(backup.list_backups(settings.backups), default=None)
     if copy is None:
         raise click.ClickException(f"there is no copy in {settings.backups}")
     with one_line(DatabaseError, OSError):

@@ -18,15 +18,15 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from recordings.pages.same_sites import values_of
 from releases.build import build
-from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, listed
-from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, changes
+from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
+from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, compare_values
 from releases.publish import StoreError, publish
 from releases.strata.bootstrap import LEAST_SITES
 from releases.verify import Check, verify
 from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
-from storage.signatures import SigningFailed, faults, state
-from storage.sums import misstated
+from storage.signatures import SigningFailed, find_faults, state
+from storage.sums import find_misstated
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
@@ -70,7 +70,7 @@ def entry(version: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict
         return {**named, "state": "withdrawn"}
     if isinstance(version, Damaged):
         return {**named, "state": "damaged", "said": version.problem}
-    if broken := misstated(version.path):
+    if broken := find_misstated(version.path):
         return {**named, "state": "damaged", "said": f"not as in SHA256SUMS: {', '.join(broken)}"}
     return {**facts_of(version), "state": "whole", "signature": str(state(version.path, allowed_signers))}
 
@@ -177,7 +177,9 @@ def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool,
 def newest(folder: Path) -> list[Release | Damaged]:
     """Return every release, in its newest version that is not withdrawn."""
     return list(
-        {version.crawl: version for version in listed(folder) if not isinstance(version, Withdrawn)}.values()
+        {
+            version.crawl: version for version in iter_versions(folder) if not isinstance(version, Withdrawn)
+        }.values()
     )
 
 
@@ -242,7 +244,7 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
         tqdm(unit="B", unit_scale=True, disable=None) as bar,
     ):
         release = find_release(settings.releases, name)
-        if broken := faults(release.path, settings.allowed_signers):
+        if broken := find_faults(release.path, settings.allowed_signers):
             raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
         bar.total = 2 * facts_of(release)["bytes"]
         published = publish(release, url, progress=bar.update)
@@ -272,7 +274,7 @@ def changes_(
     asked = Asked(measures=(measure,) if measure else tuple(MEASURES))
     with one_line(*EXPECTED):
         first, last = (values_of(find_release(settings.releases, name), asked) for name in (before, after))
-    observed = list(changes(first, last, asked))
+    observed = list(compare_values(first, last, asked))
     lines = [line_of_change(change) for change in observed if change.change is not None]
     none = [f"{before} and {after} have fewer than {LEAST_SITES} sites in common"]
     show(
@@ -309,6 +311,6 @@ def list_(settings: Settings, *, as_json: bool) -> None:
       firstflight release list --json
     """
     with one_line(*EXPECTED):
-        entries = [entry(version, settings.allowed_signers) for version in listed(settings.releases)]
+        entries = [entry(version, settings.allowed_signers) for version in iter_versions(settings.releases)]
     lines = [line_of_entry(facts) for facts in entries] or [f"no releases yet in {settings.releases}"]
     show({"releases": entries}, as_json=as_json, lines=lines)

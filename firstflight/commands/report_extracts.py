@@ -21,7 +21,7 @@ from storage.report_versions import (
     newest_version,
     report_versions,
 )
-from storage.signatures import faults
+from storage.signatures import find_faults
 
 VERSION = click.option(
     "--version", type=click.IntRange(1, 9999), help="Version of the report.  [default: the newest]"
@@ -37,7 +37,7 @@ def sound_version(settings: Settings, year: int, number: int | None) -> ReportVe
     asked = find_version(settings.reports, year, number or (newest.number if newest else 1))
     if asked.withdrawal is not None:
         raise ReportVersionError(f"the report {asked} is withdrawn: {asked.withdrawal.reason}")
-    if broken := faults(asked.folder, settings.allowed_signers):
+    if broken := find_faults(asked.folder, settings.allowed_signers):
         raise ReportVersionError(
             f"the report {asked.folder} is damaged ({', '.join(broken)}); restore it from a copy"
         )

@@ -12,7 +12,7 @@ from firstflight.commands.options import AS_JSON, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from firstflight.verification import of_folders
-from releases.catalogue import listed
+from releases.catalogue import iter_versions
 from storage.report_versions import (
     ReportVersion,
     ReportVersionError,
@@ -139,6 +139,6 @@ def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool
         if version is not None or not asked:
             asked = [find_version(settings.reports, year, version or 1)]
     folders = ((kind, str(report), folder) for report in asked for kind, folder in report.folders())
-    items = [check() for check in of_folders(settings, folders, listed(settings.releases))]
+    items = [check() for check in of_folders(settings, folders, iter_versions(settings.releases))]
     show({"items": [*map(dataclasses.asdict, items)]}, as_json=as_json, lines=map(str, items))
     ctx.exit(1 if any(item.state == "damaged" for item in items) else 0)

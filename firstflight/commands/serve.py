@@ -14,7 +14,7 @@ from firstflight.errors import one_line
 from firstflight.listening import PORT, ListenError, listen, serve_metrics
 from firstflight.settings import Settings
 from releases.outside.points import OutsideError
-from releases.outside.points import load as outside_series
+from releases.outside.points import load_points as outside_series
 from replay.errors import ReplayError
 from replay.lab import guest_process
 

@@ -15,7 +15,7 @@ from crawler.netlog.event import Event
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.headers import join_headers
 from recordings.netlog.log import DATA
-from recordings.sizes import NOT_RECORDED, Evidence, Sizes, known, sizes_of, unknown
+from recordings.sizes import NOT_RECORDED, Evidence, Sizes, known_sizes, sizes_of, unknown_sizes
 
 HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
@@ -74,7 +74,7 @@ class Counts:
     def _size(self, exchange: Exchange) -> Sizes:
         if exchange.transport is not None and exchange.transport.protocol == "h2":
             return (
-                unknown(NOT_RECORDED, body=self._data[id(exchange)])
+                unknown_sizes(NOT_RECORDED, body=self._data[id(exchange)])
                 if id(exchange) in self._data
                 else Sizes()
             )
@@ -82,7 +82,7 @@ class Counts:
         if (
             not counted or exchange.status is None
         ):  # the browser shows no header of a response that it refuses
-            return known(counted, body=None) if counted else Sizes()
+            return known_sizes(counted, body=None) if counted else Sizes()
         return sizes_of(
             Evidence(
                 method=exchange.method,

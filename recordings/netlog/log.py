@@ -16,7 +16,7 @@ from crawler.netlog.assembler import EVENTS
 from crawler.netlog.event import Event
 from crawler.netlog.params import PARAMS, NoParams
 from recordings.errors import RecordingError
-from recordings.reading import FORMS, NETLOG, form_of, parsed
+from recordings.reading import FORMS, NETLOG, form_of, parse
 
 EVERYTHING = "Everything"
 """Capture mode in which the bytes of sockets are in the log."""
@@ -165,26 +165,26 @@ def read_netlog(content: bytes, name: str) -> NetLog:
     try:
         document = msgspec.json.decode(content, type=Document)
     except msgspec.ValidationError as exc:
-        raise refused(content, name) from exc
+        raise explain_refusal(content, name) from exc
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return cut(content, name)
+        return read_cut_log(content, name)
     return NetLog(constants=document.constants, events=document.events, is_cut=False)
 
 
-def cut(content: bytes, name: str) -> NetLog:
+def read_cut_log(content: bytes, name: str) -> NetLog:
     """Read a log that breaks off: its constants, and the events that are whole."""
     text = content.decode("utf-8", "replace")
     start = EVENTS_BEGIN.search(text)
     if start is None:
-        raise refused(content, name)
+        raise explain_refusal(content, name)
     try:
         head = msgspec.json.decode(f'{text[: start.start()]},"events":[]}}', type=Document)
     except (msgspec.MsgspecError, RecursionError) as exc:
-        raise refused(content, name) from exc
-    return NetLog(constants=head.constants, events=list(whole_events(text, start.end())), is_cut=True)
+        raise explain_refusal(content, name) from exc
+    return NetLog(constants=head.constants, events=list(read_whole_events(text, start.end())), is_cut=True)
 
 
-def whole_events(text: str, at: int) -> Iterator[msgspec.Raw]:
+def read_whole_events(text: str, at: int) -> Iterator[msgspec.Raw]:
     """Yield the events from a place on, up to the first that is not whole."""
     decoder = json.JSONDecoder()
     while (begin := NEXT_EVENT.match(text, at)) is not None:
@@ -195,10 +195,10 @@ def whole_events(text: str, at: int) -> Iterator[msgspec.Raw]:
         yield msgspec.Raw(text[begin.end() - 1 : at].encode())
 
 
-def refused(content: bytes, name: str) -> RecordingError:
+def explain_refusal(content: bytes, name: str) -> RecordingError:
     """Return the error of a file that is no NetLog, which names the command that reads it."""
     try:
-        form = form_of(parsed(content, name))
+        form = form_of(parse(content, name))
     except RecordingError as exc:
         if content.lstrip().startswith(b'{"constants"'):
             return RecordingError(f"{name} breaks off before its first event")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crawler.capture.connections import CapturedConnection, CapturedConnections
 from crawler.capture.packets import SYN, TCP, Packet, pack_end, parse_packet
 from crawler.netlog.exchange import Transport
-from recordings.containers import unpacked
+from recordings.containers import unpack
 from recordings.errors import RecordingError
 
 MOST_BYTES = 1024 * 1024 * 1024
@@ -108,7 +108,7 @@ def read_captures(paths: tuple[Path, ...], *, epoch_ms: int) -> Captured:
     captured = Captured(epoch_ms=epoch_ms)
     for path in paths:
         try:
-            content = unpacked(path.read_bytes(), path.name, most_bytes=MOST_BYTES)
+            content = unpack(path.read_bytes(), path.name, most_bytes=MOST_BYTES)
         except OSError as exc:
             raise RecordingError(f"{path.name} cannot be read: {exc.strerror}") from exc
         for frame in frames(content, path.name):

@@ -78,7 +78,7 @@ def read_traffic(log: NetLog) -> NetLogTraffic:
     left_out: collections.Counter[str] = collections.Counter()
     for event, raw in log.read(left_out):
         if event.name == STARTED and event.phase == "BEGIN":
-            askers[event.source] = asker(event.source, json.loads(bytes(raw)))
+            askers[event.source] = read_asker(event.source, json.loads(bytes(raw)))
         assembler.feed(event)
         for exchange in assembler.exchanges[seen:]:
             by_exchange[id(exchange)] = askers.get(event.source, Asker(event.source, None))
@@ -87,19 +87,21 @@ def read_traffic(log: NetLog) -> NetLogTraffic:
             counts.feed(event)
         stop_ms = max(stop_ms, event.time_ms)
     traffic = assembler.finish()
-    pages = cut(traffic, by_exchange, left_out)
+    pages = split_pages(traffic, by_exchange, left_out)
     sizes = {} if counts is None else counts.sizes(traffic.exchanges)
     return NetLogTraffic(pages=pages, left_out=left_out, sizes=sizes, stop_ms=stop_ms)
 
 
-def asker(source: int, params: dict[str, Any]) -> Asker:
+def read_asker(source: int, params: dict[str, Any]) -> Asker:
     """Return who asked, by the parameters of a request's beginning."""
     key = params.get("network_isolation_key", params.get("network_anonymization_key"))
     top = None if key is None else str(key).partition(" ")[0].strip('"')
     return Asker(source, "" if top in NO_ORIGIN else top, str(params.get("initiator", "")))
 
 
-def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counter[str]) -> list[NetLogPage]:
+def split_pages(
+    traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counter[str]
+) -> list[NetLogPage]:
     """Return the pages of a log: a navigation of a tab begins one,
     and what the same site's tab asks for from then on is its own.
 
@@ -128,7 +130,7 @@ def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counte
         shown = [
             exchange for exchange in group if exchange.frame == MAIN_FRAME and exchange.status is not None
         ]
-        if shown and not leads_on(shown[-1], group):
+        if shown and not is_redirected(shown[-1], group):
             used = {id(exchange.transport) for exchange in group}
             transports = [transport for transport in traffic.transports if id(transport) in used]
             pages.append(NetLogPage(document=shown[-1], exchanges=group, transports=transports))
@@ -137,6 +139,6 @@ def cut(traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counte
     return pages
 
 
-def leads_on(exchange: Exchange, group: list[Exchange]) -> bool:
+def is_redirected(exchange: Exchange, group: list[Exchange]) -> bool:
     """Return whether a response is a redirect of which the page knows the target."""
     return any(other.redirected_from is exchange for other in group)

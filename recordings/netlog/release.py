@@ -15,14 +15,23 @@ from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
 from crawler.visit.rows import FIRST_FLIGHT_COLUMNS
 from crawler.visit.rows import make_rows as crawled_rows
-from recordings.containers import unpacked
+from recordings.containers import unpack
 from recordings.errors import RecordingError
 from recordings.exchange import host_name
 from recordings.netlog.log import MOST_BYTES, UNREADABLE, NetLog, read_netlog
 from recordings.netlog.packets import Captured, read_captures
 from recordings.netlog.pages import NetLogPage, NetLogTraffic, read_traffic
 from recordings.reading import name_and_content
-from recordings.release import Content, checksum, rules, source_of, stated, sums_of, tables_of, total
+from recordings.release import (
+    Content,
+    add_counters,
+    checksum,
+    count_rules,
+    describe_recording,
+    source_of,
+    sums_of,
+    tables_of,
+)
 from recordings.rows import CRAWL_ID, PageRows, Row, site_row
 from recordings.sizes import NOT_RECORDED
 from schema.recorded_files import NETLOGS
@@ -106,7 +115,7 @@ def read_file(path: Path, captures: tuple[Path, ...] = (), *, strict: bool = Fal
     Events that cannot be read are left out and counted; with `strict` they are an error.
     """
     name, content = name_and_content(path)
-    log = read_netlog(unpacked(content, name, most_bytes=MOST_BYTES), name)
+    log = read_netlog(unpack(content, name, most_bytes=MOST_BYTES), name)
     traffic = read_traffic(log)
     if strict and (count := traffic.left_out[UNREADABLE]):
         raise RecordingError(f"{name}: {count:,} events cannot be read")
@@ -138,17 +147,21 @@ def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str
     source = source_of(files, stated_by_importer, month=month, limits=limits)
     tables = tables_of(pages, source, browser=", ".join(sorted(browsers)) or "unknown", method=METHOD)
     inferred = {
-        "initiators": rules(total(page.initiators for page in pages), INITIATORS, inferred={"referer"}),
-        "connections": rules(total(page.connection_rules for page in pages), CONNECTIONS, inferred=set()),
+        "initiators": count_rules(
+            add_counters(page.initiators for page in pages), INITIATORS, inferred={"referer"}
+        ),
+        "connections": count_rules(
+            add_counters(page.connection_rules for page in pages), CONNECTIONS, inferred=set()
+        ),
     }
     sums = sums_of(files)
     return Content(
         tables=tables,
         recording={
-            **stated(source, sums, tables, inferred=inferred, notes=NETLOGS),
+            **describe_recording(source, sums, tables, inferred=inferred, notes=NETLOGS),
             "capture_modes": dict(sorted(collections.Counter(file.log.mode for file in files).items())),
             "cut_short": sum(file.log.is_cut for file in files),
-            "left_out": dict(sorted(total(file.traffic.left_out for file in files).items())),
+            "left_out": dict(sorted(add_counters(file.traffic.left_out for file in files).items())),
         },
         checksum=checksum(sums),
         notes=NETLOGS,

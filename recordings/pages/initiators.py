@@ -64,7 +64,8 @@ def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times])
         owners[request.entry] = document_of(request, requests, owners, main)
     arrivals = Arrivals(requests, times, owners)
     return [
-        initiator(request, requests, times, owners[request.entry], main, arrivals) for request in requests
+        find_initiator(request, requests, times, owners[request.entry], main, arrivals)
+        for request in requests
     ]
 
 
@@ -110,7 +111,7 @@ class Arrivals:
         return max((arrival for arrival in arrivals if arrival[1] < before.entry), default=None)
 
 
-def initiator(
+def find_initiator(
     request: PageRequest,
     requests: Sequence[PageRequest],
     times: Mapping[int, Times],

@@ -113,8 +113,8 @@ def files_of(folder: Path) -> dict[str, str]:
 
 def read_pages(folder: Path) -> Iterator[RecordedPage]:
     """Yield every page with its requests, by number."""
-    known = {row["page"]: row for row in rows(folder / PAGES, PAGE_COLUMNS)}
-    requests = rows(folder / REQUESTS, COLUMNS, required=("page", *NEVER_NULL))
+    known = {row["page"]: row for row in read_rows(folder / PAGES, PAGE_COLUMNS)}
+    requests = read_rows(folder / REQUESTS, COLUMNS, required=("page", *NEVER_NULL))
     ordered = sorted(requests, key=operator.itemgetter("page", "entry"))
     seen = set()
     for number, group in itertools.groupby(ordered, key=operator.itemgetter("page")):
@@ -124,13 +124,13 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
             number=number,
             load_us=page["on_load_ms"] * 1000 if page["on_load_ms"] >= 0 else None,
             browser=page["browser"],
-            requests=checked(number, list(map(request_of, group))),
+            requests=check_requests(number, list(map(request_of, group))),
         )
     if lacking := known.keys() - seen:
         raise ValueError(f"pages without requests: {sorted(lacking)[:5]}")
 
 
-def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
+def check_requests(page: int, requests: list[PageRequest]) -> list[PageRequest]:
     """Return the requests of a page if they are consistent: numbered from 0, at most one main document,
     references to earlier ones."""
     if [request.entry for request in requests] != list(range(len(requests))):
@@ -144,7 +144,7 @@ def checked(page: int, requests: list[PageRequest]) -> list[PageRequest]:
     return requests
 
 
-def rows(
+def read_rows(
     path: Path, columns: dict[str, type], *, required: Sequence[str] | None = None
 ) -> list[dict[str, Any]]:
     """Return rows of a table with these columns, null where a column is not required and missing.

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 from recordings.connections import MULTIPLEXED, Request
 from recordings.page import MEDIA_TYPES
 from recordings.rows import alpn
-from recordings.sizes import BODILESS, Sizes, unknown
+from recordings.sizes import BODILESS, Sizes, unknown_sizes
 from schema.vocabulary import COUNTED, DERIVED, RESOURCE_TYPES_BY_DESTINATION
 
 CACHEABLE = ("GET", "HEAD")
@@ -170,7 +170,7 @@ def sizes_of(request: PageRequest) -> Sizes:
     if request.body_bytes is not None:
         return sizes_by_body(request, request.body_bytes)
     if request.transfer_bytes is None or (request.is_redirect and request.har_body_size is not None):
-        return unknown(
+        return unknown_sizes(
             "no_response"
             if not request.has_arrived
             else "from_cache"

@@ -16,7 +16,7 @@ from recordings.connections import (
 from recordings.pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
 from recordings.pages.recording import AUGUST_2025, SETS, RecordedPage, Recording
 from recordings.pages.request import PageRequest, microseconds, sizes_of
-from recordings.release import Content, rules, stated, tables_of, total
+from recordings.release import Content, add_counters, count_rules, describe_recording, tables_of
 from recordings.rows import CONNECTIONS, CRAWL_ID, NAMED, PageRows, Row, add_delays, alpn, site_row
 from schema import http_caching
 from schema.recorded import OTHER_YEARS, PAGES
@@ -60,19 +60,21 @@ def content_of(recording: Recording) -> Content:
     """Return the content of a release of all pages."""
     pages = [page_rows(recording, page) for page in recording.pages]
     tables = tables_of(pages, recording.source, browser=browser_of(recording), method=METHOD)
-    initiators = total(page.initiators for page in pages)
-    connections = total(page.connection_rules for page in pages)
+    initiators = add_counters(page.initiators for page in pages)
+    connections = add_counters(page.connection_rules for page in pages)
     meanings = CONNECTIONS if NAMED in connections else CONNECTION_RULES
     inferred = {
-        "initiators": rules(
+        "initiators": count_rules(
             initiators, NAMED_INITIATORS if INITIATOR in initiators else RULES, inferred=INFERRED
         ),
-        "connections": rules(connections, meanings, inferred=meanings.keys() - {NAMED, OPENED}),
+        "connections": count_rules(connections, meanings, inferred=meanings.keys() - {NAMED, OPENED}),
     }
     notes = OTHER_YEARS if recording.source.id in SETS.keys() - {AUGUST_2025} else PAGES
     return Content(
         tables=tables,
-        recording=stated(recording.source, recording.files, tables, inferred=inferred, notes=notes),
+        recording=describe_recording(
+            recording.source, recording.files, tables, inferred=inferred, notes=notes
+        ),
         checksum=recording.checksum,
         notes=notes,
     )
@@ -157,7 +159,7 @@ def traffic_rows(
         )
         for request in page.requests
     ]
-    trips = round_trips(connections, traffic)
+    trips = find_round_trips(connections, traffic)
     add_delays(connections, responses, trips, [request.began_us for request in page.requests])
     return connections, responses
 
@@ -270,7 +272,7 @@ def response_row(
         "request_sent_us": times.sent_us if times else None,
         "first_byte_us": times.first_us if times else None,
         "last_byte_us": times.last_us if times else None,
-        **freshness(request),
+        **read_freshness(request),
         "request_body_bytes": request.request_body_bytes or None,
         "urgency": urgency,
         "is_incremental": is_incremental,
@@ -300,7 +302,7 @@ def handshake_round_trip(connection: Connection) -> int | None:
     return max(tcp, secure // TLS_ROUND_TRIPS.get(connection.tls or "", 1)) or None
 
 
-def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
+def find_round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
     """Return the path's round trip in µs by connection id: the shortest handshake with its address,
     and no longer than a wait.
 
@@ -324,7 +326,7 @@ def round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
     return {number: min(trip, bounds.get(number, trip)) for number, trip in trips.items()}
 
 
-def freshness(request: PageRequest) -> Row:
+def read_freshness(request: PageRequest) -> Row:
     """Return what the header says of reuse by a cache; Expires, Last-Modified, Date and Vary were not
     kept."""
     if request.has_validator is None or not request.crossed_network:

@@ -74,7 +74,7 @@ def _key(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", name)
 
 
-def of_release(
+def cite_release(
     manifest: Manifest,
     *,
     url: str | None = None,
@@ -118,7 +118,7 @@ def of_release(
     )
 
 
-def of_report(
+def cite_report(
     *,
     title: str,
     year: int,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from releases.catalogue import Edition, Manifest, Release, ReleaseError, listed, read_version
+from releases.catalogue import Edition, Manifest, Release, ReleaseError, iter_versions, read_version
 from schema.crawls import CrawlName
 
 
@@ -24,7 +24,7 @@ def version_history(root: Path, crawl: CrawlName, *, version: int, reason: str |
     if version > 1 and reason is None and existing is None:
         raise ReleaseError(f"version {version} of {crawl} needs a reason: say by --reason why it is made")
     known: dict[int, Edition] = {}
-    for release in listed(root):
+    for release in iter_versions(root):
         if release.crawl == crawl and release.version < version:
             known[release.version] = Edition(version=release.version, date=None, reason=None)
             known |= (

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from releases.catalogue import Manifest, Release
 from releases.citation.forms import cff
-from releases.citation.work import of_release
+from releases.citation.work import cite_release
 from releases.descriptions.croissant import croissant
 from releases.descriptions.data_package import data_package
 from releases.descriptions.documents import SNAPSHOTS, changelog, dictionary_page, snapshot
@@ -53,7 +53,7 @@ def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:
     _write(folder / "changelog.md", changelog(manifest))
     dictionary: dict[str, Any] = json.loads((folder / "dictionary.json").read_text(encoding="utf-8"))
     _write(folder / "dictionary.html", dictionary_page(dictionary))
-    work = of_release(manifest)
+    work = cite_release(manifest)
     if not work.refusal:
         _write(folder / CITATION, cff(work))
     tables = tables_in(folder, manifest.files)
@@ -97,7 +97,7 @@ def write_sample(visits: Path, place: Path) -> pa.Schema:
     return schema
 
 
-def described(release: Release) -> tuple[bool, str]:
+def check_descriptions(release: Release) -> tuple[bool, str]:
     """Return true if every table stands with its checksum, size and columns in both descriptors
     and the sample is of the release.
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.catalogue import Release, ReleaseError, Withdrawn, find_release, intact, listed
+from releases.catalogue import Release, ReleaseError, Withdrawn, check_intact, find_release, iter_versions
 from schema.crawls import CrawlName
 from storage.signatures import Signer
 from storage.staging import put_new
@@ -168,7 +168,7 @@ def _named(root: Path, name: str) -> Release:
     crawl, slash, version = name.partition("/v")
     if not slash:
         return find_release(root, crawl)
-    found = [one for one in listed(root) if one.crawl.is_named(crawl) and f"{one.version}" == version]
+    found = [one for one in iter_versions(root) if one.crawl.is_named(crawl) and f"{one.version}" == version]
     crawls: set[CrawlName] = {one.crawl for one in found}
     if len(crawls) != 1:
         names = ", ".join(sorted(map(str, crawls))) or "no release"
@@ -178,7 +178,7 @@ def _named(root: Path, name: str) -> Release:
         raise ReleaseError(
             f"version {one.version} of {one.crawl} is withdrawn, which says more than an erratum"
         )
-    return intact(one)
+    return check_intact(one)
 
 
 def _check_columns(release: Release, columns: Sequence[str]) -> None:

@@ -21,16 +21,16 @@ class Line:
     """Breaks within the line's time."""
 
 
-def lines(points: Sequence[Point], series: str) -> list[Line]:
+def draw_lines(points: Sequence[Point], series: str) -> list[Line]:
     """Return the lines of a series, by client and scope."""
     groups: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         if point.series == series:
             groups.setdefault((point.client, point.scope), []).append(point)
-    return [line(series, client, scope, own) for (client, scope), own in sorted(groups.items())]
+    return [draw_line(series, client, scope, own) for (client, scope), own in sorted(groups.items())]
 
 
-def line(series: str, client: str, scope: str, own: Sequence[Point]) -> Line:
+def draw_line(series: str, client: str, scope: str, own: Sequence[Point]) -> Line:
     """Return one line of points in the order of their dates."""
     is_yearly = KINDS[series].is_yearly
     first, last = own[0].date, own[-1].date

@@ -86,7 +86,7 @@ def from_text(text: str) -> list[Point]:
         raise OutsideError(f"not a table of points: {exc}") from exc
 
 
-def load(folder: Path | None = None) -> list[Point]:
+def load_points(folder: Path | None = None) -> list[Point]:
     """Return the bundled points and those imported into `folder`; of a point that both have, the imported
     one.
 
@@ -101,6 +101,6 @@ def load(folder: Path | None = None) -> list[Point]:
     return sorted(points.values(), key=lambda point: point.key)
 
 
-def merged(old: Sequence[Point], new: Sequence[Point]) -> list[Point]:
+def merge_points(old: Sequence[Point], new: Sequence[Point]) -> list[Point]:
     """Return the points of both, of a point that both have the new one."""
     return list(({point.key: point for point in old} | {point.key: point for point in new}).values())

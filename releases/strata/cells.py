@@ -79,7 +79,7 @@ class Items:
         ]
         begins = [0, *self.ends]
         places = [slice(begins[number], begins[number + 1]) for number in chosen]
-        sizes, groups = _merged(self.sizes, self.groups, places)
+        sizes, groups = _merge(self.sizes, self.groups, places)
         return Sample(
             sizes=sizes,
             groups=groups,
@@ -109,7 +109,7 @@ class Items:
         return cls(**others, **{name: array.view(np.ndarray) for name, array in arrays.items()})
 
 
-def _merged(
+def _merge(
     sizes: NDArray[np.integer], groups: NDArray[np.uint8], places: list[slice]
 ) -> tuple[NDArray[np.integer], NDArray[np.uint8]]:
     """Return the sizes at `places`, ascending, and their groups."""
@@ -123,7 +123,7 @@ def _merged(
     total = count + sum(place.stop - place.start for place in large)
     merged = np.empty(total, sizes.dtype), np.empty(total, np.uint8)
     for places, part, kind in ((small, slice(count), np.uint32), (large, slice(count, total), np.uint64)):
-        packed = _packed(sizes, groups, places, kind)
+        packed = _pack(sizes, groups, places, kind)
         packed.sort()
         merged[1][part] = packed.astype(np.uint8)
         packed >>= GROUP_BITS
@@ -131,7 +131,7 @@ def _merged(
     return merged
 
 
-def _packed(
+def _pack(
     sizes: NDArray[np.integer],
     groups: NDArray[np.uint8],
     places: list[slice],
@@ -159,7 +159,7 @@ def read_items(path: Path, measure: str) -> Items:
     pieces.clear()
     coded = {name: (whole[name], list(values[name])) for name in TEXT}
     coded["rank_stratum"] = _coded_by_site(whole["rank_stratum"], whole["rank"])
-    cell_of, cells = _crossed([coded[name] for name in DIMENSIONS])
+    cell_of, cells = _cross([coded[name] for name in DIMENSIONS])
     return _by_cell(whole["size_bytes"], whole["rank"], cell_of, cells)
 
 
@@ -219,7 +219,7 @@ def _sites(ranks: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) 
     return bits
 
 
-def _crossed(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]]]:
+def _cross(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]]]:
     """Return the cell of each item, and the values of each cell that occurs."""
     shape = [len(values) for _, values in columns]
     crossed = np.zeros(len(columns[0][0]), np.uint32)

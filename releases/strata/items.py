@@ -52,7 +52,7 @@ def write_items(folder: Path, *, is_ranked: bool) -> int:
         return parquet.write(folder / "item.parquet", pieces, ITEM, sorted_by=SORTED_BY)
 
 
-def differing(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -> int | None:
+def find_difference(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -> int | None:
     """Return the first row of item.parquet that is not what is computed anew; None if all are.
 
     Columns `without` are not compared.
@@ -63,7 +63,7 @@ def differing(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -
             return 0
         published = (pa.Table.from_batches([batch]) for batch in file.iter_batches())
         groups = itertools.zip_longest(
-            parquet.regrouped(pieces, ITEM), parquet.regrouped(published, file.schema_arrow), fillvalue=None
+            parquet.regroup(pieces, ITEM), parquet.regroup(published, file.schema_arrow), fillvalue=None
         )
         for number, (ours, theirs) in enumerate(groups):
             if ours is None or theirs is None:

@@ -5,7 +5,7 @@ from typing_extensions import TypedDict
 from recordings.pages.recording import SETS, read_source
 from releases.catalogue import Release
 from releases.citation.forms import cite
-from releases.citation.work import AUTHOR, NotCitable, of_report
+from releases.citation.work import AUTHOR, NotCitable, cite_report
 
 
 class CitationFacts(TypedDict):
@@ -36,7 +36,7 @@ def citation(
     recorder = recorder_of(release)
     recorded = f"recorded by {recorder}, " if recorder else ""
     data = f"release {manifest.crawl}, version {manifest.version}, {recorded}sha256:{manifest.data_checksum}"
-    work = of_report(
+    work = cite_report(
         title=qualified,
         year=year,
         version=version,

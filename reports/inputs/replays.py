@@ -17,7 +17,7 @@ from replay.errors import ReplayError
 from replay.runs.replay_folder import read_cells
 from reports.inputs.errors import ReportError
 from schema.computed_tables import CELL
-from storage.signatures import faults
+from storage.signatures import find_faults
 from storage.sums import checksum_of
 from verdict.replayed import Replayed, of_pairs, of_stages, read_stages, stage_places
 from verdict.rule import RULE_VERSION
@@ -184,7 +184,7 @@ def full_replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
         raise ReportError(
             f"the pages of {name} are not replayed; {again}, or build the report with --without-replay"
         )
-    if broken := faults(folder, allowed_signers):
+    if broken := find_faults(folder, allowed_signers):
         raise ReportError(f"the replay in {folder} is damaged ({', '.join(broken)}); {again}")
     try:
         cells = read_cells(folder)

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from recordings.pages.recording import SETS
-from releases.catalogue import Damaged, Release, Withdrawn, listed, months_with_release
+from releases.catalogue import Damaged, Release, Withdrawn, iter_versions, months_with_release
 from reports.inputs.errors import ReportError
 from reports.inputs.replays import Replay, choose_replay
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.report_versions import newest_version, report_versions
-from storage.signatures import faults
+from storage.signatures import find_faults
 from storage.sums import MANIFEST, checksum_of
 from verdict.calibration import INSTRUMENT, Standing, read_standing
 
@@ -98,7 +98,7 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
     """
     candidates = [
         release
-        for release in listed(root)
+        for release in iter_versions(root)
         if not isinstance(release, Withdrawn)
         and (crawl is None or release.crawl.is_named(crawl))
         and _is_of_year(release.crawl, year, is_named=crawl is not None)
@@ -118,7 +118,7 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
         (candidate for candidate in candidates if str(candidate.crawl) == names[0]),
         key=lambda candidate: candidate.version,
     )
-    broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
+    broken = [MANIFEST] if isinstance(release, Damaged) else find_faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
             f"the release of {names[0]} is damaged ({', '.join(broken)}); restore it from a copy, or move it "
@@ -134,7 +134,7 @@ def _year_before(
     wanted = crawl.year_before
     candidates = [
         candidate
-        for candidate in listed(root)
+        for candidate in iter_versions(root)
         if candidate.crawl == wanted
         and not isinstance(candidate, Withdrawn)
         and version in ("newest", candidate.version)
@@ -142,7 +142,7 @@ def _year_before(
     if not candidates:
         return None
     release = max(candidates, key=lambda candidate: candidate.version)
-    broken = [MANIFEST] if isinstance(release, Damaged) else faults(release.path, allowed_signers)
+    broken = [MANIFEST] if isinstance(release, Damaged) else find_faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
             f"the release of {wanted}, which sizes are compared with, is damaged ({', '.join(broken)}); "
@@ -158,11 +158,11 @@ def _other_sets(root: Path, release: Release, allowed_signers: Path) -> list[Rel
         return []
     newest = {
         other.crawl: other
-        for other in listed(root)
+        for other in iter_versions(root)
         if isinstance(other, Release)
         and other.manifest.list_id in SETS
         and other.crawl.month < release.crawl.month
-        and not faults(other.path, allowed_signers)
+        and not find_faults(other.path, allowed_signers)
     }
     return sorted(newest.values(), key=lambda other: other.crawl.month)
 

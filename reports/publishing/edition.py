@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from releases.citation.forms import FORMS, cite
-from releases.citation.work import NotCitable, of_report
+from releases.citation.work import NotCitable, cite_report
 from reports.document.illustrative import marks
 from reports.forms.brief import brief_of
 from reports.forms.markdown import escape
@@ -107,7 +107,7 @@ def _without_dead_links(page: str, text: str, names: Sequence[str]) -> str:
 def _citations(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the citation of the report in every form, by the name of its file."""
     cited, publication = content["citation"], content["publication"]
-    work = of_report(
+    work = cite_report(
         title=cited["title"],
         year=content["year"],
         version=publication["version"],

@@ -19,7 +19,7 @@ from storage.report_versions import (
     next_place,
     report_versions,
 )
-from storage.signatures import Signer, faults
+from storage.signatures import Signer, find_faults
 from storage.sums import SIGNATURE, checksum_of, manifest_of
 
 NEXT: Literal["next"] = "next"
@@ -133,7 +133,7 @@ def _check_number(wanted: Wanted, place: ReportVersion) -> None:
 
 
 def _check_sound(before: ReportVersion, allowed_signers: Path) -> None:
-    if broken := faults(before.folder, allowed_signers):
+    if broken := find_faults(before.folder, allowed_signers):
         raise ReportVersionError(
             f"{before.folder} is damaged ({', '.join(broken)}): restore it from a copy, or withdraw it by "
             f"`firstflight report withdraw --year {before.year} --version {before.number} --reason '...'`"

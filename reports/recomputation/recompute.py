@@ -17,7 +17,7 @@ from reports.forms.figure_files import band_columns, csv_text
 from reports.inputs.carried import read_carried
 from reports.inputs.errors import ReportError
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
-from storage.signatures import faults
+from storage.signatures import find_faults
 from storage.sums import manifest_of
 from verdict.calibration import standing_of
 from verdict.rule import RULE_VERSION
@@ -89,7 +89,7 @@ def _compare(
 
 def _read_stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the manifest and report.json of a report whose checksums and signature hold."""
-    if broken := faults(folder, places.allowed_signers):
+    if broken := find_faults(folder, places.allowed_signers):
         raise ReportError(f"the report {folder} is damaged ({', '.join(broken)}); restore it from a copy")
     try:
         content = json.loads((folder / "report.json").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
-from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, changes
+from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, compare_values
 from releases.formatting import grouped
 from reports.sections.shape import Column, Figure, Row, Table, interval
 
@@ -41,7 +41,7 @@ def same_sites(
     asked = Asked(mss=mss)
     now = values_of(release, asked) if others else {}
     stated = [
-        (other, [each for each in changes(values_of(other, asked), now, asked) if each.change])
+        (other, [each for each in compare_values(values_of(other, asked), now, asked) if each.change])
         for other in others
     ]
     shares = in_order(row for other, every in stated for row in share_rows(other, every))

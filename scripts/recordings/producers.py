@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from recordings import har
-from recordings.containers import unpacked
+from recordings.containers import unpack
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
 from recordings.producers import DEVTOOLS_LOG, NETLOG, OTHER, PRODUCERS, Producer, producer_of
-from recordings.reading import parsed
+from recordings.reading import parse
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "recorded-files.md"
@@ -87,7 +87,7 @@ def real_entries(data: Path) -> Iterator[Row]:
     now = datetime.datetime.now(datetime.UTC)
     for corpus in CARRIED:
         for path in sorted((data / "har" / corpus).glob("*.har.gz")):
-            log = parsed(unpacked(path.read_bytes(), path.name), path.name)["log"]
+            log = parse(unpack(path.read_bytes(), path.name), path.name)["log"]
             creator = {part: str(log["creator"][part]) for part in ("name", "version")}
             for raw in log["entries"]:
                 try:

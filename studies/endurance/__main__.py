@@ -22,7 +22,7 @@ from typing import Any
 import altair as alt
 
 from benchmarks import results
-from benchmarks.local_web import serving
+from benchmarks.local_web import serve_local_web
 from crawler.worker.run import DEFAULTS
 from firstflight.settings import from_environment
 from reports.document.theme import LABELS, svg
@@ -167,7 +167,7 @@ def main() -> int:
     crawl = KilledCrawl(folder=folder, pages=options.pages, browsers=options.browsers)
     try:
         (folder / "served.json").unlink(missing_ok=True)
-        with serving(folder / "served.json") as web:
+        with serve_local_web(folder / "served.json") as web:
             crawl.plan(web)
             elapsed_s = go(crawl, options.crawlers, options.kills, until=until)
             if (done := crawl.done()) < options.pages:

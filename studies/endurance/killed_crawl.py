@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.counting import pss_kb
-from benchmarks.local_web import multiplied
+from benchmarks.local_web import multiply_sites
 from crawler.browser import processes
 from crawler.browser.driver import ARGUMENT
 from localweb import recipes
@@ -64,7 +64,7 @@ class KilledCrawl:
         small = {
             page.site + SUFFIX for page in recipes.load_bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
         }
-        web = multiplied(web, [site for site in web["sites"] if site in small], self.pages)
+        web = multiply_sites(web, [site for site in web["sites"] if site in small], self.pages)
         (self.folder / "sites.txt").write_text("\n".join(web["sites"]), encoding="utf-8")
         (self.folder / "web.json").write_text(json.dumps(web), encoding="utf-8")
         options = ["--list", str(self.folder / "sites.txt"), "--kind", "localweb", "--attempts", "9"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.replay import PAGES, measured, real_page
+from benchmarks.replay import PAGES, measure_cost, real_page
 from firstflight.commands.replay.lab import find_lab
 from firstflight.recorded_pages import import_once
 from firstflight.settings import from_environment
@@ -65,9 +65,9 @@ def pages() -> list[Recipe]:
 def measure_price(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
     """Return the planned and measured CPU time in ms of a load at one rate under one condition."""
     cells = plan(recipes, [network(mbps)], windows=WINDOWS, seeds=1, conditions=[CONDITIONS[name]])
-    with measured() as first:
+    with measure_cost() as first:
         replay(lab, cells[:1], guests=1)
-    with measured() as all_of_them:
+    with measure_cost() as all_of_them:
         result = replay(lab, cells, guests=1)
     loads = len(cells) - 1
     return {

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from recordings import har
-from recordings.containers import unpacked
-from recordings.reading import parsed
+from recordings.containers import unpack
+from recordings.reading import parse
 from recordings.sizes import Sizes
 from schema.vocabulary import SIZE_BASES
 from studies.csv_table import write_table
@@ -59,7 +59,7 @@ def pairs(data: Path) -> Iterator[tuple[str, Sizes, Row]]:
             rows[row["corpus"], row["file"]][int(row["entry"])] = row
     for (corpus, name), theirs in sorted(rows.items()):
         for path in data.glob(f"har/{corpus}/{name}"):
-            log: dict[str, Any] = parsed(unpacked(path.read_bytes(), name), name)["log"]
+            log: dict[str, Any] = parse(unpack(path.read_bytes(), name), name)["log"]
             for number, entry in enumerate(log["entries"]):
                 entry["request"]["url"] = f"{entry['request']['url'].partition('#')[0]}#{number}"
             recording = har.read(log, now=datetime.datetime.now(datetime.UTC))

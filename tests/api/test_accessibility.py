@@ -19,8 +19,8 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, addresses
-from benchmarks.pages.browser import SCHEMES, SIZES, launched, opened
+from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, find_addresses
+from benchmarks.pages.browser import SCHEMES, SIZES, launch_browser, open_page
 from benchmarks.pages.loads import MOST_BYTES, REFERENCE
 from releases.errata.stored import record
 from storage.report_versions import find_version, withdraw
@@ -88,7 +88,7 @@ def service(client: TestClient, two: Path, whole_report: Path) -> TestClient:
 
 @pytest.fixture
 def browser() -> Iterator[Browser]:
-    with launched() as browser:
+    with launch_browser() as browser:
         yield browser
 
 
@@ -102,12 +102,12 @@ def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
     service: TestClient, browser: Browser
 ) -> None:
     found = {}
-    paths = addresses(application(service), service, examples=EXAMPLES, others=OTHERS)
+    paths = find_addresses(application(service), service, examples=EXAMPLES, others=OTHERS)
     assert REPORT in paths
     for place, path in enumerate(paths):
         most = WAYS if path == REPORT else LOOKED_AT
         looked_at = most if ALL else () if path == REPORT else LOOKED_AT[place % 2 :][:1]
-        with opened(browser, service, path) as page:
+        with open_page(browser, service, path) as page:
             for width, scheme in WAYS:
                 page.set_viewport_size(SIZES[width])
                 page.emulate_media(color_scheme=scheme)
@@ -125,7 +125,7 @@ def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(servic
         return int(answer.headers["content-length"])
 
     weights = {}
-    for path in addresses(application(service), service, examples=EXAMPLES, others=OTHERS):
+    for path in find_addresses(application(service), service, examples=EXAMPLES, others=OTHERS):
         if path == REFERENCE:
             continue
         parts = set(PART.findall(service.get(path, headers=AS_A_BROWSER).text))
@@ -144,7 +144,7 @@ def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> No
     application(client).add_api_route(
         "/wide.svg", lambda: Response(drawing, media_type="image/svg+xml"), response_class=Response
     )
-    with opened(browser, client, "/faults") as page:
+    with open_page(browser, client, "/faults") as page:
         page.set_viewport_size(SIZES[390])
         assert [violation.split(":")[0] for violation in violations(page)] == ["image-alt"]
         wide, small, shrunk = unreadable(page)
@@ -167,7 +167,7 @@ def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient,
 
     application(client).add_api_route("/late", lambda: HTMLResponse(late))
     application(client).add_api_route("/drawing.svg", drawing, response_class=Response)
-    with opened(browser, client, "/late") as page:
+    with open_page(browser, client, "/late") as page:
         assert unreadable(page) == []
         page.set_viewport_size(SIZES[390])
         assert unreadable(page) == []
@@ -175,7 +175,7 @@ def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient,
 
 def test_pages_are_found_from_the_routes(service: TestClient) -> None:
     app = application(service)
-    found = addresses(app, service, examples=EXAMPLES)
+    found = find_addresses(app, service, examples=EXAMPLES)
     assert {
         "/",
         "/docs",
@@ -188,14 +188,14 @@ def test_pages_are_found_from_the_routes(service: TestClient) -> None:
         NOWHERE,
     } <= {*found}
     assert any(path.startswith("/releases/") for path in found)
-    assert TWO_DEVICES in addresses(app, service, examples=EXAMPLES, others=OTHERS)
+    assert TWO_DEVICES in find_addresses(app, service, examples=EXAMPLES, others=OTHERS)
     app.add_api_route("/new", lambda: HTMLResponse("<p>new</p>"))
-    assert {*addresses(app, service, examples=EXAMPLES)} - {*found} == {"/new"}
+    assert {*find_addresses(app, service, examples=EXAMPLES)} - {*found} == {"/new"}
     app.add_api_route(
         "/hosts/{owner}", lambda owner: HTMLResponse("<p>host</p>"), response_class=HTMLResponse
     )
     with pytest.raises(AddressError, match=r"/hosts/\{owner\} needs an example of 'owner'"):
-        addresses(app, service, examples=EXAMPLES)
+        find_addresses(app, service, examples=EXAMPLES)
 
 
 def test_letters_of_pages_are_of_one_scale() -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.pages.browser import launched
+from benchmarks.pages.browser import launch_browser
 from firstflight.settings import from_environment
 from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.firstflight.commands.served import served
@@ -70,7 +70,7 @@ def test_a_page_of_another_origin_reads_a_releases_parquet(tmp_path: Path) -> No
     expected = [len(sizes), sum(filter(None, sizes))]
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
     asked: list[tuple[str, str, str | None]] = []
-    with another_origin() as origin, served(environment) as service, launched() as browser:
+    with another_origin() as origin, served(environment) as service, launch_browser() as browser:
         page = browser.new_page()
         page.set_default_timeout(120_000)
         page.on("request", lambda one: asked.append((one.url, one.method, one.headers.get("range"))))

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from benchmarks.pages.browser import launched, opened
+from benchmarks.pages.browser import launch_browser, open_page
 from reports.document.render import render_html
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
@@ -37,7 +37,7 @@ def content(made_up_report: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with launched() as browser:
+    with launch_browser() as browser:
         yield browser
 
 
@@ -53,7 +53,7 @@ def test_headline_sentence_and_limits_are_in_the_first_screen_of_a_phone(
     del facts["files"]
     (newest / "index.html").write_text(render_html(json.loads(json.dumps(told)), figures={}))
     seal(newest, facts)
-    with opened(browser, client, "/reports/2025/v2/") as page:
+    with open_page(browser, client, "/reports/2025/v2/") as page:
         page.set_viewport_size(PHONE)
         for part in (
             page.get_by_role("heading", name=headline, exact=True),
@@ -74,7 +74,7 @@ def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
 ) -> None:
     shutil.rmtree(data_dir / "reports" / "2026")
     shutil.copytree(whole_report, data_dir / "reports" / "2026" / "v1")
-    with opened(browser, client, "/") as page:
+    with open_page(browser, client, "/") as page:
         page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollHeight") <= SCREENS * PHONE["height"]
         page.wait_for_function(LOADED)
@@ -89,7 +89,7 @@ def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
 def test_most_of_the_explorers_figure_is_in_the_first_screen(
     client: TestClient, browser: Browser, size: Any
 ) -> None:
-    with opened(browser, client, "/explore?measure=responses") as page:
+    with open_page(browser, client, "/explore?measure=responses") as page:
         page.set_viewport_size(size)
         box = page.locator("#figure").bounding_box()
         assert box is not None

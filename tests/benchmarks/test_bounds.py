@@ -3,7 +3,7 @@ sections that were not measured again."""
 
 from typing import Any
 
-from benchmarks.crawl_figures import missed
+from benchmarks.crawl_figures import find_misses
 from benchmarks.document import document
 from benchmarks.service.load import missed as missed_by_service
 
@@ -14,8 +14,8 @@ def crawl(ratio: float, speed: float, copied: float) -> dict[str, Any]:
 
 
 def test_the_crawl_misses_no_bound_that_holds_and_every_one_that_does_not() -> None:
-    assert missed(crawl(1.2, 0.9, 0.8)) == []
-    assert len(missed(crawl(1.6, 0.8, 0.4))) == 3
+    assert find_misses(crawl(1.2, 0.9, 0.8)) == []
+    assert len(find_misses(crawl(1.6, 0.8, 0.4))) == 3
 
 
 def service(*, refused: int = 0, **figures: object) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from benchmarks.decide import Run, contradicted
+from benchmarks.decide import Run, find_contradictions
 from benchmarks.document import decide
 
 
@@ -21,8 +21,8 @@ def run(number: int, **verdicts: str) -> Run:
 
 def test_runs_contradict_each_other_on_a_window_that_is_worth_it_for_one_and_not_for_another() -> None:
     first, second = run(1, w16p="worth it", w30="not worth it"), run(2, w16p="open", w30="not worth it")
-    assert contradicted([first, second]) == []
-    assert contradicted([first, second, run(3, w16p="not worth it", w30="open")]) == ["w16p"]
+    assert find_contradictions([first, second]) == []
+    assert find_contradictions([first, second, run(3, w16p="not worth it", w30="open")]) == ["w16p"]
 
 
 def test_the_document_has_a_row_for_each_run_and_names_what_they_contradict_each_other_on() -> None:

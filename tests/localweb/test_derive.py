@@ -10,7 +10,7 @@ import pytest
 from localweb import derive
 from localweb.recipes import Page, RecipeError, Source
 from recordings.exchange import RecordedExchange, Recording
-from recordings.page import page_load
+from recordings.page import find_page_load
 from recordings.sizes import Sizes
 
 HAR = {
@@ -104,7 +104,7 @@ def root(**other: Any) -> RecordedExchange:
 
 
 def page(*exchanges: RecordedExchange) -> Page:
-    load = page_load(Recording(tool="by hand", exchanges=list(exchanges)))
+    load = find_page_load(Recording(tool="by hand", exchanges=list(exchanges)))
     return derive.page(load, number=1, source=SOURCE)
 
 

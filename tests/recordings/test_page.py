@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recordings.exchange import Page, RecordedExchange, Recording
-from recordings.page import PageLoad, find_parents, page_load
+from recordings.page import PageLoad, find_page_load, find_parents
 from recordings.sizes import Sizes
 
 ROOT = "https://site.example/"
@@ -25,7 +25,7 @@ def document(url: str = ROOT, second: float = 0.0, **other: Any) -> RecordedExch
 
 
 def load(*exchanges: RecordedExchange, **other: Any) -> PageLoad:
-    return page_load(Recording(tool="by hand", exchanges=list(exchanges), **other))
+    return find_page_load(Recording(tool="by hand", exchanges=list(exchanges), **other))
 
 
 PAGES = (

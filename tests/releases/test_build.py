@@ -10,8 +10,8 @@ from sqlalchemy import Engine, text
 
 from releases.build import build
 from releases.catalogue import ReleaseError, find_release
-from releases.observations import connected, statement
-from releases.parquet import regrouped, write
+from releases.observations import open_adbc, statement
+from releases.parquet import regroup, write
 from releases.verify import verify
 from schema.arrow import arrow_schema
 from schema.tables import RELEASED, Base
@@ -213,7 +213,7 @@ def numbers(*sizes: int) -> list[pa.Table]:
 
 @pytest.mark.parametrize("sizes", [(), (0,), (10,), (3, 4, 3), (25,), (1,) * 23, (10, 0, 10), (9, 2, 31)])
 def test_row_groups_do_not_depend_on_the_incoming_pieces(sizes: tuple[int, ...]) -> None:
-    groups = list(regrouped(numbers(*sizes), NUMBERS, rows=10))
+    groups = list(regroup(numbers(*sizes), NUMBERS, rows=10))
     total = sum(sizes)
     assert [group.num_rows for group in groups] == [10] * (total // 10) + ([total % 10] if total % 10 else [])
     assert [value for group in groups for value in group.column(0).to_pylist()] == list(range(total))
@@ -244,7 +244,7 @@ def test_times_keep_their_microseconds(database: Engine, tmp_path: Path) -> None
 def test_a_server_lost_while_reading_is_reported_in_one_line(tmp_path: Path) -> None:
     gone = connect(f"postgresql://nobody@/none?host={tmp_path}")
     with pytest.raises(ReleaseError, match="PostgreSQL stopped answering while the crawl was read") as caught:
-        connected(gone).__enter__()
+        open_adbc(gone).__enter__()
     assert "\n" not in str(caught.value)
 
 

@@ -10,7 +10,7 @@ from releases.catalogue import (
     ReleaseError,
     Withdrawn,
     find_release,
-    listed,
+    iter_versions,
     read_release,
     releases,
 )
@@ -95,7 +95,7 @@ def spoil(release: Release, text: str = "{") -> None:
 def test_a_damaged_release_is_listed_as_damaged_and_does_not_hide_others(tmp_path: Path) -> None:
     sound = smallest_release(tmp_path, CrawlName(month="2026-11"))
     spoil(smallest_release(tmp_path, CrawlName(month="2025-01")))
-    damaged, listed_sound = listed(tmp_path)
+    damaged, listed_sound = iter_versions(tmp_path)
     assert isinstance(damaged, Damaged)
     assert (str(damaged.crawl), damaged.version) == ("2025-01.desktop.local.tcp.web", 1)
     assert "manifest.json is damaged or missing" in damaged.problem
@@ -111,7 +111,7 @@ def test_a_damaged_newest_version_is_an_error_and_never_replaced_by_an_older_one
 
 def test_a_folder_without_a_manifest_is_damaged(tmp_path: Path) -> None:
     (smallest_release(tmp_path, CrawlName(month="2026-11")).path / "manifest.json").unlink()
-    assert [type(version) for version in listed(tmp_path)] == [Damaged]
+    assert [type(version) for version in iter_versions(tmp_path)] == [Damaged]
 
 
 def test_a_release_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_release_in_the_place_of_another_is_damaged(tmp_path: Path) -> None:
     place = CrawlName(month="2026-11").path(tmp_path, version=1)
     place.parent.mkdir(parents=True)
     release.path.rename(place)
-    (damaged,) = listed(tmp_path)
+    (damaged,) = iter_versions(tmp_path)
     assert isinstance(damaged, Damaged)
     assert "is of 2026-10.desktop.local.tcp.web version 1" in damaged.problem
 
@@ -129,7 +129,7 @@ def test_a_tombstone_is_a_withdrawn_version_and_the_next_one_is_found(tmp_path: 
     for path in first.iterdir():
         path.unlink()
     (first / "tombstone.json").write_text("{}")
-    assert [*listed(tmp_path)] == [Withdrawn(path=first, crawl=CrawlName(month="2026-11"), version=1)]
+    assert [*iter_versions(tmp_path)] == [Withdrawn(path=first, crawl=CrawlName(month="2026-11"), version=1)]
     with pytest.raises(ReleaseError, match="no release of crawl"):
         find_release(tmp_path, "2026-11")
     second = smallest_release(tmp_path, CrawlName(month="2026-11"), version=2)
@@ -140,7 +140,7 @@ def test_folders_that_are_not_versions_are_not_listed(tmp_path: Path) -> None:
     above = smallest_release(tmp_path, CrawlName(month="2026-11")).path.parent
     for name in ("version=", "version=x", "version=\u0661", ".building-x"):
         (above / name).mkdir()
-    assert len([*listed(tmp_path)]) == 1
+    assert len([*iter_versions(tmp_path)]) == 1
 
 
 @pytest.mark.parametrize(("key", "value"), [("rows", 3), ("files", None), ("version", 2)])
@@ -148,7 +148,7 @@ def test_a_manifest_with_values_of_wrong_types_is_damaged(tmp_path: Path, key: s
     release = smallest_release(tmp_path, CrawlName(month="2026-11"))
     facts = json.loads((release.path / "manifest.json").read_text())
     spoil(release, json.dumps({**facts, key: value}))
-    assert [type(version) for version in listed(tmp_path)] == [Damaged]
+    assert [type(version) for version in iter_versions(tmp_path)] == [Damaged]
 
 
 def test_a_tombstone_beside_withdrawn_files_is_damage(tmp_path: Path) -> None:
@@ -156,4 +156,4 @@ def test_a_tombstone_beside_withdrawn_files_is_damage(tmp_path: Path) -> None:
     (folder / "tombstone.json").write_text("{}")
     assert broken_sums(folder) == ["tombstone.json"]
     (folder / "manifest.json").unlink()
-    assert [type(version) for version in listed(tmp_path)] == [Damaged]
+    assert [type(version) for version in iter_versions(tmp_path)] == [Damaged]

@@ -23,7 +23,7 @@ from releases.changes import (
     Asked,
     Change,
     Values,
-    changes,
+    compare_values,
     ratio_change,
     share_change,
     site_names,
@@ -146,7 +146,7 @@ def test_changes_of_images_and_main_documents_of_the_releases_are_those_that_oth
 
 def found_in(values: Mapping[str, Values], a: str, b: str, responses: str, iw: int) -> list[Change]:
     asked = Asked(windows=(iw,), measures=("share",), responses=(responses,))
-    return list(changes(values[NAMES.get(a, a)], values[NAMES.get(b, b)], asked))
+    return list(compare_values(values[NAMES.get(a, a)], values[NAMES.get(b, b)], asked))
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_set_of_images_alone_says_nothing_of_all_responses(values: Mapping[str
 
 def test_fewer_than_twenty_sites_say_nothing(values: Mapping[str, Values]) -> None:
     before = {key: row for number, (key, row) in enumerate(values["wpt-2019-12"].items()) if number < 5}
-    for change in changes(before, values["pages-2025-08"], Asked()):
+    for change in compare_values(before, values["pages-2025-08"], Asked()):
         assert change.sites < LEAST_SITES
         assert (change.before, change.after, change.change) == (None, None, None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from storage.backup import BackupFailed, backup, copies, restore
+from storage.backup import BackupFailed, backup, list_backups, restore
 from storage.modes import UnsafeFolder
 
 
@@ -38,7 +38,7 @@ def test_the_oldest_backups_are_removed(filled: str, tmp_path: Path) -> None:
     for day in (1, 2, 3):
         (tmp_path / f"2026110{day}T020000Z.dump").touch()
     newest = backup(filled, tmp_path, keep=2)
-    assert copies(tmp_path) == [tmp_path / "20261103T020000Z.dump", newest]
+    assert list_backups(tmp_path) == [tmp_path / "20261103T020000Z.dump", newest]
 
 
 def test_a_failed_backup_leaves_nothing_and_its_message_hides_the_password(tmp_path: Path) -> None:

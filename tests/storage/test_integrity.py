@@ -8,7 +8,7 @@ from crawler.worker import claims
 from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.integrity import INVARIANTS, check
-from storage.partitions import DETACHABLE, attached, detach_partitions
+from storage.partitions import DETACHABLE, attached_partitions, detach_partitions
 from tests.factories.made_up_visits import observation, plan_crawl
 
 
@@ -86,7 +86,7 @@ def test_detached_partitions_are_not_checked_and_stay_sealed(database: Engine) -
     seal(database, crawl)
     with database.begin() as connection:
         assert detach_partitions(connection, crawl.id) == [f"{name}_{crawl.id}" for name in DETACHABLE]
-        assert set(attached(connection, crawl.id)) == {"visit"}
+        assert set(attached_partitions(connection, crawl.id)) == {"visit"}
         assert detach_partitions(connection, crawl.id) == []
     assert offended(database) == set()
     assert "every visit's site exists" in asked(database)

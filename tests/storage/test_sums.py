@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, checksum_of, misstated, seal, sums_of
+from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, checksum_of, find_misstated, seal, sums_of
 
 
 @pytest.fixture
@@ -50,21 +50,21 @@ def test_every_single_flipped_bit_is_found(folder: Path, name: str) -> None:
 
 def test_missing_truncated_and_added_files_and_folders_are_named(folder: Path) -> None:
     (folder / "notes.txt").touch()
-    assert misstated(folder) == broken_sums(folder) == ["notes.txt"]
+    assert find_misstated(folder) == broken_sums(folder) == ["notes.txt"]
     (folder / "notes.txt").unlink()
     (folder / "replay.json").write_text("")
-    assert (misstated(folder), broken_sums(folder)) == ([], ["replay.json"])
+    assert (find_misstated(folder), broken_sums(folder)) == ([], ["replay.json"])
     (folder / "replay.json").unlink()
-    assert misstated(folder) == broken_sums(folder) == ["replay.json"]
+    assert find_misstated(folder) == broken_sums(folder) == ["replay.json"]
     (folder / "replay.json").mkdir()
-    assert misstated(folder) == broken_sums(folder) == ["replay.json"]
+    assert find_misstated(folder) == broken_sums(folder) == ["replay.json"]
 
 
 def test_files_in_folders_within_have_sums_too(folder: Path) -> None:
     within = folder / "forms" / "figures"
     within.mkdir(parents=True)
     (within / "fig-1.csv").write_text("iw,percent\n")
-    assert misstated(folder) == broken_sums(folder) == ["forms/figures/fig-1.csv"]
+    assert find_misstated(folder) == broken_sums(folder) == ["forms/figures/fig-1.csv"]
     seal(folder, {"commit": "c0ffee"})
     assert broken_sums(folder) == []
     assert "forms/figures/fig-1.csv" in sums_of(folder)
@@ -80,7 +80,7 @@ def test_a_linked_folder_is_no_part_of_a_sealed_folder(folder: Path, tmp_path: P
     other.mkdir()
     (other / "secret").touch()
     (folder / "forms").symlink_to(other)
-    assert misstated(folder) == broken_sums(folder) == ["forms"]
+    assert find_misstated(folder) == broken_sums(folder) == ["forms"]
 
 
 def test_sums_that_agree_with_a_changed_file_do_not_agree_with_the_manifest(folder: Path) -> None:

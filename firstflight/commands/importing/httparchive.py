@@ -8,7 +8,7 @@ import click
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.outside.httparchive import read
-from releases.outside.points import OutsideError, from_text, merged, to_text
+from releases.outside.points import OutsideError, from_text, merge_points, to_text
 from releases.outside.series import KINDS
 from storage.staging import write_whole
 
@@ -37,14 +37,14 @@ def httparchive(settings: Settings, *, paths: tuple[Path, ...]) -> None:
       firstflight import httparchive bytes_total.csv pervasive.parquet
     """
     with one_line(OutsideError, OSError):
-        points = merged([], [point for path in paths for point in read(path)])
+        points = merge_points([], [point for path in paths for point in read(path)])
         written = []
         for series, new in itertools.groupby(
             sorted(points, key=lambda point: point.key), key=lambda point: point.series
         ):
             place = settings.outside / f"{series}.csv"
             old = from_text(place.read_text(encoding="utf-8")) if place.exists() else []
-            written.append((place, merged(old, list(new)), series))
+            written.append((place, merge_points(old, list(new)), series))
         settings.outside.mkdir(parents=True, exist_ok=True)
         for place, every, series in written:
             write_whole(place, to_text(every).encode())

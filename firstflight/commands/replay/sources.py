@@ -11,7 +11,7 @@ from firstflight.settings import Settings
 from releases.catalogue import Release, ReleaseError, find_release
 from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.recipes.recorded import read_recordings
-from storage.signatures import faults
+from storage.signatures import find_faults
 
 BUNDLED = "recorded"
 """Name of the pages that come with the code, which are imported first if need be."""
@@ -72,6 +72,6 @@ def of_recordings(files: Sequence[Path]) -> Source:
 
 def sound(settings: Settings, release: Release) -> Release:
     """Return the release; ReleaseError if its files or its signature are damaged."""
-    if broken := faults(release.path, settings.allowed_signers):
+    if broken := find_faults(release.path, settings.allowed_signers):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")
     return release

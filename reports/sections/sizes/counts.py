@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing_extensions import TypedDict
 
 from releases.catalogue import Release
-from releases.cdf import Cdf, incomplete, read_cdfs
+from releases.cdf import Cdf, count_incomplete, read_cdfs
 from releases.distributions import share_intervals
 from releases.interval import Interval
 from releases.slow_start import MSS_FIG1, WINDOWS
@@ -109,7 +109,7 @@ def size_content(
     mss: int,
 ) -> Sizes:
     """Return the part `sizes` of report.json; intervals are by measure and size in bytes."""
-    apart, share = incomplete(cdfs)
+    apart, share = count_incomplete(cdfs)
     return {
         "mss_bytes": mss,
         "windows": list(windows),

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from api.lab.drawing import MOST_ROWS, drawing
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
-from benchmarks.pages.browser import SIZES, launched, opened
+from benchmarks.pages.browser import SIZES, launch_browser, open_page
 from releases.formatting import NARROW
 from tests.api.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, give, har
@@ -26,10 +26,10 @@ def test_no_page_of_the_lab_has_a_fault_on_a_desk_or_a_phone(lab_client: TestCli
     held.may_end.clear()
     running, waiting = (give(lab_client, har()).headers["location"] for _ in range(2))
     found = {}
-    with launched() as browser:
+    with launch_browser() as browser:
         for path in ("/lab", where, running, waiting):
             # The page of the queue asks again by a header, which axe-core does not see; it has a link beside.
-            with opened(browser, lab_client, path) as page:
+            with open_page(browser, lab_client, path) as page:
                 for width, scheme in ((1280, "light"), (390, "dark")):
                     page.set_viewport_size(SIZES[width])
                     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

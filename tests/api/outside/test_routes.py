@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from releases.formatting import interval_text
-from releases.outside.points import load
+from releases.outside.points import load_points
 from releases.outside.series import KINDS
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
@@ -47,7 +47,7 @@ def test_the_csv_has_the_same_points(client: TestClient) -> None:
     answer = client.get("/v1/outside-series.csv?series=pervasive-sizes")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     rows = list(csv.DictReader(io.StringIO(answer.text)))
-    stored = [one for one in load() if one.series == "pervasive-sizes"]
+    stored = [one for one in load_points() if one.series == "pervasive-sizes"]
     assert [row["date"] for row in rows] == [one.date for one in stored]
     assert [float(row["share"]) for row in rows] == [one.values["share"] for one in stored]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from firstflight.main import main
 from recordings.pages.recording import SETS
 from releases.catalogue import find_release
-from releases.outside.points import load
+from releases.outside.points import load_points
 from replay.recipes.page_recipe import read_recipes
 from schema.recorded import null_reasons
 from schema.recorded_files import FILES, NETLOGS
@@ -290,7 +290,7 @@ def test_newer_points_of_httparchive_are_taken_and_older_ones_stay(tmp_path: Pat
     for date in ("2023_01_01", "2023_02_01"):
         report.write_text(json.dumps([{"date": date, **row}]))
         assert run("import", "httparchive", report).exit_code == 0
-    points = [point for point in load(tmp_path / "data" / "outside") if point.series == "page-weight"]
+    points = [point for point in load_points(tmp_path / "data" / "outside") if point.series == "page-weight"]
     assert (len(points), max(point.date for point in points)) == (459, "2023-02-01")
 
 

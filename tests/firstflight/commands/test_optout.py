@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from crawler.sites import lists, optout
 from firstflight.main import main
-from releases.catalogue import Release, Withdrawn, listed
+from releases.catalogue import Release, Withdrawn, iter_versions
 from releases.verify import verify
 from storage.report_versions import all_report_versions
 from storage.signatures import state
@@ -51,7 +51,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies(erased: Erased) -> None:
     world, _ = erased
     assert world.named_in() == []
-    versions = list(listed(world.data / "releases"))
+    versions = list(iter_versions(world.data / "releases"))
     assert [(type(version), version.version) for version in versions] == [
         (Withdrawn, 1),
         (Withdrawn, 2),
@@ -117,7 +117,7 @@ def test_pages_of_others_keep_their_sizes_their_rows_and_their_number_of_hosts(e
 
 
 def _sound(world: World) -> Iterator[Release]:
-    return (release for release in listed(world.data / "releases") if isinstance(release, Release))
+    return (release for release in iter_versions(world.data / "releases") if isinstance(release, Release))
 
 
 def test_a_sealed_crawl_refuses_to_be_written_again_once_the_site_is_out(erased: Erased) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from recordings.errors import RecordingError
 from recordings.netlog.release import NetLogFile, content_of, read_file
-from recordings.release import by_month
+from recordings.release import group_by_month
 from tests.recordings.netlog.made_up_log import MadeUpLog
 from tests.recordings.netlog.test_counting import STATED
 
@@ -77,7 +77,7 @@ def test_an_event_that_cannot_be_read_is_left_out_and_counted_and_refused_if_ask
 def test_the_day_and_the_browser_are_those_of_the_log(log: MadeUpLog, tmp_path: Path) -> None:
     file = read(log.written(), tmp_path)
     content = content_of([file], STATED, month="2026-09")
-    assert list(by_month([file, file])) == ["2026-09"]
+    assert list(group_by_month([file, file])) == ["2026-09"]
     assert content.tables["crawl"][0]["browser"] == "Chrome 140.0.1.2"
     assert content.recording["recorded"] == "2026-09-07"
     assert f"{content.tables['visit'][0]['started_at']:%H:%M:%S.%f}" == "07:00:01.000000"

@@ -13,7 +13,7 @@ from pybtex.database import parse_string
 from releases.catalogue import Manifest, ReleaseError
 from releases.citation.authors import authors_in
 from releases.citation.forms import FORMS, cite
-from releases.citation.work import of_release
+from releases.citation.work import cite_release
 from releases.descriptions.croissant import croissant
 from releases.descriptions.tables import tables_in
 from schema.authors import MAINTAINERS, Author
@@ -112,11 +112,11 @@ def test_a_file_that_is_missing_or_no_text_is_refused_in_one_line(named: Path) -
 def test_the_manifest_keeps_authors_and_names_the_maintainers_without(manifest: Manifest) -> None:
     assert Manifest.from_json(manifest.to_json()) == manifest
     without = dataclasses.replace(manifest, authors=())
-    assert of_release(without).authors == (MAINTAINERS,)
+    assert cite_release(without).authors == (MAINTAINERS,)
 
 
 def test_every_form_has_every_author(manifest: Manifest) -> None:
-    work = of_release(manifest)
+    work = cite_release(manifest)
     assert {
         form
         for form in FORMS
@@ -139,7 +139,7 @@ def test_every_form_has_every_author(manifest: Manifest) -> None:
 
 
 def test_the_citation_within_a_release_gives_the_same_authors_again(manifest: Manifest, named: Path) -> None:
-    named.write_text(cite(of_release(manifest), "cff"), encoding="utf-8")
+    named.write_text(cite(cite_release(manifest), "cff"), encoding="utf-8")
     assert authors_in(named) == manifest.authors
 
 
@@ -148,7 +148,7 @@ def test_a_release_of_recordings_is_by_those_who_recorded_it_and_derived_by_the_
 ) -> None:
     recorder = Author(name="A Recorder")
     for authors, ours in ((manifest.authors, "von Neumann, Jr., Ada Jane; "), ((), MAINTAINERS.name)):
-        work = of_release(dataclasses.replace(manifest, authors=authors, recorded_by=(recorder,)))
+        work = cite_release(dataclasses.replace(manifest, authors=authors, recorded_by=(recorder,)))
         assert work.authors == (recorder,)
         assert work.line.startswith("A Recorder. ")
         assert f"derived by {ours}" in work.line
@@ -157,7 +157,7 @@ def test_a_release_of_recordings_is_by_those_who_recorded_it_and_derived_by_the_
 
 
 def test_the_checksum_of_a_citation_is_of_the_data_and_of_no_document(manifest: Manifest) -> None:
-    assert manifest.data_checksum in of_release(manifest).line
+    assert manifest.data_checksum in cite_release(manifest).line
     for name, is_data in (
         ("response.parquet", True),
         ("method.md", False),
@@ -169,7 +169,7 @@ def test_the_checksum_of_a_citation_is_of_the_data_and_of_no_document(manifest: 
 
 
 def test_descriptions_name_the_authors(manifest: Manifest, tmp_path: Path) -> None:
-    work = of_release(manifest)
+    work = cite_release(manifest)
     creators = croissant(work, tables_in(tmp_path, {}))["creator"]
     assert [creator["@type"] for creator in creators] == ["sc:Person", "sc:Organization", "sc:Person"]
     assert creators[0]["identifier"] == ORCID

@@ -9,14 +9,14 @@ from pybtex.database import parse_string
 from pybtex.richtext import Text
 
 from releases.citation.forms import FORMS, cite
-from releases.citation.work import AUTHOR, NotCitable, Work, of_release, of_report
+from releases.citation.work import AUTHOR, NotCitable, Work, cite_release, cite_report
 from schema.crawls import CrawlName
 from tests.factories.made_up_release import smallest_release
 from tests.releases.citation.cff_schema import valid_cff
 
 URL = "https://sizes.test/releases/2026-11.desktop.local.tcp.web/v1"
 SUM = "ab" * 32
-DATED = of_report(
+DATED = cite_report(
     title="First flights in 2026: 50 % of all & more_or less #",
     year=2026,
     version=2,
@@ -33,7 +33,7 @@ DATED = of_report(
 def dataset(tmp_path: Path) -> Work:
     """A release of which the day of the publication is unknown."""
     manifest = smallest_release(tmp_path, CrawlName(month="2026-11")).manifest
-    return of_release(manifest, url=URL)
+    return cite_release(manifest, url=URL)
 
 
 @pytest.fixture(params=["release", "figure"])
@@ -82,7 +82,7 @@ def test_without_a_public_address_no_form_has_one(form: str, dataset: Work) -> N
 @pytest.mark.parametrize("form", FORMS)
 def test_no_form_is_written_of_illustrative_data(form: str, tmp_path: Path) -> None:
     manifest = smallest_release(tmp_path, CrawlName(month="2026-11", kind="localweb")).manifest
-    release = of_release(manifest)
+    release = cite_release(manifest)
     report = dataclasses.replace(DATED, refusal="The report is illustrative.")
     for work in (release, report):
         with pytest.raises(NotCitable, match=r"is illustrative.*\.$"):

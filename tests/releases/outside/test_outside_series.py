@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from releases.outside import httparchive
-from releases.outside.lines import lines
-from releases.outside.points import OutsideError, Point, from_text, load, to_text
+from releases.outside.lines import draw_lines
+from releases.outside.points import OutsideError, Point, from_text, load_points, to_text
 from releases.outside.series import BREAKS, KINDS
 
 REPORT = {"date": "2023_01_01", "timestamp": "1", "client": "desktop", "p10": "1", "p25": "2", "p50": "3", "p75": "4", "p90": "5"}  # fmt: skip  # noqa: E501
@@ -19,7 +19,7 @@ REPORT = {"date": "2023_01_01", "timestamp": "1", "client": "desktop", "p10": "1
 
 @pytest.fixture(scope="module")
 def bundled() -> list[Point]:
-    return load()
+    return load_points()
 
 
 PUBLISHED = [
@@ -72,7 +72,7 @@ def test_values_that_the_publisher_lost_are_missing_and_not_zero(bundled: list[P
 
 def test_no_piece_of_a_line_crosses_a_break_of_the_publisher(bundled: list[Point]) -> None:
     for series in KINDS:
-        for line in lines(bundled, series):
+        for line in draw_lines(bundled, series):
             assert sum(map(len, line.pieces)) == sum(
                 (point.series, point.client, point.scope) == (series, line.client, line.scope)
                 for point in bundled
@@ -83,14 +83,14 @@ def test_no_piece_of_a_line_crosses_a_break_of_the_publisher(bundled: list[Point
 
 
 def test_yearly_points_are_never_joined(bundled: list[Point]) -> None:
-    yearly = [line for name, kind in KINDS.items() if kind.is_yearly for line in lines(bundled, name)]
+    yearly = [line for name, kind in KINDS.items() if kind.is_yearly for line in draw_lines(bundled, name)]
     assert yearly
     assert all(len(piece) == 1 for line in yearly for piece in line.pieces)
 
 
 def test_breaks_are_in_order_and_part_the_median_page(bundled: list[Point]) -> None:
     assert [event.date for event in BREAKS] == sorted(event.date for event in BREAKS)
-    (desktop,) = [line for line in lines(bundled, "page-weight") if line.client == "desktop"]
+    (desktop,) = [line for line in draw_lines(bundled, "page-weight") if line.client == "desktop"]
     assert {flag.date[:4] for flag in desktop.breaks} == {"2012", "2016", "2017", "2018"}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from releases.distributions import compute
-from releases.strata.items import differing, write_items
+from releases.strata.items import find_difference, write_items
 from schema.computed_tables import ITEM
 from tests.factories.made_up_crawl import MadeUp, write_tables
 
@@ -110,13 +110,13 @@ def test_an_inner_page_is_a_stratum_that_the_distribution_leaves_out(tmp_path: P
 def test_items_that_were_changed_are_found_but_not_in_columns_left_out(tmp_path: Path) -> None:
     write_tables(tmp_path, two_parties())
     write_items(tmp_path, is_ranked=True)
-    assert differing(tmp_path, is_ranked=True) is None
+    assert find_difference(tmp_path, is_ranked=True) is None
     path = tmp_path / "item.parquet"
     table = pq.read_table(path)
     turned = ["third" if party == "first" else party for party in table["party"].to_pylist()]
     place = table.schema.get_field_index("party")
     pq.write_table(table.set_column(place, ITEM.field("party"), [turned]), path)
-    assert differing(tmp_path, is_ranked=True) == 0
-    assert differing(tmp_path, is_ranked=True, without=("party",)) is None
+    assert find_difference(tmp_path, is_ranked=True) == 0
+    assert find_difference(tmp_path, is_ranked=True, without=("party",)) is None
     pq.write_table(table.slice(1), path)
-    assert differing(tmp_path, is_ranked=True) == 0
+    assert find_difference(tmp_path, is_ranked=True) == 0
