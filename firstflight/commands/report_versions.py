@@ -24,7 +24,7 @@ from storage.report_versions import (
     withdraw,
 )
 from storage.signatures import SigningFailed, state
-from storage.sums import misstated
+from storage.sums import find_misstated
 
 YEARS = click.IntRange(2000, 9999)
 YEAR = click.option("--year", type=YEARS, required=True, help="Year of the report.")
@@ -72,7 +72,7 @@ def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVe
 def entry(settings: Settings, version: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:
     """Return the facts of a version, and its standing among its `siblings`."""
     withdrawal = version.withdrawal
-    is_damaged = version.is_there and bool(misstated(version.folder))
+    is_damaged = version.is_there and bool(find_misstated(version.folder))
     return {
         "year": int(version.year),
         **dataclasses.asdict(version.publication),

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from benchmarks.pages.browser import launched
+from benchmarks.pages.browser import launch_browser
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 from tests.firstflight.commands.served import served
@@ -70,7 +70,7 @@ def test_a_file_that_swagger_ui_does_not_have_is_not_found(client: TestClient) -
 def test_a_reader_tries_a_call_and_nothing_is_loaded_from_elsewhere(tmp_path: Path) -> None:
     write_release(tmp_path / "releases", CrawlName(month="2026-11"), version=1)
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
-    with served(environment) as address, launched() as browser:
+    with served(environment) as address, launch_browser() as browser:
         page = browser.new_page()
         asked: list[str] = []
         failed: list[str] = []
