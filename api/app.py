@@ -24,12 +24,10 @@ from api.http.problems import answer_with_problems
 from api.http.redirects import answer_with_redirects
 from api.lab import routes as lab_routes
 from api.lab.queue import Queue
-from api.outside import picture
 from api.outside import routes as outside_routes
 from api.reference import routes as reference
 from api.routes import (
     annual_reports,
-    crawler,
     errata,
     files,
     pages,
@@ -65,7 +63,6 @@ ROUTERS = (
     first_flight.router,
     citations.router,
     outside_routes.router,
-    picture.router,
     files.router,
     citations.pages,
     *annual_reports.ROUTERS,
@@ -74,7 +71,6 @@ ROUTERS = (
     explorer.router,
     site_pages.router,
     reference.router,
-    crawler.router,
     crawls.router,
     *lab_routes.ROUTERS,
 )

@@ -2,18 +2,24 @@
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
+from api.axes import Mark
+from api.explorer.drawing import NARROW, WIDE
+from api.explorer.routes import FIGURE_POLICY, WidthQuery
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.http.links import link, relate
+from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.outside import larger_window, years
-from api.routes.pages import page
+from api.routes.files import MEDIA_TYPES
+from api.routes.pages import TEMPLATES, page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
 from api.statistics.changes import as_csv as rows_as_csv
+from releases.chart_theme import HUES
 from releases.citation.licences import licence_page
 from releases.formatting import interval_text
 from releases.outside.lines import draw_lines
@@ -187,3 +193,44 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         last=dates[-1][:4],
         source=CHANGELOG,
     )
+
+
+WINDOWS = {3: HUES[3], 10: HUES[0], 30: HUES[1]}
+"""Windows of the picture, with their colours on light and on dark ground."""
+
+HEIGHTS = {True: 310, False: 480}
+"""Height of the picture for phones and of any other, in CSS pixels."""
+
+LEFT, RIGHT, TOP, BOTTOM = 44, 52, 38, 58
+"""What the picture has around its plot, in CSS pixels."""
+
+
+@router.get(
+    "/over-the-years.svg", name="over_the_years_svg", response_class=Response, include_in_schema=False
+)
+def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WIDE) -> Response:
+    """Shares of responses that fit into 3, 10 and 30 segments, by year, as SVG."""
+    sets = years.recorded_sets(shelf, request.app.state.library)
+    if not sets:
+        raise Problem("no-such-crawl", "there is no recorded set of another year")
+    right, height = width - RIGHT, HEIGHTS[width <= NARROW]
+
+    def x(at: float) -> float:
+        return round(LEFT + (at - years.FIRST) / (years.LAST - years.FIRST) * (right - LEFT), 1)
+
+    pairs = years.pairs_of(sets)
+    plot = years.share_plot("all", "", sets, pairs, x, top=TOP, bottom=height - BOTTOM)
+    drawn = TEMPLATES.get_template("years.svg").render(
+        plot=plot,
+        width=width,
+        height=height,
+        left=LEFT,
+        right=right,
+        x_marks=[Mark(x(year), str(year)) for year in range(years.FIRST, years.LAST + 1, 4)],
+        windows=WINDOWS,
+        arrows=[arrow for arrow in plot.arrows if arrow.iw in WINDOWS],
+        points=[point for point in plot.points if point.iw in WINDOWS],
+        services=[service for service in plot.services if service.iw in WINDOWS],
+    )
+    headers = {"Content-Security-Policy": FIGURE_POLICY}
+    return Response(drawn, media_type=MEDIA_TYPES[".svg"], headers=headers)

@@ -394,3 +394,16 @@ def static(request: Request, path: str) -> Response:
         if entry.name == path:
             return Response(entry.read_bytes(), media_type=MEDIA_TYPES[Path(path).suffix])
     raise Problem("not-found", f"there is no style sheet, script or icon {path!r}")
+
+
+@router.get("/about-the-crawler", name="about_the_crawler")
+def about_the_crawler(request: Request) -> Response:
+    """What the crawler fetches, how often, what is stored, and whom to ask."""
+    contact = request.app.state.contact
+    return page(
+        request,
+        "crawler.html",
+        url=contact.url,
+        elsewhere=contact.elsewhere(request.scope["path"]),
+        email=contact.email,
+    )

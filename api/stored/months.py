@@ -1,12 +1,18 @@
-"""The months of one series: the newest release of each month of a crawl that is repeated in the same way."""
+"""The months of one series, the newest release of each, and the changes between two of them that a reader
+must know of before comparing their numbers."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
+from typing import Literal
 
 from api.http.problems import Problem
 from api.stored.shelf import Shelf, Version
+from releases.catalogue import Manifest
+from releases.formatting import grouped
 from schema.crawls import CrawlName
+from schema.method_breaks import METHOD_BREAKS
 
 ANY = "any"
 """Vantage of a series whose months may be from different vantages."""
@@ -61,3 +67,80 @@ def months_between(first: str, last: str) -> list[str]:
     """
     begin, end = (int(month[:4]) * 12 + int(month[5:]) - 1 for month in (first, last))
     return [f"{number // 12:04}-{number % 12 + 1:02}" for number in range(begin, end + 1)]
+
+
+What = Literal["method", "schema", "list", "browser", "vantage"]
+
+SITES_APART = 1.1
+"""Ratio of the numbers of sites of two months from which they are not of the same part of the web.
+
+Ours: opt-outs alone change less.
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One property in which a release differs from that of the month before."""
+
+    what: What
+    before: str
+    after: str
+    is_break: bool
+    """True if numbers before and after are not of the same thing; false for a newer version of the same."""
+    said: str
+    """What changed, in whole sentences."""
+
+
+def changes(before: Manifest, after: Manifest) -> list[Change]:
+    """The changes from one release of a series to the next, breaks first."""
+    found = [
+        _change("method", before.method_version, after.method_version),
+        _change("vantage", before.crawl.vantage, after.crawl.vantage),
+        _change("list", before.list_id, after.list_id),
+        _other_part(before.rows.get("site"), after.rows.get("site")),
+        _change("browser", before.browser, after.browser),
+        _change("schema", str(before.schema_version), str(after.schema_version)),
+    ]
+    return sorted((one for one in found if one is not None), key=lambda one: not one.is_break)
+
+
+def _change(what: What, before: str, after: str) -> Change | None:
+    if before == after:
+        return None
+    is_break, said = _meaning(what, before, after)
+    return Change(what=what, before=before, after=after, is_break=is_break, said=said)
+
+
+def _other_part(before: int | None, after: int | None) -> Change | None:
+    """The change from so many sites of a list to another part of it: popular sites are not like others."""
+    if not before or not after or max(before, after) < SITES_APART * min(before, after):
+        return None
+    said = f"Number of sites from the list: {grouped(after)}; {grouped(before)} before."
+    return Change(what="list", before=f"{before} sites", after=f"{after} sites", is_break=True, said=said)
+
+
+def _meaning(what: What, before: str, after: str) -> tuple[bool, str]:
+    """Whether a change is a break, and what it is in words."""
+    if what == "method":
+        reasons = " ".join(METHOD_BREAKS.get(after, ()))
+        return True, f"Measuring method {after}; {before} before. {reasons}".rstrip()
+    if what == "vantage":
+        return True, f"Crawled from {after}; from {before} before."
+    if what == "schema":
+        return (
+            False,
+            f"Schema version {after}; {before} before. The changelog of the data lists what was added.",
+        )
+    is_other = _product(before) != _product(after)
+    if what == "list":
+        return is_other, f"Sites of the list {after}; {before} before."
+    return is_other, f"Browser {after}; {before} before."
+
+
+def _product(name: str) -> str:
+    """The source of a list's id, or the product of a browser's name: the part before the version.
+
+    >>> _product("tranco:K2LPW"), _product("HeadlessChrome/156.0.1"), _product("Chromium 156")
+    ('tranco', 'HeadlessChrome', 'Chromium')
+    """
+    return re.split(r"[:/ ]", name, maxsplit=1)[0]
