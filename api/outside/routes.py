@@ -1,5 +1,6 @@
 """`/v1/outside-series` and `/over-the-years`: what others recorded and counted over the years."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request
@@ -88,26 +89,20 @@ def relate_to_publisher(request: Request, points: Sequence[Point]) -> None:
     relate(request, "describedby", f"{link(request, 'over_the_years')}#series", type="text/html")
 
 
-def told(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
+def describe(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     """A series with its points and flags."""
     own = [point for point in points if point.series == kind.id]
     held = {flag.date for line in draw_lines(own, kind.id) for flag in line.breaks}
     return OutsideSeries(
-        id=kind.id,
-        title=kind.title,
-        unit=kind.unit,
-        definition=kind.definition,
-        source=kind.source,
-        url=kind.url,
-        licence=kind.licence,
+        **dataclasses.asdict(kind),
         points=[
-            OutsideValue(date=one.date, client=one.client, scope=one.scope, values=dict(one.values))
-            for one in own
+            OutsideValue(date=point.date, client=point.client, scope=point.scope, values=dict(point.values))
+            for point in own
         ],
         flags=[
-            OutsideFlag(date=one.date, clients=list(one.clients), said=one.text)
-            for one in BREAKS
-            if one.date in held
+            OutsideFlag(date=mark.date, clients=list(mark.clients), said=mark.text)
+            for mark in BREAKS
+            if mark.date in held
         ],
         flags_source=CHANGELOG,
     )
@@ -137,7 +132,7 @@ async def read_outside_series(
     if wanted == CSV:
         return as_csv(points)
     held = {point.series for point in points}
-    return OutsideAnswer(series=[told(kind, points) for kind in KINDS.values() if kind.id in held])
+    return OutsideAnswer(series=[describe(kind, points) for kind in KINDS.values() if kind.id in held])
 
 
 def as_csv(points: Sequence[Point]) -> Response:
@@ -171,7 +166,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     relate_to_publisher(request, points)
     dates = sorted(point.date for point in points)
     shown = [
-        told(kind, points) for kind in KINDS.values() if any(point.series == kind.id for point in points)
+        describe(kind, points) for kind in KINDS.values() if any(point.series == kind.id for point in points)
     ]
     return page(
         request,

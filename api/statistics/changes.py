@@ -1,6 +1,7 @@
 """`/v1/changes`: what changed between two releases over the sites that both have."""
 
 import csv
+import dataclasses
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
@@ -80,21 +81,16 @@ class ChangesAnswer(BaseModel):
     changes: list[ChangeRow]
 
 
-def row_of(one: Change) -> ChangeRow:
+def row_of(change: Change) -> ChangeRow:
     """A change as the answer has it."""
-    return ChangeRow(
-        responses=one.responses,
-        measure=one.measure,
-        iw=one.iw,
-        end=one.end,
-        sites=one.sites,
-        before=one.before,
-        after=one.after,
-        change=one.change.estimate if one.change else None,
-        lower=one.change.lower if one.change else None,
-        upper=one.change.upper if one.change else None,
-        unknown=None if one.change else FEW_SITES if one.sites < LEAST_SITES else NO_RATIO,
-    )
+    interval: dict[str, float | str | None] = {
+        "change": None,
+        "unknown": FEW_SITES if change.sites < LEAST_SITES else NO_RATIO,
+    }
+    if change.change is not None:
+        ends = {"lower": change.change.lower, "upper": change.change.upper}
+        interval = {"change": change.change.estimate, **ends, "unknown": None}
+    return ChangeRow(**{"lower": None, "upper": None} | dataclasses.asdict(change) | interval)
 
 
 T = TypeVar("T")

@@ -246,14 +246,7 @@ def _point(request: Request, version: Version, statistic: Statistic, found: Esti
         checksum=version.checksum,
         cite_as=citation(version) if version.is_sound else None,
         url=link(request, "release_page", crawl=crawl, version=version.version),
-        value=found.value,
-        value_unknown=found.value_unknown,
-        lower=found.lower,
-        upper=found.upper,
-        interval_unknown=found.interval_unknown,
-        known=found.known,
-        unknown=found.unknown,
-        sites=found.sites,
+        **dataclasses.asdict(found),
     )
 
 
@@ -275,11 +268,7 @@ def _flags(versions: Iterable[Version]) -> Iterable[SeriesFlag]:
             yield SeriesFlag(
                 month=after.crawl.month,
                 month_before=before.crawl.month,
-                what=change.what,
-                before=change.before,
-                after=change.after,
-                is_break=change.is_break,
-                said=change.said,
+                **dataclasses.asdict(change),
             )
 
 
