@@ -30,7 +30,6 @@ from api.routes.answers import (
     ReportVersionAnswer,
     VersionsAside,
     WindowsAnswer,
-    WindowShareAnswer,
     WithdrawnAnswer,
 )
 from api.routes.distributions import Distribution, distributions
@@ -110,14 +109,7 @@ def _without_points(distribution: Distribution) -> DistributionAnswer:
         sites=distribution.sites,
         interval_unknown=distribution.interval_unknown,
         fits=[
-            FitAnswer(
-                iw=fit.iw,
-                window_bytes=fit.window_bytes,
-                count=fit.count,
-                share=fit.share,
-                lower=ends and ends[0],
-                upper=ends and ends[1],
-            )
+            FitAnswer(**dataclasses.asdict(fit), lower=ends and ends[0], upper=ends and ends[1])
             for fit, ends in itertools.zip_longest(distribution.fits, distribution.fit_intervals)
         ],
         quantiles=[
@@ -246,18 +238,7 @@ def read_initial_windows(request: Request, version: AskedRelease) -> InitialWind
     return InitialWindowsAnswer(
         provenance=provenance(request, version),
         windows=[
-            WindowsAnswer(
-                connections=name,
-                exact=one.exact,
-                bounded=one.bounded,
-                at_least=one.at_least,
-                unknown=one.unknown,
-                shares=[
-                    WindowShareAnswer(least=share.least, most=share.most, share=share.share)
-                    for share in one.shares
-                ],
-            )
-            for name, one in found.items()
+            WindowsAnswer(connections=name, **dataclasses.asdict(windows)) for name, windows in found.items()
         ],
     )
 

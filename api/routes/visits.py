@@ -1,6 +1,7 @@
 """`/v1/pages/{visit}`: one page load with its connections and responses in the order of time,
 as a waterfall."""
 
+import dataclasses
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -128,16 +129,11 @@ def first_flight(
     )
 
 
-def flight_answer(found: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
+def flight_answer(flight: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
     """A first flight as answers have it."""
-    if found is None:
+    if flight is None:
         return None
-    return FirstFlightAnswer(
-        response_ids=list(found.response_ids),
-        tls_bytes=found.tls_bytes,
-        answer_bytes=found.answer_bytes,
-        size_bytes=found.size_bytes,
-    )
+    return FirstFlightAnswer(**dataclasses.asdict(flight), size_bytes=flight.size_bytes)
 
 
 def _is_in(response: dict[str, Any], flights: dict[int, first_flights.FirstFlight | None]) -> bool | None:
