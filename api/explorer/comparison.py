@@ -34,18 +34,18 @@ class Curve:
     release: str
     """Name of the crawl and version of its release."""
     measure: str
-    known: int | None
+    known: int | None = None
     """Items of known size; None if the release does not say."""
-    unknown: int
+    unknown: int = 0
     shares: tuple[Estimate, ...]
     """Share that fits into each window of the comparison."""
     median: Estimate
     p95: Estimate
     """95th percentile."""
-    steps: tuple[tuple[int, float], ...]
+    steps: tuple[tuple[int, float], ...] = ()
     """Size in bytes and share of items of at most that size, exact at each window;
     empty if the shares are unknown."""
-    band: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float], ...] = ()
     """Confidence interval of the share at each of `steps`; empty if the intervals are unknown."""
 
     @property
@@ -169,13 +169,9 @@ def _nothing(why: str, *, release: str, measure: str, windows: Sequence[int]) ->
     return Curve(
         release=release,
         measure=measure,
-        known=None,
-        unknown=0,
         shares=(unknown,) * len(windows),
         median=unknown,
         p95=unknown,
-        steps=(),
-        band=(),
     )
 
 

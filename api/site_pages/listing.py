@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import idna
@@ -174,26 +174,42 @@ def release_before(request: Request, shelf: Shelf, version: Version) -> Version 
     return earlier[-1] if earlier else None
 
 
-async def asked_sites(
+async def sites_asked(
     request: Request,
     shelf: ShelfDep,
     stratum: Annotated[Asked, Depends(chosen_stratum)],
-    crawl: CrawlQuery = None,
-    version: VersionQuery = None,
     before: BeforeQuery = None,
     iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
     mss: MssQuery = MSS_FIG1,
     q: PartQuery = "",
     sort: SortQuery = "rank",
     cursor: CursorQuery = None,
+) -> Callable[[Version], SitesAsked]:
+    """The table that the parameters ask for, of a release that is still to be chosen."""
+
+    def sites_of(version: Version) -> SitesAsked:
+        earlier = shelf.named(before) if before else release_before(request, shelf, version)
+        return SitesAsked(
+            version=version, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
+        )
+
+    return sites_of
+
+
+SitesOfDep = Annotated[Callable[[Version], SitesAsked], Depends(sites_asked)]
+
+
+async def asked_sites(
+    request: Request,
+    shelf: ShelfDep,
+    sites_of: SitesOfDep,
+    crawl: CrawlQuery = None,
+    version: VersionQuery = None,
 ) -> SitesAsked:
     """The table that the parameters ask for; its canonical address pins both releases."""
     found = release_asked_for(shelf, crawl, version)
-    earlier = shelf.named(before) if before else release_before(request, shelf, found)
-    asked = SitesAsked(
-        version=found, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
-    )
-    pinned = {"before": earlier.name} if earlier else {}
+    asked = sites_of(found)
+    pinned = {"before": asked.before.name} if asked.before else {}
     relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version, **pinned))
     relate_to_release(request, found)
     return asked

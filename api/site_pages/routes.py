@@ -9,33 +9,22 @@ import pyarrow as pa
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.explorer.strata import FIELDS, chosen_stratum, in_words
+from api.explorer.strata import FIELDS, in_words
 from api.http.links import link, relate
 from api.http.redirects import Elsewhere
 from api.routes.pages import page, with_form
 from api.routes.parameters import (
     CrawlPath,
-    MssQuery,
-    OneWindowQuery,
     PinnedShelfDep,
     ShelfDep,
     VersionPath,
 )
 from api.routes.provenance import best_first, relate_to_release
 from api.routes.remembered import Remembered
-from api.routes.strata import Asked
 from api.routes.visits import VisitPath, page_load
 from api.routes.works import release_work
 from api.site_pages.history import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
-from api.site_pages.listing import (
-    BeforeQuery,
-    CursorQuery,
-    PartQuery,
-    SitesAsked,
-    SortQuery,
-    release_before,
-    spellings,
-)
+from api.site_pages.listing import SitesAsked, SitesOfDep, spellings
 from api.site_pages.table import SiteTables
 from api.site_pages.waterfall import PHASES, waterfall
 from api.stored.shelf import Shelf, Version
@@ -58,26 +47,13 @@ CrawlQuery = Annotated[
 
 
 async def asked(
-    request: Request,
-    shelf: ShelfDep,
-    stratum: Annotated[Asked, Depends(chosen_stratum)],
-    crawl: CrawlQuery = "",
-    before: BeforeQuery = None,
-    iw: OneWindowQuery = IW,
-    mss: MssQuery = MSS_FIG1,
-    q: PartQuery = "",
-    sort: SortQuery = "rank",
-    cursor: CursorQuery = None,
+    request: Request, shelf: ShelfDep, sites_of: SitesOfDep, crawl: CrawlQuery = ""
 ) -> SitesAsked | None:
     """The table that the form or a link asks for; None if no release has one."""
     there = with_sites(request, shelf)
     if not crawl and not there:
         return None
-    version = shelf.find(crawl) if crawl else best_first(there)[0]
-    earlier = shelf.named(before) if before else release_before(request, shelf, version)
-    return SitesAsked(
-        version=version, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
-    )
+    return sites_of(shelf.find(crawl) if crawl else best_first(there)[0])
 
 
 def with_sites(request: Request, shelf: Shelf) -> list[Version]:
