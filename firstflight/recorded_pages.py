@@ -13,11 +13,7 @@ from schema.recorded import is_recorded
 
 
 def import_pages(
-    settings: Settings,
-    folder: Path = BUNDLED,
-    *,
-    version: int | None = None,
-    reason: str | None = None,
+    settings: Settings, folder: Path = BUNDLED, *, version: int | None = None, reason: str | None = None
 ) -> Built:
     """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
     recording = read_recording(folder)

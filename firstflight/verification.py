@@ -227,11 +227,7 @@ def of_version(
 
 
 def of_folder(
-    kind: FolderKind,
-    name: str,
-    folder: Path,
-    releases: Mapping[tuple[str, int], str],
-    allowed_signers: Path,
+    kind: FolderKind, name: str, folder: Path, releases: Mapping[tuple[str, int], str], allowed_signers: Path
 ) -> Item:
     """Check a folder by its sums and by the checksum of the release that it was made from.
 
@@ -297,11 +293,7 @@ def _read_stated(manifest: Mapping[str, Any]) -> str:
 
 
 def _judge(
-    kind: Literal["release"] | FolderKind,
-    name: str,
-    wrong: list[str],
-    evidence: str,
-    signature: Signature,
+    kind: Literal["release"] | FolderKind, name: str, wrong: list[str], evidence: str, signature: Signature
 ) -> Item:
     is_ok = not wrong and signature.kind != "bad"
     return Item(

@@ -239,10 +239,7 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
     if url is None:
         click.echo("no store is set (--to or FIRSTFLIGHT_PUBLISH_URL): the release stays where it is")
         return
-    with (
-        one_line(*EXPECTED, StoreError),
-        tqdm(unit="B", unit_scale=True, disable=None) as bar,
-    ):
+    with one_line(*EXPECTED, StoreError), tqdm(unit="B", unit_scale=True, disable=None) as bar:
         release = find_release(settings.releases, name)
         if broken := find_faults(release.path, settings.allowed_signers):
             raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")

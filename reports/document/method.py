@@ -8,14 +8,7 @@ from releases.formatting import grouped, stated
 from schema.glossary import GLOSSARY
 from verdict.stored import RuleFacts
 
-TERMS = (
-    "segment",
-    "initial window (IW)",
-    "first flight",
-    "IW-limited",
-    "page time",
-    "illustrative",
-)
+TERMS = ("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative")
 """Terms of the project's glossary that a report explains where it uses them."""
 
 OWN_TERMS = {
@@ -52,7 +45,7 @@ def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
         "recording, gives the size of every response inside TLS: headers, framing and encoded body. A "
         "response fits into a window if it has at most as many bytes as its segments of "
         f"{grouped(mss_bytes)} bytes, as in the paper of 2010. Intervals of shares are a bootstrap "
-        "over sites.",
+        "over sites."
     ]
     if rule is None:
         return paragraphs

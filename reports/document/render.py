@@ -8,16 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from releases.formatting import (
-    grouped,
-    quantity,
-    range_text,
-    significant,
-    size,
-    stated,
-    visible_text,
-    wholes,
-)
+from releases.formatting import grouped, quantity, range_text, significant, size, stated, visible_text, wholes
 from reports.document.illustrative import marks
 from reports.document.method import pattern_of
 from reports.document.theme import pair_colours

@@ -129,9 +129,7 @@ def write_report(
         (stage / PAGE).write_text(render_html(content, figures=figures), encoding="utf-8")
         drawn = {
             name: Drawn(
-                svg=for_both_schemes(figures[name]),
-                png=png(chart, scale=PNG_WIDTH / WIDTH),
-                vega_lite=chart,
+                svg=for_both_schemes(figures[name]), png=png(chart, scale=PNG_WIDTH / WIDTH), vega_lite=chart
             )
             for name, chart in charts.items()
         }

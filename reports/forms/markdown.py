@@ -4,14 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.forms.cells import (
-    headings,
-    key_number,
-    left_out,
-    recompute_command,
-    text_rows,
-    visible_content,
-)
+from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows, visible_content
 from reports.forms.provenance import parameters, provenance
 
 Data = Mapping[str, Any]

@@ -86,14 +86,7 @@ def publish_report(
             supersedes=checksum_of(before.folder) if before is not None else None,
             changed=changed,
         )
-    write_report(
-        inputs,
-        composed,
-        place.folder,
-        facts=facts,
-        signer=signer,
-        publication=publication,
-    )
+    write_report(inputs, composed, place.folder, facts=facts, signer=signer, publication=publication)
     folder.chmod(0o755)  # regardless of the umask: the service may run as another user
     return Published(version=place, digest=digest, is_new=True)
 

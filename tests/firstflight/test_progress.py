@@ -10,14 +10,7 @@ from sqlalchemy import Engine
 from crawler.campaign.gate import Bounds
 from crawler.campaign.seal import seal
 from crawler.worker import claims
-from firstflight.progress import (
-    AT_MOST,
-    EVERY_S,
-    measure_progress,
-    repeat,
-    write_gated,
-    write_sealed,
-)
+from firstflight.progress import AT_MOST, EVERY_S, measure_progress, repeat, write_gated, write_sealed
 from schema.crawls import name_of
 from storage.crawls import find_crawl
 from storage.progress import Hour, read_progress

@@ -221,11 +221,7 @@ def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
 def _share(share: Share) -> dict[str, float | None] | None:
     if share["percent"] is None:
         return None
-    return {
-        "estimate": share["percent"],
-        "lower": share["lower_percent"],
-        "upper": share["upper_percent"],
-    }
+    return {"estimate": share["percent"], "lower": share["lower_percent"], "upper": share["upper_percent"]}
 
 
 def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:

@@ -226,8 +226,7 @@ def test_a_malformed_canary_is_one_line(tmp_path: Path, database_18: Engine) -> 
 
 
 @pytest.mark.parametrize(
-    ("number", "code"),
-    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)]
 )
 def test_a_run_that_is_told_to_end_gives_its_visits_back(
     tmp_path: Path, database_18: Engine, number: signal.Signals, code: int

@@ -177,8 +177,7 @@ def test_no_table_is_wider_than_its_column_on_paper(page: tuple[Path, dict[str, 
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("width", "scheme"),
-    [(390, "dark"), (1280, "light"), *((390, "light"), (1280, "dark")) * ALL],
+    ("width", "scheme"), [(390, "dark"), (1280, "light"), *((390, "light"), (1280, "dark")) * ALL]
 )
 def test_chromium_shows_the_page_without_scrolling_sideways(
     page: tuple[Path, dict[str, Any]], width: int, scheme: Any

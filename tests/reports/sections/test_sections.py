@@ -8,10 +8,7 @@ import pytest
 
 from reports.document.charts import draw_figure
 from reports.document.theme import svg
-from tests.factories.made_up_report import (
-    GAINS,
-    crawl,
-)
+from tests.factories.made_up_report import GAINS, crawl
 
 pytestmark = pytest.mark.process
 
