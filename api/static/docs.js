@@ -10,4 +10,6 @@ SwaggerUIBundle({
   filter: true,
   syntaxHighlight: { activated: false },
   validatorUrl: null,
+  // The page has its own main landmark.
+  onComplete: () => reference.querySelectorAll("main, [role=main]").forEach((one) => one.setAttribute("role", "group")),
 });
