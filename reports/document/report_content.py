@@ -284,9 +284,9 @@ def _condense(provenance: Mapping[str, Any]) -> dict[str, Any]:
     conditions what differs from the first.
 
     >>> check = {"guest": 1, "profile": "a", "name": "IW 10"}
-    >>> _condensed({"gates": [{**check, "passed": True}, {**check, "passed": False}]})["gates"]
+    >>> _condense({"gates": [{**check, "passed": True}, {**check, "passed": False}]})["gates"]
     {'checked': 2, 'not_passed': [{'guest': 1, 'profile': 'a', 'name': 'IW 10', 'passed': False}]}
-    >>> _condensed({"parameters": {"conditions": [{"a": 1, "b": 1}, {"a": 1, "b": 2}]}})["parameters"]
+    >>> _condense({"parameters": {"conditions": [{"a": 1, "b": 1}, {"a": 1, "b": 2}]}})["parameters"]
     {'conditions': [{'a': 1, 'b': 1}, {'b': 2}]}
     """
     gates, parameters = provenance.get("gates", []), provenance.get("parameters", {})

@@ -104,7 +104,7 @@ def fails(name: str) -> bool:
     return name != CANARY and any(dice.random() < UNRESOLVED for dice in FAILING)
 
 
-REPAIRED = ("network_cut", "uplink_down", "resolver_failing")
+REPAIRED = ("cut_network", "uplink_down", "fail_resolver")
 """Repair the network after a while. A guard is repaired by its own crawl; the other lanes continue
 meanwhile."""
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
 SITES = 36 if ALL else 10
-CHOSEN = list(FAULTS) if ALL else ["network_cut"]
+CHOSEN = list(FAULTS) if ALL else ["cut_network"]
 """Faults of the network, one of them in every run."""
 
 WITHIN_S = 560
