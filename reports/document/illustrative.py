@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from releases.catalogue import Release
 from releases.formatting import apart, grouped, quantity
@@ -26,37 +24,6 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     if old:
         because.append(f"the network populations {', '.join(old)} are more than 24 months old")
     return because
-
-
-class InferredFacts(TypedDict):
-    """What was inferred of the requests, and by which rules."""
-
-    share: float | None
-    requests: dict[str, int]
-    rules: dict[str, str]
-
-
-class RecordedFacts(TypedDict):
-    """Whence recorded pages are, what was inferred of them, and what they cannot tell."""
-
-    recorded: str
-    source: str
-    commit: str | None
-    pages: int
-    requests: int
-    inferred: dict[str, InferredFacts]
-    limits: list[str]
-
-
-def recorded_section(release: Release) -> RecordedFacts | None:
-    """State whence recorded pages are, what was inferred of them, and what they cannot tell.
-
-    None for a crawl of ours.
-    """
-    stated = release.recording
-    if stated is None:
-        return None
-    return cast("RecordedFacts", {name: stated.get(name) for name in RecordedFacts.__annotations__})
 
 
 def recorded_limits(release: Release) -> str | None:

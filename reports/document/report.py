@@ -20,12 +20,10 @@ from reports.document.rebuilding import publishing_options, replay_command
 from reports.document.render import render_brief, render_html
 from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content, schema
 from reports.document.theme import bare, for_both_schemes, png, svg, vega_lite
-from reports.forms.brief import Brief, brief_of
-from reports.forms.figure_files import Drawn
-from reports.forms.pdf import brief_pdf
+from reports.forms.brief import Brief, brief_of, brief_pdf
+from reports.forms.forms import FOLDER as FORMS
+from reports.forms.forms import Drawn, write_forms
 from reports.forms.summary_text import summary_text
-from reports.forms.write import FOLDER as FORMS
-from reports.forms.write import write_forms
 from reports.inputs.carried import carry_loads
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs

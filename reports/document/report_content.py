@@ -6,18 +6,24 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from releases.catalogue import Edition, Manifest, Release
+from releases.statements import (
+    CrawlFacts,
+    RecordedFacts,
+    ReleaseFacts,
+    describe_crawl,
+    describe_recording,
+    describe_release,
+)
 from replay.runs.initial_window import in_json
 from reports.answer import Answer
 from reports.document.all_sections import fuller, sections_of
 from reports.document.citation import CitationFacts
-from reports.document.illustrative import RecordedFacts, illustrative_because, recorded_section
+from reports.document.illustrative import illustrative_because
 from reports.document.method import LIMITS, glossary_of, method_of
 from reports.document.rebuilding import rebuild_commands
 from reports.forms.typesetting import in_type
@@ -26,7 +32,6 @@ from reports.inputs.report_inputs import ReportInputs
 from reports.sections.servers import ServersFacts
 from reports.sections.shape import Section
 from reports.sections.sizes.counts import SizeCounts, Sizes
-from schema.authors import Author
 from storage.report_versions import Publication
 from verdict.stored import VerdictFacts
 
@@ -46,49 +51,6 @@ OF_A_VERSION = ("publication", "citation", "redo")
 
 DIGITS = 6
 """Significant digits of a number, few enough to be the same with any linear algebra library."""
-
-
-class ReleaseFacts(TypedDict):
-    """The release's manifest without the sums of its files, and its checksum."""
-
-    crawl: str
-    version: int
-    schema_version: int
-    method_version: str
-    commit: str
-    browser: str
-    list_id: str
-    list_checksum: str
-    licence: str
-    rows: dict[str, int]
-    packets: dict[str, int]
-    history: list[Edition]
-    public_suffix_list: str
-    authors: list[Author]
-    recorded_by: list[Author]
-    sha256: str
-
-
-class CrawlFacts(TypedDict):
-    """The crawl's provenance and its final visits by outcome."""
-
-    month: str
-    device: str
-    vantage: str
-    arm: str
-    kind: str
-    list_id: str
-    top: int | None
-    method_version: str
-    commit: str
-    browser: str
-    user_agent: str | None
-    browser_flags: str | None
-    planned_at: str | None
-    sealed_at: str | None
-    browser_built_on: str | None
-    sites: int
-    outcomes: dict[str, int]
 
 
 class ReplayFacts(TypedDict):
@@ -162,7 +124,7 @@ def report_content(
 ) -> dict[str, Any]:
     """Return the whole content, ready for JSON; `verdict` is that of verdict.json."""
     because = illustrative_because(inputs)
-    recorded = recorded_section(inputs.release)
+    recorded = describe_recording(inputs.release)
     sections = [*sections_of(inputs, counted, servers=servers, verdict=verdict)]
     months = months_limit(inputs.months, inputs.release.crawl.month)
     limits = [*LIMITS, *(recorded["limits"] if recorded else [months])]
@@ -176,8 +138,8 @@ def report_content(
         recorded_pages=recorded,
         answer=answer,
         verdict=verdict,
-        release=release_section(inputs.release),
-        crawl=crawl_section(inputs.release),
+        release=describe_release(inputs.release),
+        crawl=describe_crawl(inputs.release),
         sizes=counted.content,
         servers=servers,
         replay=replay_section(inputs.replay) if inputs.replay else None,
@@ -207,24 +169,6 @@ def replay_section(replay: Replay) -> ReplayFacts:
     }
 
 
-def release_section(release: Release) -> ReleaseFacts:
-    """Return the release's manifest and checksum."""
-    manifest = {field.name: getattr(release.manifest, field.name) for field in dataclasses.fields(Manifest)}
-    del manifest["files"]
-    return cast("ReleaseFacts", manifest | {"crawl": str(manifest["crawl"]), "sha256": release.checksum})
-
-
-def crawl_section(release: Release) -> CrawlFacts:
-    """Return the crawl's provenance and its number of final visits by outcome."""
-    (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
-    visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
-    outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
-    names = CrawlFacts.__annotations__.keys() - {"sites", "outcomes"}
-    columns = {name: _plain(row.get(name)) for name in names}
-    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
-    return cast("CrawlFacts", columns | {"sites": len(outcomes), "outcomes": counts})
-
-
 def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
     """Return `value` with each float rounded to DIGITS significant digits, tuples as lists, an end without
     bound as null, and paced windows as text."""
@@ -251,11 +195,6 @@ def content_digest(content: Mapping[str, Any]) -> str:
     in every version (OF_A_VERSION)."""
     rest = {name: value for name, value in content.items() if name not in OF_A_VERSION}
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
-    """Return dates in ISO 8601."""
-    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def months_limit(months: Sequence[str], month: str) -> str:

@@ -1,9 +1,18 @@
-"""The brief: the answer of a report on two pages, made from the content of report.json alone."""
+"""The brief: the answer of a report on two pages, made from the content of report.json alone, and its PDF by
+typst: tagged (PDF/UA-1), and with fonts that typst itself contains."""
+
+from __future__ import annotations
 
 import dataclasses
+import io
+import json
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+import pikepdf
+import typst
 
 from releases.formatting import (
     NARROW,
@@ -18,6 +27,7 @@ from releases.formatting import (
 )
 from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
 from reports.forms.cells import visible_content
+from reports.forms.typesetting import each_text, keep_unbroken
 from verdict.closing import MOST_TIMES
 from verdict.stored import EntryFacts, IntervalFacts, VerdictFacts, Window, rival_of
 
@@ -34,6 +44,15 @@ HEADINGS = ("for", "nearest IW", "page time saved", "payload sent again", "answe
 
 CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
 
+
+TEMPLATE = Path(__file__).with_name("templates") / "brief.typ"
+
+STANDARD: typst.PDFStandard = "ua-1"
+
+AUTHOR = "The firstflight maintainers"
+
+FONTS = typst.Fonts(include_system_fonts=False, include_embedded_fonts=True)
+"""Fonts of the package alone: the machine's fonts would change the layout."""
 
 QUESTION = (
     "How many segments should a server send before it hears from the browser: its initial window (IW)? "
@@ -241,3 +260,35 @@ def _measured_on(content: Data) -> Iterator[str]:
 def _release(content: Data) -> str:
     release = content["release"]
     return f"release {release['crawl']}, version {release['version']}, {release['licence']}"
+
+
+class PdfError(Exception):
+    """typst refused the document; the message is its own."""
+
+
+def brief_pdf(brief: Brief, *, figure: str) -> bytes:
+    """Return the PDF of a brief; `figure` is its plane as SVG. The same brief gives the same bytes;
+    PdfError."""
+    data = each_text({**dataclasses.asdict(brief), "author": AUTHOR}, keep_unbroken)
+    compiler = typst.Compiler(
+        TEMPLATE,
+        root=TEMPLATE.parent,
+        font_paths=FONTS,
+        sys_inputs={"report": json.dumps({**data, "figure": figure})},
+    )
+    try:
+        # Without a time of its own, typst would write the clock's.
+        document = compiler.compile(format="pdf", pdf_standards=STANDARD, timestamp=0)
+    except typst.TypstError as exc:
+        raise PdfError(f"{TEMPLATE.name} cannot be written as PDF: {exc.message}") from exc
+    assert isinstance(document, bytes)
+    return pack(document)
+
+
+def pack(document: bytes) -> bytes:
+    """Return the same PDF with its objects in compressed streams:
+    most objects of a tagged document are its tags, which typst leaves as text."""
+    smaller = io.BytesIO()
+    with pikepdf.open(io.BytesIO(document)) as opened:
+        opened.save(smaller, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    return smaller.getvalue()

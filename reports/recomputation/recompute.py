@@ -13,7 +13,7 @@ from typing import Any
 from reports.document.report import compose
 from reports.document.report_content import FORMAT_VERSION
 from reports.forms.cells import figures_of, tables_of
-from reports.forms.figure_files import band_columns, csv_text
+from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
 from reports.inputs.errors import ReportError
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs

@@ -16,8 +16,7 @@ from releases.formatting import NARROW, RANGE, estimate, quantity
 from reports.document.plane import NARROW_SHEET, WIDE_SHEET, draw_plane
 from reports.document.render import render_brief
 from reports.document.theme import svg
-from reports.forms.brief import Brief, brief_of
-from reports.forms.pdf import brief_pdf
+from reports.forms.brief import Brief, brief_of, brief_pdf
 from tests.api.faults import unreadable, violations
 from tests.reports.document.test_render import HOSTILE, parsed, poisoned
 

@@ -15,7 +15,7 @@ from firstflight.main import main
 from reports.document.report_content import round_floats
 from reports.forms.cells import figures_of
 from reports.forms.draft import MOST_WORDS, draft_xml
-from reports.forms.figure_files import band_columns, csv_text
+from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
 from reports.publishing.edition import MOST_BYTES, MOST_FILES
 from storage.report_versions import Publication, find_version, withdraw
