@@ -13,6 +13,7 @@ and ranges an en dash.
   has the digits that it was stated with (`stated`).
 """
 
+import html
 import math
 import re
 import unicodedata
@@ -230,6 +231,15 @@ def visible_text(text: str) -> str:
         "\ufffd" if unicodedata.category(character) in UNSEEN and character != "\n" else character
         for character in text
     )
+
+
+def with_code(text: str) -> str:
+    """Return the text as HTML with what stands between backticks as code.
+
+    >>> with_code("run `firstflight demo` & look")
+    'run <code>firstflight demo</code> &amp; look'
+    """
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(visible_text(text)))
 
 
 def in_ascii(text: str) -> str:

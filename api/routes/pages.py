@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import jinja2
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
 
 from api.http.links import link, relate
 from api.http.middleware import HEADERS
@@ -48,6 +49,7 @@ from releases.formatting import (
     size,
     stated,
     visible_text,
+    with_code,
 )
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
@@ -155,6 +157,7 @@ def _environment() -> jinja2.Environment:
         packet_agreement=packet_agreement,
         milliseconds=milliseconds,
         visible=visible_text,
+        prose=lambda text: Markup(with_code(text)),  # noqa: S704  # it is escaped
     )
     environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, lab_is_on=False)
     return environment

@@ -484,7 +484,7 @@ def spread_labels(places: Sequence[float], widths: Sequence[float], *, within: f
 
     Labels that would cover each other stand side by side around the mean of their places.
 
-    >>> spread([50, 100], [20, 20], within=200), spread([50, 54], [20, 20], within=200), spread([0, 4], [20, 20], within=200)
+    >>> spread_labels([50, 100], [20, 20], within=200), spread_labels([50, 54], [20, 20], within=200), spread_labels([0, 4], [20, 20], within=200)
     ([50.0, 100.0], [42.0, 62.0], [10.0, 30.0])
     """  # noqa: E501
     # A group is [sum of the places that its first label would have, labels, width];

@@ -267,7 +267,7 @@ def _parts(rows: Sequence[Sequence[str]]) -> list[list[int]]:
 def _fold_commands(commands: Iterable[str]) -> Iterator[str]:
     """Yield commands for a shell in the lines of a draft: a long one goes on after a backslash.
 
-    >>> list(_folded(["firstflight release verify --crawl " + 40 * "x"]))[0]
+    >>> list(_fold_commands(["firstflight release verify --crawl " + 40 * "x"]))[0]
     'firstflight release verify --crawl \\\\'
     """
     for command in commands:

@@ -28,7 +28,7 @@ def report_markdown(content: Data, *, marks: str) -> str:
 def escape(text: str) -> str:
     """Return the text without any markup.
 
-    >>> print(escaped("a*b <script> 1. c"))
+    >>> print(escape("a*b <script> 1. c"))
     a\\*b \\<script\\> 1. c
     """
     return SPECIAL.sub(r"\\\1", " ".join(PLAIN_SPACES.split(text.strip())))

@@ -56,7 +56,7 @@ def keep_unbroken(text: str) -> str:
 
     Forms in ASCII, JSON and CSV have plain spaces there.
 
-    >>> unbroken("3 pp at IW 10 of 12.3 Mbps, or 10 segments") == f"3{NARROW}pp at IW\u00a010 of 12.3{NARROW}Mbps, or 10\u00a0segments"
+    >>> keep_unbroken("3 pp at IW 10 of 12.3 Mbps, or 10 segments") == f"3{NARROW}pp at IW\u00a010 of 12.3{NARROW}Mbps, or 10\u00a0segments"
     True
     """  # noqa: E501
     return NUMBERED.sub(lambda match: f"{match['name'] or ''}{NO_BREAK_SPACE}", tied(text))
@@ -65,7 +65,7 @@ def keep_unbroken(text: str) -> str:
 def tie_ascii(text: str, tie: str = TIE) -> str:
     """Return the text in ASCII with `tie` in place of each space at which no line may end.
 
-    >>> tied_ascii(f"12{NARROW}345 loads", tie="~")
+    >>> tie_ascii(f"12{NARROW}345 loads", tie="~")
     '12~345 loads'
     """
     return tie.join(map(in_ascii, BETWEEN.split(text)))

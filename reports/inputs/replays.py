@@ -158,7 +158,7 @@ def drop_unmade_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
     flight.
 
     >>> left = {"guest": 1, "profile": "a", "name": "IW 10 from host 2: flight arrived", "passed": False}
-    >>> counted([left, {"guest": 2, "profile": "a", "name": "IW 10", "passed": True}])
+    >>> drop_unmade_checks([left, {"guest": 2, "profile": "a", "name": "IW 10", "passed": True}])
     [{'guest': 2, 'profile': 'a', 'name': 'IW 10', 'passed': True}]
     """
     arrived = [
