@@ -23,7 +23,7 @@ from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, Work
 from storage.report_versions import PAGE
 
-router = APIRouter(route_class=Remembered)
+router = APIRouter(route_class=Remembered, tags=["citations"])
 pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
 ROWS = 12
