@@ -19,7 +19,7 @@ from releases.catalogue import ReleaseError
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import CURRENT, find_population
 from reports.document.illustrative import FRESH_MONTHS, is_stale
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import read_inputs
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
 from storage.engine import DatabaseError

@@ -11,7 +11,7 @@ from firstflight.settings import Settings
 from reports.document.illustrative import marks
 from reports.forms.cells import tables_of
 from reports.forms.draft import draft_xml, table_blocks
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from reports.publishing.edition import write_edition
 from storage.report_versions import (
     CONTENT,

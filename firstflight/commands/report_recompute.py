@@ -6,7 +6,7 @@ from firstflight.commands.report_versions import YEARS
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import Places
 from reports.recomputation.recompute import Recomputed, recompute_items
 from storage.report_versions import ReportVersionError, find_version

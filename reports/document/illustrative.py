@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from releases.catalogue import Release
 from releases.formatting import apart, grouped, quantity
 from reports.inputs.report_inputs import ReportInputs
 from schema.recorded import is_recorded
@@ -24,15 +23,6 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     if old:
         because.append(f"the network populations {', '.join(old)} are more than 24 months old")
     return because
-
-
-def recorded_limits(release: Release) -> str | None:
-    """State what recorded pages are, in a sentence for the first screen, by what the release says of itself.
-
-    None for a crawl of ours.
-    """
-    recording = release.recording
-    return None if recording is None else limits_sentence(recording, vantage=release.manifest.crawl.vantage)
 
 
 def limits_sentence(recording: Mapping[str, Any], *, vantage: str) -> str:

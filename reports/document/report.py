@@ -13,17 +13,23 @@ from replay.runs import replay_folder
 from replay.runs.initial_window import is_paced
 from reports.answer import answer_of, fits_number
 from reports.document.charts import WIDTH, draw_figure
-from reports.document.citation import citation
-from reports.document.illustrative import illustrative_because, marks, recorded_limits
+from reports.document.illustrative import illustrative_because, limits_sentence, marks
 from reports.document.plane import NARROW_SHEET, SLIDE, SLIDE_SCALE, WIDE_SHEET, draw_plane
 from reports.document.rebuilding import publishing_options, replay_command
 from reports.document.render import render_brief, render_html
-from reports.document.report_content import FORMAT_VERSION, canonical, content_digest, report_content, schema
+from reports.document.report_content import (
+    FORMAT_VERSION,
+    canonical,
+    citation,
+    content_digest,
+    report_content,
+    schema,
+)
 from reports.document.theme import bare, for_both_schemes, png, svg, vega_lite
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from reports.forms.forms import FOLDER as FORMS
 from reports.forms.forms import Drawn, write_forms
-from reports.forms.summary_text import summary_text
+from reports.forms.texts import summary_text
 from reports.inputs.carried import carry_loads
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
@@ -48,7 +54,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
     it depends on the inputs and the code alone."""
     windows = {*WINDOWS, *(candidate for candidate in RULE.candidates if not is_paced(candidate))}
     counted = size_section(inputs.release, windows=sorted(windows))
-    verdict = verdict_of_inputs(inputs)
+    verdict, recording, crawl = verdict_of_inputs(inputs), inputs.release.recording, inputs.release.crawl
     return report_content(
         inputs,
         counted=counted,
@@ -57,7 +63,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
         answer=answer_of(
             verdict,
             illustrative_because=illustrative_because(inputs),
-            limits=recorded_limits(inputs.release),
+            limits=limits_sentence(recording, vantage=crawl.vantage) if recording else None,
             fits=fits_number(counted.content["measures"], iw=RULE.incumbent),
             command=replay_command(inputs.release.manifest.crawl, {}),
         ),

@@ -11,6 +11,9 @@ from typing import Any
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from releases.catalogue import Release
+from releases.citation.forms import cite
+from releases.citation.work import AUTHOR, NotCitable, cite_report
 from releases.statements import (
     CrawlFacts,
     RecordedFacts,
@@ -22,7 +25,6 @@ from releases.statements import (
 from replay.runs.initial_window import in_json
 from reports.answer import Answer
 from reports.document.all_sections import fuller, sections_of
-from reports.document.citation import CitationFacts
 from reports.document.illustrative import illustrative_because
 from reports.document.method import LIMITS, glossary_of, method_of
 from reports.document.rebuilding import rebuild_commands
@@ -64,6 +66,20 @@ class ReplayFacts(TypedDict):
     networks: int
     sha256: str
     provenance: dict[str, Any]
+
+
+class CitationFacts(TypedDict):
+    """The parts of a citation, its line for a reference list and its BibTeX entry."""
+
+    author: str
+    title: str
+    year: int
+    version: int
+    data: str
+    licence: str
+    commit: str
+    line: str
+    bibtex: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +170,46 @@ def report_content(
     return {**whole, **{name: in_type(whole[name]) for name in READ}}
 
 
+def citation(
+    release: Release, *, year: int, version: int, date: str | None, marks: str, is_illustrative: bool
+) -> CitationFacts:
+    """Return the citation's parts, its line and its BibTeX entry,
+    which of an illustrative report is a comment that says why not.
+
+    `version` and `date` are the report's; `marks` are words that every number is marked by.
+    """
+    manifest = release.manifest
+    title = f"First flights in {year}: how much of the web fits into the initial window"
+    qualified = f"{title} ({marks})" if marks else title
+    recorder = "; ".join(author.inverted for author in manifest.recorded_by)
+    recorded = f"recorded by {recorder}, " if recorder else ""
+    data = f"release {manifest.crawl}, version {manifest.version}, {recorded}sha256:{manifest.data_checksum}"
+    work = cite_report(
+        title=qualified,
+        year=year,
+        version=version,
+        date=date,
+        data=data,
+        licence=manifest.licence,
+        is_illustrative=is_illustrative,
+    )
+    try:
+        bibtex = cite(work, "bib").rstrip("\n")
+    except NotCitable as exc:
+        bibtex = f"% {exc}"
+    return {
+        "author": AUTHOR,
+        "title": qualified,
+        "year": year,
+        "version": version,
+        "data": data,
+        "licence": manifest.licence,
+        "commit": manifest.commit,
+        "line": work.line,
+        "bibtex": bibtex,
+    }
+
+
 def replay_section(replay: Replay) -> ReplayFacts:
     """Return the extent of a replay and everything that its loads depend on."""
     evidence = replay.replayed.looks[-1].evidence
@@ -203,15 +259,11 @@ def months_limit(months: Sequence[str], month: str) -> str:
     >>> months_limit(["2026-10", "2026-11"], "2026-11")[:88]
     'The sizes are of one month, 2026-11. 10 months of 2026 have no release of the same kind '
     """
-    every = [f"{month[:4]}-{number:02}" for number in range(1, 13)]
-    missing = [each for each in every if each not in months]
+    year = month[:4]
+    missing = [each for each in (f"{year}-{number:02}" for number in range(1, 13)) if each not in months]
     if not missing:
-        return (
-            f"The sizes are of one month, {month}; every month of {month[:4]} has a release of the same kind."
-        )
-    count = (
-        f"{len(missing)} months of {month[:4]} have" if len(missing) > 1 else f"One month of {month[:4]} has"
-    )
+        return f"The sizes are of one month, {month}; every month of {year} has a release of the same kind."
+    count = f"{len(missing)} months of {year} have" if len(missing) > 1 else f"One month of {year} has"
     return (
         f"The sizes are of one month, {month}. {count} no release of the same kind ({', '.join(missing)}), "
         "so that the year cannot be told from its season."

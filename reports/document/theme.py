@@ -26,9 +26,6 @@ SEPARATE: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 10}
 """Options of an axis whose labels are left out where they would stand close to each other,
 even in a wider font."""
 
-PERCENT = f"format(100 * datum.value, '.0f') + '{NARROW}%'"
-"""Vega expression for the label of a share along an axis, as 20 %."""
-
 PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.forms.cells import figures_of, recompute_command, tables_of, visible_content
-from reports.forms.markdown import report_markdown
+from reports.forms.texts import report_markdown
 
 Data = Mapping[str, Any]
 

@@ -15,7 +15,6 @@ import pyarrow as pa
 from releases.catalogue import Release
 from replay.errors import ReplayError
 from replay.runs.replay_folder import read_cells
-from reports.inputs.errors import ReportError
 from schema.computed_tables import CELL
 from storage.signatures import find_faults
 from storage.sums import checksum_of
@@ -27,6 +26,10 @@ WEIGHTS_OFF = 1e-6
 
 FULL = "full"
 """Names the replay of every page over every network, in place of a decision's eight characters."""
+
+
+class ReportError(Exception):
+    """A report cannot be built; the message names the command that helps."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,8 +7,7 @@ from typing import Literal
 
 from recordings.pages.recording import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions, months_with_release
-from reports.inputs.errors import ReportError
-from reports.inputs.replays import Replay, choose_replay
+from reports.inputs.replays import Replay, ReportError, choose_replay
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.report_versions import newest_version, report_versions

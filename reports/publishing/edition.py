@@ -22,8 +22,8 @@ from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, cite_report
 from reports.document.illustrative import marks
 from reports.forms.brief import brief_of
-from reports.forms.markdown import escape
-from reports.inputs.errors import ReportError
+from reports.forms.texts import escape
+from reports.inputs.replays import ReportError
 from storage.report_versions import CONTENT, PAGE, ReportVersion
 from storage.staging import put_in_place
 from storage.sums import manifest_of, seal

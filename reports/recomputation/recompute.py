@@ -15,7 +15,7 @@ from reports.document.report_content import FORMAT_VERSION
 from reports.forms.cells import figures_of, tables_of
 from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
 from storage.signatures import find_faults
 from storage.sums import manifest_of

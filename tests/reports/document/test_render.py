@@ -13,8 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from releases.formatting import NARROW
 from reports.document.render import render_html
-from reports.forms.markdown import report_markdown
-from reports.forms.summary_text import summary_text
+from reports.forms.texts import report_markdown, summary_text
 from tests.api.faults import unreadable, violations
 from tests.circles import ALL
 

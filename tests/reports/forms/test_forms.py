@@ -13,7 +13,7 @@ import pypdf
 import pytest
 
 from releases.formatting import in_ascii
-from reports.forms.markdown import escape, report_markdown
+from reports.forms.texts import escape, report_markdown
 from tests.factories.made_up_crawl import NAME
 
 pytestmark = pytest.mark.process

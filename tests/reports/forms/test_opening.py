@@ -10,8 +10,7 @@ import pytest
 
 from releases.formatting import in_ascii
 from reports.document.render import render_html
-from reports.forms.markdown import report_markdown
-from reports.forms.summary_text import summary_text
+from reports.forms.texts import report_markdown, summary_text
 from tests.factories.answers import HEADLINES, bundled_limits, made_up_answer
 
 pytestmark = pytest.mark.process

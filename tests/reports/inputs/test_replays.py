@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reports.document.illustrative import illustrative_because
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from storage.sums import seal
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (

@@ -10,7 +10,7 @@ import pytest
 from reports.document.rebuilding import rebuild_commands
 from reports.document.report import compose, write_report
 from reports.document.report_content import months_limit
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from schema.recorded import RECORDED
 from storage.report_versions import Publication
 from storage.sums import seal

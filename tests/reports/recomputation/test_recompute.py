@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.inputs.errors import ReportError
+from reports.inputs.replays import ReportError
 from reports.recomputation.recompute import items, recompute
 from storage.sums import seal
 from tests.circles import thorough

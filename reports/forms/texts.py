@@ -1,11 +1,14 @@
-"""The report as Markdown (CommonMark with tables), from the content of report.json."""
+"""The report as Markdown (CommonMark with tables), and its summary as plain text: 72 columns of ASCII, as a
+mailing list wants it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from releases.formatting import in_ascii
 from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows, visible_content
 from reports.forms.provenance import parameters, provenance
+from reports.forms.typesetting import lines_of
 
 Data = Mapping[str, Any]
 
@@ -14,6 +17,9 @@ PLAIN_SPACES = re.compile(r"[ \t\n]+")
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 """Characters that Markdown could take for markup."""
+
+WIDTH = 72
+"""Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
 
 
 def report_markdown(content: Data, *, marks: str) -> str:
@@ -110,3 +116,42 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], is_number: Seque
     cells = ([escape(text) for text in row] for row in (heads, *rows))
     head, *body = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join((head, f"| {' | '.join(rule)} |", *body))
+
+
+def summary_text(content: Data, *, marks: str) -> str:
+    """Return the answer, the numbers that matter, and how to cite the report.
+
+    `marks` are the words that mark its numbers.
+    """
+    return "\n".join(_summary_lines(visible_content(content), marks)) + "\n"
+
+
+def _wrap(text: str, *, indent: str = "", hang: str = "") -> list[str]:
+    return lines_of(text, WIDTH, first=indent, rest=hang)
+
+
+def _summary_lines(content: Data, marks: str) -> Iterator[str]:
+    answer, deciding = content["answer"], content["answer"]["deciding"]
+    yield from _wrap(f"First flights in {content['year']}, version {content['publication']['version']}")
+    if marks:
+        yield from _wrap(f"Every number is {marks}.".upper())
+    yield ""
+    if answer["first_line"]:
+        yield from [*_wrap(answer["first_line"]), ""]
+    yield from _wrap(answer["headline"].upper())
+    confidence = f"Confidence: {answer['confidence']['level']}; {answer['confidence']['because']}"
+    for paragraph in (answer["sentence"], answer["limits"] or "", confidence):
+        yield from _wrap(paragraph)
+    if deciding:
+        yield from _wrap(deciding["what"])
+        yield f"  {in_ascii(deciding['command'])}"
+    for reason in answer["reasons"]:
+        yield from _wrap(reason, indent="- ", hang="  ")
+    yield ""
+    for number in answer["numbers"]:
+        note = f"; {number['note']}" if number["note"] else ""
+        yield from _wrap(f"{key_number(number)} {number['label']}{note}", indent="- ", hang="  ")
+    # The checksum has a line of its own: it would not fit beside a word.
+    sha256 = content["citation"]["data"].rpartition("sha256:")[2]
+    line = content["citation"]["line"].replace(f", sha256:{sha256}", "")
+    yield from ["", *_wrap(line, hang="  "), "SHA-256 of the release's data:", f"  {sha256}"]
