@@ -39,7 +39,11 @@ def engine(settings: Settings) -> Engine:
     Raises storage.engine.DatabaseError.
     """
     connected = connect(database_url(settings))
-    migrate.upgrade(connected)
+    try:
+        migrate.upgrade(connected)
+    except BaseException:
+        connected.dispose()
+        raise
     return connected
 
 

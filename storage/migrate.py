@@ -55,18 +55,20 @@ def _upgrade_tables(connection: Connection) -> None:
 
 
 def _write_comments(connection: Connection) -> None:
-    """Write the comment of each column whose stored comment is not the declared one."""
+    """Write the comment of each column whose stored comment is not the declared one; what is missing is left
+    to `verify`."""
     stored = connection.execute(
         text(
             "SELECT attrelid::regclass::text, attname, col_description(attrelid, attnum) FROM pg_attribute "
-            "WHERE attrelid = ANY(CAST(:tables AS regclass[])) AND attnum > 0"
+            "WHERE attrelid IN (SELECT to_regclass(name) FROM unnest(CAST(:tables AS text[])) AS name) "
+            "AND attnum > 0"
         ),
         {"tables": list(Base.metadata.tables)},
     )
     comments = {(table, column): comment for table, column, comment in stored}
     for table in Base.metadata.tables.values():
         for column in table.columns:
-            if comments[table.name, column.name] != column.comment:
+            if comments.get((table.name, column.name), column.comment) != column.comment:
                 connection.execute(SetColumnComment(column))
 
 

@@ -93,6 +93,18 @@ class Problem(Exception):
         self.members = members
 
 
+def _sentence(error: Mapping[str, Any]) -> str:
+    """State what is wrong with a value.
+
+    >>> _sentence({"type": "int_parsing", "msg": "Input should be a valid integer", "input": "ten"})
+    "'ten' is no whole number"
+    """
+    if error["type"] == "int_parsing":
+        return f"{str(error['input'])[:20]!r} is no whole number"
+    # The library writes before every sentence of ours which exception had it.
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
 def _parameter(location: Sequence[Any]) -> str:
     """Name of the parameter that a validation error is about;
     the first part of `location` is query or path, and numbers are places in a list."""
@@ -106,11 +118,8 @@ def from_exception(exc: Exception) -> Problem:
     if isinstance(exc, Problem):
         return exc
     if isinstance(exc, RequestValidationError):
-        errors = [
-            # The library writes before every sentence of ours which exception had it.
-            {"parameter": _parameter(error["loc"]), "detail": error["msg"].removeprefix("Value error, ")}
-            for error in exc.errors()
-        ]
+        faults = dict.fromkeys((_parameter(error["loc"]), _sentence(error)) for error in exc.errors())
+        errors = [{"parameter": parameter, "detail": detail} for parameter, detail in faults]
         is_choice = all(error["type"] in CHOICE_ERRORS for error in exc.errors())
         return Problem(
             "no-such-choice" if is_choice else "bad-parameter",

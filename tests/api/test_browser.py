@@ -173,7 +173,7 @@ def test_the_explorer_says_what_is_wrong_with_a_choice_and_keeps_the_figure(
         page.goto(f"{address}/explore?crawl={CRAWL}&measure=pages")
         page.get_by_role("textbox", name="Segments").fill("ten")
         page.get_by_role("textbox", name="Segments").press("Enter")
-        page.get_by_text("'ten' is no window").wait_for()
+        page.get_by_text("'ten' is no whole number").wait_for()
         assert page.locator("g[data-measure=pages]").is_visible()
 
 

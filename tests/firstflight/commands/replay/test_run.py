@@ -128,7 +128,7 @@ def interrupted(running: Sequence[Future[None]]) -> Iterator[Future[None]]:
     ("given", "message"),
     [
         (TOLD, "a stored population knows its month and source"),
-        (("networks=nothing",), "no file and no stored population 'nothing'"),
+        (("networks=nothing",), "no stored population or file 'nothing'"),
         (("networks=wpt-cable,dialup",), "no profile dialup; there are"),
         (("networks=ndt-2026-05.csv",), "population_measured is empty, not a month such as 2026-05"),
         (("networks=ndt-2026-05.csv", TOLD[0]), "population_source is empty"),
