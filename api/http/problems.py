@@ -177,8 +177,8 @@ def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str
     async def answer(request: Request, exc: Exception) -> Response:
         problem = from_exception(exc)
         base_url = request.scope.get("base_url", "")
-        # Browsers name it when somebody follows a link; programs do not.
-        if "text/html" in request.headers.get("accept", ""):
+        # Browsers name it first when somebody follows a link; programs do not.
+        if request.headers.get("accept", "").lower().startswith("text/html"):
             page = as_page(request, problem)
             return HTMLResponse(page, problem.kind.status, headers=_headers(problem, base_url))
         # Not `request.url`: it contains the Host header, which may be malformed.

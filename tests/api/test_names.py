@@ -205,9 +205,14 @@ def test_links_begin_with_the_public_address_of_the_service(data_dir: Path) -> N
 
 
 def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient, data_dir: Path) -> None:
-    page, json = (client.get("/nothing", headers={"Accept": accept}) for accept in ("text/html", "*/*"))
-    assert page.headers["content-type"].startswith("text/html")
-    for answer in (page, json):
+    for accept, kind in (
+        ("text/html", "text/html; charset=utf-8"),
+        ("Text/HTML,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+        ("*/*", "application/problem+json"),
+        ("application/json, text/html;q=0.5", "application/problem+json"),
+    ):
+        answer = client.get("/nothing", headers={"Accept": accept})
+        assert answer.headers["content-type"] == kind
         assert LINK.findall(answer.headers["link"]) == [("/problems#not-found", "describedby")]
     assert 'id="not-found"' in client.get("/problems").text
     app = create_app(data_dir / "releases", data_dir / "reports", base_url="https://sizes.test/")
