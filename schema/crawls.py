@@ -49,6 +49,16 @@ class CrawlName:
         return f"{self}.".startswith(f"{name}.")
 
     @property
+    def other_parts(self) -> int:
+        """Number of parts that are not the defaults.
+
+        >>> CrawlName.from_text("2026-11.mobile").other_parts
+        1
+        """
+        default = dataclasses.astuple(CrawlName(month=self.month))
+        return sum(part != usual for part, usual in zip(dataclasses.astuple(self), default, strict=True))
+
+    @property
     def year_before(self) -> CrawlName:
         """The crawl of the same month a year before, with the same device, vantage, arm and kind.
 

@@ -134,8 +134,7 @@ ChoiceDep = Annotated[Choice, Depends(choice)]
 
 
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
-    sound = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
-    for version in best_first(sound):
+    for version in best_first(shelf.newest_sound):
         with contextlib.suppress(Problem):
             request.app.state.cdfs.of(version)
             return [version]

@@ -62,7 +62,7 @@ def search(
 ) -> Response:
     """Sites, measures, columns and documents that have the words."""
     words = q.lower().split()
-    newest = best_first([one for one in map(shelf.newest, shelf.crawls) if one.is_sound])
+    newest = best_first(shelf.newest_sound)
     return with_form(
         page(
             request,

@@ -86,7 +86,7 @@ def _with_examples(operation: dict[str, Any], facts: dict[str, Any]) -> dict[str
 def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:
     """Values by parameter: a document, and the best release that can be read, with one of its page loads."""
     facts: dict[str, Any] = {"document": "methods", "form": "bib", "limit": 2}
-    sound = best_first([one for one in map(shelf.newest, shelf.crawls) if one.is_sound])
+    sound = best_first(shelf.newest_sound)
     if not sound:
         return facts
     crawl = str(sound[0].crawl)

@@ -126,16 +126,16 @@ async def pinned_shelf(found: ShelfDep, release: PinnedQuery = []) -> Shelf:  # 
 PinnedShelfDep = Annotated[Shelf, Depends(pinned_shelf)]
 NAME_OF_A_CRAWL = (
     "name of a crawl, month.device.vantage.arm.kind, or its first parts: the others are desktop, local, tcp "
-    "and web, or those of the only crawl whose name begins so"
+    "and web, or, without a version, those of the only crawl whose name begins so"
 )
 CrawlName = Annotated[
     str,
     Field(max_length=200, description=NAME_OF_A_CRAWL, examples=["2026-11.desktop.local.tcp.web"]),
 ]
-NEWEST = "the newest crawl of the best quality if omitted"
+NEWEST = "the newest sound crawl of the best quality"
 CrawlQuery = Annotated[
     CrawlName | None,
-    Query(description=f"{NAME_OF_A_CRAWL}; perhaps with a version, as in 2026-11/v1; {NEWEST}"),
+    Query(description=f"{NAME_OF_A_CRAWL}; perhaps with a version behind it, as /v1; {NEWEST} if omitted"),
 ]
 AnyCrawlQuery = Annotated[CrawlName | None, Query(description=f"{NAME_OF_A_CRAWL}; every crawl if omitted")]
 CrawlPath = Annotated[CrawlName, Path()]
@@ -209,8 +209,7 @@ PartQuery = Annotated[
     str | None,
     Query(
         max_length=100,
-        description="this part of the name of the crawls; if omitted, that of the crawls of the best "
-        "quality, and among them the default",
+        description=f"this part of the name of the crawls; if omitted, that of {NEWEST}",
     ),
 ]
 VantageQuery = Annotated[

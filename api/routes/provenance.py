@@ -40,8 +40,11 @@ ORDER = ("observed", RECORDED, "illustrative")
 
 
 def best_first(versions: Iterable[Version]) -> list[Version]:
-    """Versions by their quality: observed releases come first, illustrative ones last."""
-    return sorted(versions, key=lambda version: ORDER.index(quality(version.crawl)))
+    """Versions by their quality: observed releases come first, illustrative ones last; then by month, the
+    newest first; then by how few parts of their names are not the defaults."""
+    by_parts = sorted(versions, key=lambda version: version.crawl.other_parts)
+    by_month = sorted(by_parts, key=lambda version: version.crawl.month, reverse=True)
+    return sorted(by_month, key=lambda version: ORDER.index(quality(version.crawl)))
 
 
 def signed(signature: Signature) -> str:
@@ -118,10 +121,10 @@ def release_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> V
         raise Problem(
             "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
         )
-    newest = [one for one in map(shelf.newest, shelf.crawls) if one.is_sound]
+    newest = best_first(shelf.newest_sound)
     if not newest:
         raise Problem("no-such-crawl", "there is no release yet")
-    return best_first(newest)[0]
+    return newest[0]
 
 
 async def asked_release(

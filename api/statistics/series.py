@@ -25,7 +25,7 @@ from api.routes.parameters import (
     VantageQuery,
     WindowsQuery,
 )
-from api.routes.provenance import ORDER, QUALITY, citation, quality
+from api.routes.provenance import QUALITY, best_first, citation, quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
 from api.stored.months import ANY, Variant, What, changes, months_between
@@ -122,21 +122,18 @@ async def variant(
     arm: PartQuery = None,
     kind: PartQuery = None,
 ) -> Variant:
-    """The crawls that the parameters choose; of what they leave open, those of the best quality, and among
-    them those with the most default parts."""
+    """The crawls that the parameters choose; of what they leave open, those of the crawl that an answer from
+    one release is of without a crawl."""
     asked = {"device": device, "vantage": vantage, "arm": arm, "kind": kind}
     given = {name: part for name, part in asked.items() if part not in (None, ANY)}
-    there = [one.crawl for one in shelf.versions if all(getattr(one.crawl, n) == p for n, p in given.items())]
+
+    def matching(versions: Iterable[Version]) -> list[Version]:
+        return [one for one in versions if all(getattr(one.crawl, n) == part for n, part in given.items())]
+
+    there = best_first(matching(shelf.newest_sound) or matching(shelf.versions))
     if not there:
         return Variant(**{name: part or getattr(DEFAULT, name) for name, part in asked.items()})
-    best = min(
-        there,
-        key=lambda crawl: (
-            ORDER.index(quality(crawl)),
-            sum(getattr(crawl, name) != getattr(DEFAULT, name) for name in asked),
-        ),
-    )
-    found = Variant.of(best)
+    found = Variant.of(there[0].crawl)
     return dataclasses.replace(found, vantage=ANY) if vantage == ANY else found
 
 

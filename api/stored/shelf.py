@@ -193,9 +193,24 @@ class Shelf:
         versions = self.matching(crawl)
         return next((version for version in versions if not version.is_withdrawn), versions[0])
 
+    @functools.cached_property
+    def newest_sound(self) -> list[Version]:
+        """The newest version of each crawl, where that is sound, in the order of `versions`."""
+        return [one for one in map(self.newest, self.crawls) if one.is_sound]
+
     def version(self, crawl: str, number: int) -> Version:
-        """One version of the crawl that the name means."""
-        for one in self.matching(crawl):
+        """One version of the crawl of that name.
+
+        With a version a short name means the crawl whose other parts are the defaults, and no other, so that
+        a crawl released later does not change what an address means; Problem if it could.
+        """
+        versions = self.matching(crawl)
+        whole = str(versions[0].crawl)
+        if str(CrawlName.from_text(crawl)) != whole:
+            raise Problem(
+                "bad-parameter", f"a version needs the whole name of its crawl: write {whole}, not {crawl}"
+            )
+        for one in versions:
             if one.version == number:
                 return one
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")

@@ -67,6 +67,28 @@ def test_the_only_crawl_whose_name_begins_so_is_meant_where_the_default_one_is_n
     assert answer["provenance"]["crawl"] == "2026-12.desktop.local.tcp.localweb"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/series?release={}/v1",
+        "/v1/sites.csv?crawl=2026-12.desktop.local.tcp.localweb&before={}/v1",
+        "/v1/first-flight?crawl={}&version=1",
+        "/v1/first-flight?crawl={}/v1",
+        "/v1/errata?crawl={}&version=1",
+    ],
+)
+def test_with_a_version_a_short_name_means_no_other_crawl_than_the_default_one(
+    client: TestClient, data_dir: Path, path: str
+) -> None:
+    only = CrawlName(month="2026-12", kind="localweb")
+    write_release(data_dir / "releases", only, version=1)
+    assert_problem(client.get(path.format("2026-12")), "bad-parameter", 400, mentions=f"write {only}")
+    assert_problem(client.get("/v1/series?release=2026-11/v1"), "no-such-crawl", 404, mentions=MOBILE)
+    write_release(data_dir / "releases", CrawlName(month="2026-12"), version=1)
+    pinned = client.get("/v1/series?release=2026-12/v1").json()["points"]
+    assert {point["crawl"] for point in pinned} == {"2026-12.desktop.local.tcp.web"}
+
+
 def test_parts_that_a_name_leaves_out_are_desktop_local_tcp_web_whatever_else_is_released(
     client: TestClient, data_dir: Path
 ) -> None:

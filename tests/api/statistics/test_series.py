@@ -1,6 +1,7 @@
 """A statistic by month: its values, the flags at breaks, gaps, and what is never one series."""
 
 import csv
+import dataclasses
 import io
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from api.app import create_app
 from schema.crawls import CrawlName
 from schema.method_breaks import METHOD_BREAKS
-from tests.api.conftest import write_release
+from tests.api.conftest import write_release, write_release_with_items
+from tests.api.test_damaged import withdraw
 from tests.api.test_v1 import assert_problem
 
 
@@ -160,6 +163,29 @@ def test_without_a_choice_the_series_is_of_the_crawls_of_the_best_quality(
     missing = client.get("/v1/series", params={"kind": "recorded"})
     problem = assert_problem(missing, "no-such-crawl", 404, mentions="desktop.local.tcp.recorded")
     assert "mobile.local.tcp.web" in problem["detail"]
+
+
+def test_without_a_choice_the_series_is_of_the_crawl_that_an_answer_from_one_release_is_of(
+    tmp_path: Path,
+) -> None:
+    def default_crawls(client: TestClient) -> tuple[str, str]:
+        points = client.get("/v1/series").json()["points"]
+        return points[-1]["crawl"], client.get("/v1/first-flight").json()["provenance"]["crawl"]
+
+    recorded = [
+        CrawlName(month=month, vantage=vantage, kind="recorded")
+        for month, vantage in (("2013-09", "local"), ("2025-08", "ar-vpn"))
+    ]
+    for crawl in recorded:
+        write_release_with_items(tmp_path, crawl)
+    with TestClient(create_app(tmp_path, tmp_path / "reports", looked_at_every_s=0)) as client:
+        assert default_crawls(client) == (str(recorded[1]),) * 2
+        withdraw(write_release_with_items(tmp_path, CrawlName(month="2026-11")))
+        assert default_crawls(client) == (str(recorded[1]),) * 2
+        observed = CrawlName(month="2026-10", device="mobile")
+        write_release_with_items(tmp_path, dataclasses.replace(observed, arm="quic"))
+        write_release_with_items(tmp_path, observed)
+        assert default_crawls(client) == (str(observed),) * 2
 
 
 def test_months_of_several_vantages_are_one_series_only_if_no_month_has_two(
