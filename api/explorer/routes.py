@@ -3,7 +3,6 @@
 The choice is the URL.
 """
 
-import contextlib
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from api.explorer.months import OverMonths, SideBySide, draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.choices import SEVERAL
 from api.http.links import link, relate
-from api.http.problems import Problem
+from api.http.problems import Problem, suppress_problems
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import TEMPLATES, label, page
 from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
@@ -135,7 +134,7 @@ ChoiceDep = Annotated[Choice, Depends(choice)]
 
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
     for version in best_first(shelf.newest_sound):
-        with contextlib.suppress(Problem):
+        with suppress_problems():
             request.app.state.cdfs.of(version)
             return [version]
     return []

@@ -1,10 +1,11 @@
 """Errors of the service as problem details (RFC 9457): their kinds,
 and the handler that answers with them."""
 
+import contextlib
 import dataclasses
 import http
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -13,7 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from api.http.middleware import HEADERS
-from storage.exhaustion import is_exhaustion
+from storage.exhaustion import is_exhaustion, reraise_exhaustion
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -103,6 +104,15 @@ def _sentence(error: Mapping[str, Any]) -> str:
         return f"{str(error['input'])[:20]!r} is no whole number"
     # The library writes before every sentence of ours which exception had it.
     return str(error["msg"]).removeprefix("Value error, ")
+
+
+@contextlib.contextmanager
+def suppress_problems() -> Iterator[None]:
+    """Suppress a Problem, unless no descriptor was left, which says nothing of a file."""
+    try:
+        yield
+    except Problem as problem:
+        reraise_exhaustion(problem)
 
 
 def _parameter(location: Sequence[Any]) -> str:

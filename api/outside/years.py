@@ -1,6 +1,5 @@
 """What fits over the years, of the recorded sets on the shelf: shares, same-site changes, their drawing."""
 
-import contextlib
 import dataclasses
 import functools
 import itertools
@@ -11,7 +10,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from api.axes import Mark, in_rows, scale
-from api.http.problems import Problem
+from api.http.problems import suppress_problems
 from api.outside import larger_window
 from api.routes.provenance import quality
 from api.statistics.changes import read
@@ -230,7 +229,7 @@ def recorded_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
     found = []
     for version in (shelf.newest(name) for name in shelf.crawls):
         if version.is_sound and version.readable.manifest.list_id in SETS:
-            with contextlib.suppress(Problem):
+            with suppress_problems():
                 found.append(read(library, version, functools.partial(recorded_set, version)))
     return sorted(found, key=lambda one: one.at)
 

@@ -18,6 +18,7 @@ from api.routes.remembered import Remembered
 from api.routes.works import figures_of, stated
 from api.stored.shelf import Shelf
 from releases.citation.licences import licence_page
+from storage.exhaustion import reraise_exhaustion
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -94,7 +95,8 @@ def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:
     facts["name"] = "distribution.parquet"
     try:
         path, _ = request.app.state.library.file(sound[0], "visit.parquet")
-    except Problem:
+    except Problem as problem:
+        reraise_exhaustion(problem)
         return facts
     first = next(pq.ParquetFile(path).iter_batches(batch_size=1, columns=["id", "host"]), None)
     return facts | ({"visit": first["id"][0].as_py(), "host": first["host"][0].as_py()} if first else {})

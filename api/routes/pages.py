@@ -3,7 +3,6 @@
 They run no script and load nothing external.
 """
 
-import contextlib
 import functools
 import importlib.resources
 import json
@@ -20,7 +19,7 @@ from markupsafe import Markup
 
 from api.http.links import link, relate
 from api.http.middleware import HEADERS
-from api.http.problems import KINDS, Problem
+from api.http.problems import KINDS, Problem, suppress_problems
 from api.http.redirects import Elsewhere
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES, file_answers
@@ -252,7 +251,7 @@ def headline(
     where no first flight is known."""
     items: HeldItems = request.app.state.items
     for version in best_first(versions):
-        with contextlib.suppress(Problem):
+        with suppress_problems():
             samples = {measure: items.of(version, measure, WHOLE) for measure in LEADING}
             found = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
             return version, next((one for one in found if one.is_stated), None)

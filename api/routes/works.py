@@ -14,6 +14,7 @@ from api.stored.library import observed
 from api.stored.shelf import Report, Version
 from releases.citation.forms import FORMS
 from releases.citation.work import Work, cite_release, cite_report
+from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import CONTENT
 
 LICENCE = "CC-BY-4.0"
@@ -95,7 +96,8 @@ def stated(request: Request, report: Report) -> dict[str, Any]:
     """The content of a version of a report; empty if it is missing or damaged."""
     try:
         return content_of(request, report)
-    except Problem:
+    except Problem as problem:
+        reraise_exhaustion(problem)
         return {}
 
 

@@ -35,6 +35,7 @@ from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
+from storage.exhaustion import reraise_exhaustion
 
 
 class SeriesPoint(BaseModel):
@@ -221,6 +222,7 @@ async def estimated(
             return Estimate(value=None, value_unknown=why, interval_unknown=why)
         found = await stratum.sample(request, version, measure)
     except Problem as problem:
+        reraise_exhaustion(problem)
         return Estimate(value=None, value_unknown=problem.detail, interval_unknown=problem.detail)
     return estimate(statistic, found.sample)
 

@@ -1,6 +1,7 @@
 """Without a descriptor left the service answers 503, takes nothing for damaged or missing, and recovers."""
 
 import contextlib
+import errno
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from api.http.problems import Problem
+from api.stored.held import HeldCdfs, HeldItems
+from api.stored.library import Library
 from tests.api.conftest import serving_library
 from tests.api.test_v1 import assert_problem
 
@@ -67,6 +71,21 @@ def test_a_service_that_never_looked_takes_nothing_for_damaged(data_dir: Path) -
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             assert answer.status_code == 503 or answer.json()["damaged"] == []
         assert client.get("/v1/crawls").json()["damaged"] == []
+
+
+@pytest.mark.parametrize("path", ["/v1/series", "/explore"])
+def test_a_problem_raised_for_want_of_a_descriptor_is_neither_an_unknown_value_nor_kept(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Problem("damaged-file", "it cannot be read") from OSError(errno.EMFILE, "too many")
+
+    with monkeypatch.context() as exhausted:
+        exhausted.setattr(Library, "file", refuse)
+        exhausted.setattr(HeldItems, "of", refuse)
+        exhausted.setattr(HeldCdfs, "of", refuse)
+        assert_problem(client.get(path), "busy", 503)
+    assert "cannot be read" not in client.get(path).text
 
 
 @pytest.mark.parametrize("range_", ["", "bytes=0-9", "bytes=0-9,20-29"])
