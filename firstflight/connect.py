@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from firstflight.settings import Settings
 from storage import embedded, migrate
-from storage.engine import connect
+from storage.engine import DatabaseUnreachable, connect
 
 
 def embedded_folder(settings: Settings) -> Path:
@@ -38,6 +38,15 @@ def engine(settings: Settings) -> Engine:
 
     Raises storage.engine.DatabaseError.
     """
+    try:
+        return _upgraded(settings)
+    except DatabaseUnreachable:
+        if settings.database_url:
+            raise
+        return _upgraded(settings)  # a command that had started the embedded server stopped it meanwhile
+
+
+def _upgraded(settings: Settings) -> Engine:
     connected = connect(database_url(settings))
     try:
         migrate.upgrade(connected)

@@ -96,7 +96,7 @@ def describe_crawl(release: Release) -> CrawlFacts:
     (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
     visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
     outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
-    names = CrawlFacts.__annotations__.keys() - {"sites", "outcomes"}
+    names = [name for name in CrawlFacts.__annotations__ if name not in ("sites", "outcomes")]
     columns = {name: _plain(row.get(name)) for name in names}
     counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
     return cast("CrawlFacts", columns | {"sites": len(outcomes), "outcomes": counts})

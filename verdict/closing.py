@@ -73,7 +73,7 @@ def _most(times: Sequence[float | None]) -> float | None:
 def _find_need(
     effects: Effects, factors: dict[Name, float], interval: Interval, target: float, window: int
 ) -> Closing:
-    """Return what shrinks half an interval to `wanted`."""
+    """Return what shrinks half an interval to `target`."""
     parts = effects.components(factors)
     drawn = parts.networks + parts.pairs
     half = (interval.upper - interval.lower) / 2

@@ -101,7 +101,7 @@ class CapturedConnection:
 
     @property
     def names(self) -> set[bytes]:
-        """Port of either side and end of the other, as by `packets.name`: of UDP,
+        """Port of either side and end of the other, as by `packets.pack_name`: of UDP,
         the server may have sent first."""
         return {self.client[-PORT.size :] + self.server, self.server[-PORT.size :] + self.client}
 

@@ -31,7 +31,7 @@ class Inside:
         self._receive()
 
     def settle(self, plan: Plan) -> list[socket.socket]:
-        """Load the rules, then set up the new link (`namespace.settle`);
+        """Load the rules, then set up the new link (`namespace.set_up_link`);
         return the sockets on which DNS is asked."""
         return self._ask({"do": "settle", "plan": plan.to_json()})[1]
 

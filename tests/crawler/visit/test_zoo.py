@@ -29,7 +29,7 @@ AT_ONCE = 2
 
 AGAIN = (PORTS_USED_TWICE, NOT_CLOSED)
 """What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections
-the same ports, by which they are join_faults apart, or the browser was late to close a page."""
+the same ports, by which they are told apart, or the browser was late to close a page."""
 
 LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
