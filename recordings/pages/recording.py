@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from recordings.errors import RecordingError
 from recordings.pages.request import COLUMNS, NEVER_NULL, PageRequest, request_of
 from recordings.release import Source
+from releases.catalogue import Manifest
 
 BUNDLED = Path(__file__).parent / "bundled"
 """The folder of the pages of August 2025, which come with the code."""
@@ -177,3 +178,13 @@ def is_of(arrow_type: pa.DataType, kind: type) -> bool:
         str: pa.types.is_string,
     }
     return bool(tests[kind](arrow_type))
+
+
+def recorder_of(manifest: Manifest) -> str:
+    """Return who recorded a release's pages; empty if we did, or nobody is named.
+
+    A release that does not name them itself is of a set that comes with the code, which does.
+    """
+    if manifest.recorded_by or manifest.list_id not in SETS:
+        return "; ".join(author.inverted for author in manifest.recorded_by)
+    return read_source(SETS[manifest.list_id], {}).recorder

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from recordings.pages.recording import recorder_of
 from releases.catalogue import Release
 from releases.citation.forms import cite
 from releases.citation.work import AUTHOR, NotCitable, cite_report
@@ -181,7 +182,7 @@ def citation(
     manifest = release.manifest
     title = f"First flights in {year}: how much of the web fits into the initial window"
     qualified = f"{title} ({marks})" if marks else title
-    recorder = "; ".join(author.inverted for author in manifest.recorded_by)
+    recorder = recorder_of(manifest)
     recorded = f"recorded by {recorder}, " if recorder else ""
     data = f"release {manifest.crawl}, version {manifest.version}, {recorded}sha256:{manifest.data_checksum}"
     work = cite_report(
