@@ -48,6 +48,9 @@ PARQUET = Format(
 FORMATS = (JSON, NDJSON, CSV, ARROW, PARQUET)
 """Formats of rows; the first is that of an address without a suffix."""
 
+IN_JSON = (JSON,)
+"""The format of answers that are no table."""
+
 IN_A_TABLE = (JSON, CSV)
 """Formats of answers that are small tables."""
 
@@ -65,7 +68,7 @@ def get_in(
 ) -> Callable[[Endpoint], Endpoint]:
     """Serve an endpoint at `path`, and in each of `formats` at `path` with its suffix.
 
-    Its route with a suffix is named `name` with `_as`, and is the documented one.
+    Its route with a suffix is named `name` with `_as`. It is the documented one where there is a choice.
     """
     by_suffix = {format_.suffix: format_ for format_ in formats}
 
@@ -89,15 +92,17 @@ def get_in(
         "example": formats[0].suffix,
     }
     content: dict[str, Any] = {one.media_type: {} for one in formats}
+    hidden: dict[str, Any] = {"include_in_schema": False}
     documented: dict[str, Any] = {
         "responses": {200: {"content": content}},
         "openapi_extra": {"parameters": [suffix]},
     }
+    plain, with_suffix = (hidden, documented) if len(formats) > 1 else ({}, hidden)
 
     def add(endpoint: Endpoint) -> Endpoint:
         common = {**route, "dependencies": [Depends(check)]}
-        router.add_api_route(path, endpoint, name=name, include_in_schema=False, **common)
-        router.add_api_route(f"{path}.{{suffix}}", endpoint, name=f"{name}_as", **common, **documented)
+        router.add_api_route(path, endpoint, name=name, **common, **plain)
+        router.add_api_route(f"{path}.{{suffix}}", endpoint, name=f"{name}_as", **common, **with_suffix)
         return endpoint
 
     return add

@@ -70,6 +70,32 @@ class OutsideAnswer(BaseModel):
     series: list[OutsideSeries]
 
 
+class YearsRow(BaseModel):
+    """A number of the page, with its interval where it has one."""
+
+    what: str = Field(description="published, share, change, larger window, or larger window, change")
+    responses: str | None = Field(description="kind of responses, or of pages; null for published curves")
+    measure: str
+    iw: int | str | None = Field(description="window in segments, 16p if paced; null for other measures")
+    end: str | None = Field(description="what the sizes hold where a header was not counted")
+    list: str = Field(description="list of the sites")
+    release: str = Field(description="release, recorded set or publication")
+    list_after: str | None = Field(description="list of the later set of a change")
+    release_after: str | None
+    sites: int | None
+    value: float | None = Field(description="the value; of a change that of the earlier set")
+    value_after: float | None
+    change: float | None
+    lower: float | None = Field(description="lower end of the confidence interval, of a change of that")
+    upper: float | None
+
+
+class YearsAnswer(BaseModel):
+    """The numbers of the page `/over-the-years`."""
+
+    rows: list[YearsRow]
+
+
 def chosen(request: Request, series: Sequence[str] = (), client: str | None = None) -> list[Point]:
     """The points of some series and a client, or all."""
     points: Sequence[Point] = request.app.state.outside
@@ -140,15 +166,27 @@ def as_csv(points: Sequence[Point]) -> Response:
     return Response(to_text(points), media_type="text/csv; charset=utf-8")
 
 
-@get_in(router, "/v1/over-the-years", [CSV], name="over_the_years_table", tags=["v1"])
-def read_over_the_years_csv(request: Request, shelf: ShelfDep) -> Response:
-    """The numbers of the page `/over-the-years` as CSV.
+@get_in(
+    router,
+    "/v1/over-the-years",
+    IN_A_TABLE,
+    name="over_the_years_table",
+    tags=["v1"],
+    response_model=YearsAnswer,
+)
+def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) -> YearsAnswer | Response:
+    """The numbers of the page `/over-the-years`.
 
     Shares that fit of recorded sets and of Google's services of 2010, which are not comparable with each
     other, since their lists differ; and changes over the same sites of two sets.
     """
     sets = years.recorded_sets(shelf, request.app.state.library)
-    return rows_as_csv(years.rows(sets, years.pairs_of(sets)))
+    rows = list(years.rows(sets, years.pairs_of(sets)))
+    return (
+        rows_as_csv(rows)
+        if wanted == CSV
+        else YearsAnswer(rows=[YearsRow.model_validate(row) for row in rows])
+    )
 
 
 @router.get("/history", name="history", include_in_schema=False)

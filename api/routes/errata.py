@@ -5,6 +5,7 @@ import dataclasses
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from api.formats.offered import IN_JSON, get_in
 from api.http.links import link
 from api.http.problems import Problem
 from api.routes.answers import ConcernedAnswer, ErrataAnswer, ErratumAnswer
@@ -19,7 +20,7 @@ from releases.errata.stored import Erratum
 router = APIRouter(route_class=Remembered)
 
 
-@router.get("/v1/errata", name="errata_json", tags=["v1"])
+@get_in(router, "/v1/errata", IN_JSON, name="errata_json", tags=["v1"])
 def errata_json(
     request: Request, shelf: ShelfDep, crawl: AnyCrawlQuery = None, version: VersionQuery = None
 ) -> ErrataAnswer:

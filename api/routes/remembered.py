@@ -30,7 +30,7 @@ AT_ONCE = 2
 WAITING = 256
 """Maximum number of waiting computations; further requests are refused with Retry-After."""
 
-OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/crawls"})
+OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/v1/progress.json", "/crawls"})
 """Paths that show running crawls, which change every few seconds."""
 
 

@@ -8,6 +8,7 @@ import duckdb
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
+from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.answers import (
@@ -127,7 +128,7 @@ def _without_points(distribution: Distribution) -> DistributionAnswer:
     )
 
 
-@router.get("/crawls")
+@get_in(router, "/crawls", IN_JSON, name="crawls")
 def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
     """Every crawl that has a release, the newest month first."""
     sound = {
@@ -148,13 +149,13 @@ def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
     )
 
 
-@router.get("/progress", name="progress")
+@get_in(router, "/progress", IN_JSON, name="progress")
 def progress(shelf: ShelfDep) -> ProgressesAnswer:
     """Running crawls, as their crawlers last reported them."""
     return ProgressesAnswer(crawls=[ProgressAnswer(**dataclasses.asdict(one)) for one in shelf.under_way])
 
 
-@router.get("/releases")
+@get_in(router, "/releases", IN_JSON, name="releases")
 def releases(
     request: Request,
     shelf: ShelfDep,
@@ -187,7 +188,7 @@ def releases(
     )
 
 
-@router.get("/distributions", name="distributions", response_model=DistributionsAnswer)
+@get_in(router, "/distributions", IN_JSON, name="distributions", response_model=DistributionsAnswer)
 async def read_distributions(
     request: Request,
     version: AskedRelease,
@@ -225,7 +226,7 @@ async def read_distributions(
     return Response(distributions_json(answer, found), media_type="application/json")
 
 
-@router.get("/initial-windows", name="initial_windows")
+@get_in(router, "/initial-windows", IN_JSON, name="initial_windows")
 def read_initial_windows(request: Request, version: AskedRelease) -> InitialWindowsAnswer:
     """Initial windows of servers, in segments, as the bounds that packets show make them likeliest,
     and how many are exact."""
@@ -243,7 +244,7 @@ def read_initial_windows(request: Request, version: AskedRelease) -> InitialWind
     )
 
 
-@router.get("/reports", name="reports")
+@get_in(router, "/reports", IN_JSON, name="reports")
 def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
     """Annual reports with all their versions, the latest first."""
     newest = [shelf.report(year) for year in shelf.years]

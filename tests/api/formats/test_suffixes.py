@@ -14,7 +14,9 @@ IN_A_TABLE = [
     "/v1/series?kind=localweb&iw=3",
     "/v1/outside-series?series=pervasive-sizes",
     f"/v1/first-flight?crawl={CRAWL}",
+    "/v1/over-the-years",
 ]
+IN_JSON = ["crawls", "progress", "releases", "distributions", "initial-windows", "reports", "errata"]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
@@ -28,10 +30,26 @@ def test_an_address_without_a_suffix_is_json(client: TestClient, path: str, acce
 
 @pytest.mark.parametrize("path", IN_A_TABLE)
 def test_a_suffix_chooses_the_format(client: TestClient, path: str) -> None:
-    table = client.get(path.replace("?", ".csv?"), headers={"Accept": "application/json"})
+    bare, _, query = path.partition("?")
+    table = client.get(f"{bare}.csv?{query}", headers={"Accept": "application/json"})
     assert table.headers["content-type"] == "text/csv; charset=utf-8"
     assert len(list(csv.reader(io.StringIO(table.text)))) > 1
-    assert client.get(path.replace("?", ".json?")).json() == client.get(path).json()
+    assert client.get(f"{bare}.json?{query}").json() == client.get(path).json()
+
+
+@pytest.mark.parametrize("path", [one for one in IN_JSON if one != "initial-windows"])
+def test_an_address_that_is_json_alone_has_its_suffix_too(client: TestClient, path: str) -> None:
+    with_suffix = client.get(f"/v1/{path}.json")
+    assert (with_suffix.status_code, with_suffix.headers["content-type"]) == (200, "application/json")
+    assert with_suffix.json() == client.get(f"/v1/{path}").json()
+    described = client.get("/openapi.json").json()["paths"]
+    assert list(described[f"/v1/{path}"]["get"]["responses"]["200"]["content"]) == ["application/json"]
+    assert f"/v1/{path}.{{suffix}}" not in described
+
+
+def test_the_openapi_has_the_media_types_of_the_formats(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()["paths"]["/v1/over-the-years.{suffix}"]["get"]
+    assert list(described["responses"]["200"]["content"]) == ["application/json", "text/csv"]
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "JSON", "csv.gz", "..", "%00", "svg"])
@@ -40,7 +58,8 @@ def test_a_suffix_chooses_the_format(client: TestClient, path: str) -> None:
     [
         ("visits", [one.suffix for one in FORMATS]),
         ("first-flight", ["json", "csv"]),
-        ("over-the-years", ["csv"]),
+        ("over-the-years", ["json", "csv"]),
+        *((path, ["json"]) for path in IN_JSON),
     ],
 )
 def test_a_suffix_that_is_not_offered_is_not_found_and_those_that_are_are_named(
