@@ -1,4 +1,4 @@
-"""Gzip for /docs, documents, reports and the explorer (RFC 9110 §8.4.1.3), for clients that accept it."""
+"""Gzip for reference, documents, reports and explorer (RFC 9110 §8.4.1.3), for clients that accept it."""
 
 import gzip
 import re
@@ -9,12 +9,14 @@ from fastapi import Response
 
 CODING = "gzip"
 
-COMPRESSED = frozenset({"text/html", "image/svg+xml", "text/csv", "text/css", "text/javascript"})
+COMPRESSED = frozenset(
+    {"text/html", "image/svg+xml", "text/csv", "text/css", "text/javascript", "application/json"}
+)
 """Media types that are compressed."""
 
-FOLDERS = ("/docs", "/documents", "/reports")
-"""Paths below which pages are compressed: the reference's program is large, documents grow with what we
-write, and reports contain their figures."""
+FOLDERS = ("/docs", "/documents", "/openapi.json", "/reports")
+"""Paths at and below which answers are compressed: the reference's program and document are large, documents
+grow with what we write, and reports contain their figures."""
 
 EXPLORER = "/explore"
 """What the paths of the explorer, of its figures and of their data begin with."""

@@ -37,7 +37,10 @@ MOST_BYTES = 150_000
 """Bound of a page without its data, in bytes as transferred."""
 
 REFERENCE = "/docs"
-"""The reference of the API: Swagger UI, a program of half a megabyte, which the bound leaves out."""
+"""The reference of the API: Swagger UI, a program of half a megabyte, which has a bound of its own."""
+
+MOST_REFERENCE_BYTES = 700_000
+"""Bound of the reference with the document that it shows, in bytes as transferred."""
 
 MOST_MS = 500.0
 """Bound of the first paint on two cores."""
@@ -190,12 +193,17 @@ def section(facts: dict[str, Any]) -> str:
     return "\n".join([head, shown, describe_measurement(facts)])
 
 
+def most_bytes(path: str) -> int:
+    """Return the bound of the page at a path, in bytes as transferred."""
+    return MOST_REFERENCE_BYTES if path == REFERENCE else MOST_BYTES
+
+
 def find_misses(pages: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the missed bounds."""
     heavy = [
-        f"{page['path']} is heavier than {MOST_BYTES / 1000:.0f} kB"
+        f"{page['path']} is heavier than {most_bytes(page['path']) / 1000:.0f} kB"
         for page in pages
-        if page["page_bytes"] > MOST_BYTES and page["path"] != REFERENCE
+        if page["page_bytes"] > most_bytes(page["path"])
     ]
     slow = [
         f"{page['path']} paints after {MOST_MS:.0f} ms" for page in pages if page["first_paint_ms"] > MOST_MS

@@ -1,8 +1,12 @@
 """What is wrong with a page as a browser shows it: for assistive technology, for narrow screens,
 and for the eye."""
 
+from urllib.parse import urlsplit
+
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
+
+from benchmarks.pages.loads import REFERENCE
 
 LEAST_PX = 11
 """Least size of letters on the screen, in CSS pixels;
@@ -52,11 +56,12 @@ most have 12 px."""
 
 
 def violations(page: Page) -> list[str]:
-    """A line for each violation of axe-core's rules on the page as it is shown now; Swagger UI, which is the
-    program of others, is left out."""
+    """A line for each violation of axe-core's rules on the page as it is shown now; Swagger UI in the
+    reference, which is the program of others, is left out."""
+    context = {"exclude": [["#reference"]]} if urlsplit(page.url).path == REFERENCE else None
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in Axe().run(page, context={"exclude": [["#reference"]]}).response["violations"]
+        for violation in Axe().run(page, context=context).response["violations"]
         for node in violation["nodes"][:NODES]
     ]
 

@@ -75,8 +75,8 @@ def test_an_image_that_is_compressed_already_stays_as_it_is(client: TestClient) 
     }
 
 
-def test_the_explorer_its_figure_and_its_data_are_compressed(client: TestClient) -> None:
-    for path in ("/explore", "/explore.svg", "/explore.csv"):
+def test_the_explorer_with_its_files_and_the_openapi_document_are_compressed(client: TestClient) -> None:
+    for path in ("/explore", "/explore.svg", "/explore.csv", "/openapi.json"):
         plain, compressed = client.get(path, headers=PLAIN), client.get(path, headers=GZIP)
         assert compressed.headers["content-encoding"] == "gzip", path
         assert int(compressed.headers["content-length"]) < int(plain.headers["content-length"]) / 2
