@@ -72,7 +72,7 @@ def get_in(
     """
     by_suffix = {format_.suffix: format_ for format_ in formats}
 
-    def check(request: Request) -> None:
+    async def check(request: Request) -> None:
         suffix = request.path_params.get("suffix", formats[0].suffix)
         if suffix not in by_suffix:
             raise Problem(

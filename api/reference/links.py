@@ -4,7 +4,7 @@ and the parameters that it has for them."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -150,8 +150,3 @@ def _links(paths: Mapping[str, Any], path: str, links: tuple[Link, ...]) -> dict
         for link in links
         if link.source == path
     }
-
-
-def targets(path: str) -> Iterator[str]:
-    """Paths of the endpoints that the answer of an endpoint leads to."""
-    return (link.target for link in LINKS if link.source == path)

@@ -165,10 +165,6 @@ ClientQuery = Annotated[
     Literal["desktop", "mobile", "both"] | None,
     Query(description="points of this client; of every client if omitted"),
 ]
-MeasureQuery = Annotated[
-    Measure | None,
-    Query(description="a measure; all measures if omitted"),
-]
 WindowsQuery = Annotated[
     list[Annotated[int, Field(ge=1, le=1000)]],
     Query(min_length=1, max_length=20, description="initial windows in segments", examples=[[3, 10, 16]]),

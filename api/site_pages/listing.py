@@ -25,7 +25,7 @@ from api.routes.parameters import (
     ShelfDep,
     VersionQuery,
 )
-from api.routes.provenance import provenance, relate_to_release, release_asked_for
+from api.routes.provenance import best_first, provenance, relate_to_release, release_asked_for
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.routes.v1 import with_json
@@ -166,6 +166,12 @@ class SitesAsked:
         return [self.version.checksum, before, {**self.query, "crawl": "", "version": ""}]
 
 
+def with_sites(request: Request, shelf: Shelf) -> list[Version]:
+    """The newest version of each crawl whose release has a table of sites."""
+    tables: SiteTables = request.app.state.site_tables
+    return [one for one in map(shelf.newest, shelf.crawls) if tables.has(one)]
+
+
 def release_before(request: Request, shelf: Shelf, version: Version) -> Version | None:
     """The last earlier month of the same series whose release has a table of sites; None without one."""
     tables: SiteTables = request.app.state.site_tables
@@ -207,7 +213,8 @@ async def asked_sites(
     version: VersionQuery = None,
 ) -> SitesAsked:
     """The table that the parameters ask for; its canonical address pins both releases."""
-    found = release_asked_for(shelf, crawl, version)
+    there = with_sites(request, shelf) if crawl is None and version is None else []
+    found = best_first(there)[0] if there else release_asked_for(shelf, crawl, version)
     asked = sites_of(found)
     pinned = {"before": asked.before.name} if asked.before else {}
     relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version, **pinned))

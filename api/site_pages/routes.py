@@ -24,10 +24,9 @@ from api.routes.remembered import Remembered
 from api.routes.visits import VisitPath, page_load
 from api.routes.works import release_work
 from api.site_pages.history import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
-from api.site_pages.listing import SitesAsked, SitesOfDep, spellings
+from api.site_pages.listing import SitesAsked, SitesOfDep, spellings, with_sites
 from api.site_pages.table import SiteTables
 from api.site_pages.waterfall import PHASES, waterfall
-from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1, segments
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -54,12 +53,6 @@ async def asked(
     if not crawl and not there:
         return None
     return sites_of(shelf.find(crawl) if crawl else best_first(there)[0])
-
-
-def with_sites(request: Request, shelf: Shelf) -> list[Version]:
-    """The newest version of each crawl whose release has a table of sites."""
-    tables: SiteTables = request.app.state.site_tables
-    return [one for one in map(shelf.newest, shelf.crawls) if tables.has(one)]
 
 
 @router.get("/sites", name="sites")

@@ -1,6 +1,7 @@
 """The table of all sites of a release, held against what the release was made of."""
 
 import csv
+import dataclasses
 import io
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from api.site_pages.table import SITE_ROW
 from schema.crawls import CrawlName
+from tests.api.conftest import write_release
 from tests.api.rows.conftest import CRAWL, NAME, SITES, made_up, serving, write_crawl
 from tests.api.site_pages.conftest import EARLIER
 from tests.api.site_pages.test_pages import read, rows
@@ -177,6 +179,14 @@ def test_a_release_without_names_has_its_sites_by_number_and_no_change(tmp_path:
 
 def test_a_release_without_rows_has_no_table(client: TestClient) -> None:
     assert "No release has sites yet" in read(client, "/sites")
+
+
+def test_without_a_crawl_the_best_release_with_a_table_is_chosen(three: Path) -> None:
+    write_release(three, dataclasses.replace(NAME, month="2026-12"), version=1)
+    with serving(three) as client:
+        answer = client.get("/v1/sites").json()
+        assert (answer["provenance"]["crawl"], len(answer["rows"])) == (CRAWL, 3)
+        assert f"crawl={CRAWL}" in client.get("/sites").headers["link"]
 
 
 def test_a_damaged_table_is_a_problem(three: Path) -> None:
