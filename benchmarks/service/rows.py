@@ -20,7 +20,6 @@ from benchmarks.service.servers import (
     process,
     read_address,
     wait_for_answer,
-    wait_until_prepared,
 )
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
@@ -142,7 +141,6 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
         wait_for_answer(ours)
         wait_for_answer(f"http://127.0.0.1:{port}/")
         take_stream(f"{ours}v1/responses.csv?{asked}&limit=1")
-        wait_until_prepared(folder / "cache" / "prepared", pid, 1)
         memory = servers.enter_context(Memory(pid))
         for _ in range(RUNS):
             for name, address, number in (
