@@ -33,7 +33,7 @@ PAGES: tuple[Page, ...] = (
 
 SAMPLED = (
     *("bodies.test", "repeats.test", "caching.test", "endings.test", "odd.test", "calm.test"),
-    *("hurried.test", "waiting.test", "resumed.test", "old.test", "blocks.test", "fragments.test"),
+    *("hurried.test", "waiting.test", "blocks.test"),
 )
 """Hosts of the pages that every run of the tests visits by HTTP/1.1 over TLS; by others it visits all."""
 

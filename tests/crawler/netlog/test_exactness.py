@@ -28,7 +28,7 @@ Seen: TypeAlias = dict[str, Any]
 BROWSERS = 2
 BUDGET_S = 60.0
 
-EVERY = {"h1": 10, "h1tls": 10, "h2": 5, "recorded": 4}
+EVERY = {"h1": 20, "h1tls": 20, "h2": 10, "recorded": 8}
 """Pages visited by mode: every n-th; `scripts/test --all` visits all."""
 
 

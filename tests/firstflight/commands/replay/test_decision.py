@@ -49,10 +49,10 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
 ) -> None:
     shutil.copytree(recorded_releases(AUGUST_2025), tmp_path / "releases")
     for where in (firstflight.commands.replay.run, verdict.arms):
-        monkeypatch.setattr(where, "STRATA", STRATA[::4])
+        monkeypatch.setattr(where, "STRATA", STRATA[::8])
     monkeypatch.setattr(verdict.arms, "NETWORKS", 1)
     monkeypatch.setattr(verdict.arms, "PAGES", 1)
-    given = ("candidates=['10', '16p']", "budget_minutes=0.1", "arms=['bbr', 'half-loaded-everyone']")
+    given = ("candidates=['10', '16p']", "budget_minutes=0.05", "arms=['bbr', 'half-loaded-everyone']")
     done = decide(tmp_path, *given)
     assert done.exit_code == 0, done.output
     (folder,) = (tmp_path / "decisions").iterdir()
