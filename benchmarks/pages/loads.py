@@ -125,6 +125,7 @@ def write_pages(folder: Path, environment: Mapping[str, str]) -> list[str]:
         "host": page_host(PAGE),
         "/releases/{crawl}/v{version}/pages/{visit}": f"{page}/pages/{PAGE}",
         "figure": "cdf",
+        "measure": "responses",
         "/documents/{name:path}": "/documents/forms",
     }
     write_progress(settings.progress, ten_days(crawl))
