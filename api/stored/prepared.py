@@ -168,7 +168,7 @@ async def _prepare(prepared: Prepared, version: Version) -> str | None:
     try:
         _, errors = await process.communicate()
     finally:
-        # What it leaves half-made is removed by a later one.
+        # A later process removes the files that this one leaves half-made.
         await stopped(process)
     if process.returncode == 0:
         return None

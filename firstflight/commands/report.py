@@ -207,10 +207,10 @@ def build(
             allowed_signers=settings.allowed_signers,
             signer=signer,
         )
-        tell(published, as_json=as_json)
+        print_published(published, as_json=as_json)
 
 
-def tell(published: Published, *, as_json: bool) -> None:
+def print_published(published: Published, *, as_json: bool) -> None:
     """Print the path of the version's page, or its report.json;
     say on standard error if it was there already."""
     version = published.version

@@ -64,14 +64,14 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
         folder = find_version(settings.reports, year, version).folder
         recomputed = recompute_items(folder, wanted, places=places_of(settings))
     for entry in recomputed:
-        tell(entry, is_named=item == ALL)
+        print_comparison(entry, is_named=item == ALL)
     for note in dict.fromkeys(note for entry in recomputed for note in entry.notes):
         click.echo(f"computed {note}", err=True)
     if any(entry.differences for entry in recomputed):
         raise SystemExit(DIFFERENT)
 
 
-def tell(recomputed: Recomputed, *, is_named: bool) -> None:
+def print_comparison(recomputed: Recomputed, *, is_named: bool) -> None:
     """Print whether an item is equal: after its data, or in a line with its id."""
     if not is_named:
         click.echo(recomputed.again, nl=False)

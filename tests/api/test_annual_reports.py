@@ -282,3 +282,14 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
     assert "The answer of 2025" in page
     assert "IW\u00a010 stays" in page
     assert sentence not in page
+
+
+def test_the_home_page_shows_the_command_that_an_answer_asks_for_as_code(tmp_path: Path) -> None:
+    answer = made_up_answer("No answer")
+    assert "`firstflight replay backcast`" in answer["sentence"]
+    write_version(tmp_path / "reports" / "2026", Publication(date="2026-11-26"), answer=answer)
+    with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
+        for path in ("/", "/reports"):
+            page = client.get(path).text
+            assert "<code>firstflight replay backcast</code>" in page, path
+            assert "`" not in page.partition("<main")[2], path
