@@ -1,14 +1,24 @@
 """`/crawls`: every crawl that reports to the data folder, and one with its hours, lanes, bounds and
 failures. Crawlers write what is shown (storage/progress.py); the service reads no database."""
 
-import dataclasses
 import datetime
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.axes import Mark
+from api.charts import (
+    NARROW,
+    WIDE,
+    Chart,
+    Mark,
+    Plot,
+    Scale,
+    path,
+    plot_width,
+    round_axis,
+    steps_between,
+)
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.routes.pages import page
@@ -43,10 +53,11 @@ KINDS = {
 }
 """Kinds of outcomes in the order of stacking, and their labels."""
 
-WIDTHS = {"for-desktops": 960, "for-phones": 340}
-"""Width of the drawing by the class of screens that show it."""
+HEIGHT = 190
+"""Height of the plot of outcomes, in CSS pixels."""
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 220, 48, 8, 8, 26
+LEAST_HOURS = 8
+"""Hours that the plot has room for, however few there are."""
 
 LABEL_WIDTH = 80
 """Room for a label of the time axis."""
@@ -76,7 +87,11 @@ def crawl_progress(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Respo
         request,
         "crawls/crawl.html",
         progress=progress,
-        drawings={screens: bars(progress.hours, width) for screens, width in WIDTHS.items()},
+        charts=[
+            draw_hours(progress.hours, width).inline(screens)
+            for width, screens in ((WIDE, "for-desktops"), (NARROW, "for-phones"))
+            if progress.hours
+        ],
         kinds=KINDS,
         counts=[(hour.at, by_kind(hour.outcomes)) for hour in progress.hours[: -HOURS_LISTED - 1 : -1]],
         bounds=BOUNDS,
@@ -119,74 +134,37 @@ def by_kind(outcomes: dict[str, int]) -> dict[str, int]:
     return counts
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Bars:
-    """A bar for each hour, stacked by kind."""
-
-    paths: dict[str, str]
-    """SVG path data by kind."""
-    x_marks: tuple[Mark, ...]
-    y_marks: tuple[Mark, ...]
-    width: int
-    height: int = HEIGHT
-    left: int = LEFT
-    bottom: int = HEIGHT - BOTTOM
-
-    @property
-    def right(self) -> int:
-        """Right end of the plot."""
-        return self.width - RIGHT
-
-
-def bars(hours: Sequence[Hour], width: int) -> Bars | None:
-    """Draw the hours; None without any."""
-    if not hours:
-        return None
+def draw_hours(hours: Sequence[Hour], width: int) -> Chart:
+    """The chart of outcomes: a bar for each hour, stacked by kind."""
     counts = [by_kind(hour.outcomes) for hour in hours]
     places = [round((hour.at - hours[0].at) / HOUR) for hour in hours]
-    most = round_up(max(sum(count.values()) for count in counts))
-    pitch = (width - LEFT - RIGHT) / max(places[-1] + 1, 8)
-    thick = round(max(pitch * 0.8, 0.6), 2)
-    scale = (HEIGHT - TOP - BOTTOM) / most
-    paths = dict.fromkeys(KINDS, "")
-    for place, count in zip(places, counts, strict=True):
-        x, below = round(LEFT + place * pitch, 2), 0
-        for name, number in count.items():
-            if number:
-                y = round(HEIGHT - BOTTOM - (below + number) * scale, 2)
-                paths[name] += f"M{x} {y}h{thick}v{round(number * scale, 2)}h-{thick}z"
-                below += number
-    return Bars(
-        paths={name: path for name, path in paths.items() if path},
-        x_marks=_times(hours[0].at, places[-1] + 1, pitch),
-        y_marks=tuple(
-            Mark(round(HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM), 1), grouped(round(part * most)))
-            for part in (0, 0.5, 1)
-        ),
-        width=width,
-    )
+    step, _, most = round_axis(0, max(2, *(sum(count.values()) for count in counts)), steps=2)
+    x = Scale(low=0, high=max(places[-1] + 1, LEAST_HOURS), length=plot_width(width))
+    y = Scale(low=most, high=0, length=HEIGHT)
+    plot = Plot(width=x.length, height=HEIGHT)
+    levels = [Mark(y(value), grouped(round(value))) for value in steps_between(step, 0, most)]
+    plot.add_axes(label_hours(hours[0].at, places[-1] + 1, x), levels, is_left=True)
+    thick = round(max(0.8 * x.length / x.high, 0.6), 2)
+    for place, kind in enumerate(KINDS):
+        below = [sum(list(count.values())[:place]) for count in counts]
+        bars = "".join(
+            f"M{round(hour / x.high * x.length, 2)} {y(base + count[kind])}h{thick}V{y(base)}h-{thick}z"
+            for hour, base, count in zip(places, below, counts, strict=True)
+            if count[kind]
+        )
+        if bars:
+            plot.add(path(bars, kind))
+    title = "Visits by the hour in which they ended; the table below has the numbers"
+    return Chart(title=title, width=width, plots=[plot])
 
 
-def _times(first: datetime.datetime, hours: int, pitch: float) -> tuple[Mark, ...]:
-    """Label the time axis from its beginning, as often as there is room."""
+def label_hours(first: datetime.datetime, hours: int, x: Scale) -> list[Mark]:
+    """Return the labels of the time axis, from its beginning and as often as there is room."""
+    pitch = x.length / x.high
     every = next((step for step in HOURS_BETWEEN if step * pitch >= LABEL_WIDTH), hours)
     form = "%d %b" if every >= 24 else "%d %b %H:00"
-    return tuple(
-        Mark(round(LEFT + place * pitch, 1), f"{first + place * HOUR:{form}}")
+    return [
+        Mark(round(place * pitch, 1), f"{first + place * HOUR:{form}}")
         for place in range(0, hours, every)
         if place == 0 or (hours - place) * pitch >= LABEL_WIDTH
-    )
-
-
-def round_up(number: int) -> int:
-    """Return the next even number with one or two significant digits, so that its half is whole.
-
-    >>> [round_up(number) for number in (1, 3, 5, 12, 400, 1101, 1801)]
-    [2, 4, 6, 12, 400, 1200, 2000]
-    """
-    scale = 1
-    while True:
-        for step in (2, 4, 6, 8, 10, 12, 16):
-            if step * scale >= number:
-                return step * scale
-        scale *= 10
+    ]

@@ -5,8 +5,9 @@ import dataclasses
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-from api.axes import decades
+from api.charts import decades
 from api.routes.distributions import share_band
+from api.routes.pages import label
 from api.stored.held import HeldCdf, HeldSample
 from releases.formatting import grouped, stated
 from releases.strata.bootstrap import CONFIDENCE
@@ -25,6 +26,15 @@ Subject = HeldSample | str
 
 Band = Sequence[tuple[int, float, float]]
 """Sizes in bytes, each with the ends of the interval of the share up to it."""
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a list.
+
+    >>> listed(["pages"]), listed(["hosts", "pages"])
+    ('pages', 'hosts and pages')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,6 +112,18 @@ class Comparison:
     mss: int
     stratum: str = ""
     """The values that all items have, in words; empty for every item of home pages."""
+
+    @property
+    def heading(self) -> str:
+        """Heading of the figure."""
+        return f"Sizes of {'; '.join(label(panel.measure) for panel in self.panels)}"
+
+    @property
+    def title(self) -> str:
+        """What the figure shows, in a sentence."""
+        measures = listed([label(panel.measure) for panel in self.panels])
+        of = f" ({self.stratum})" if self.stratum else ""
+        return f"CDF of sizes: {measures}{of}, in {listed(self.releases)}"
 
     @property
     def source(self) -> str:

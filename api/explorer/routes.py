@@ -14,15 +14,16 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 
-from api.explorer.comparison import Comparison, Subject, as_csv, compare, png
-from api.explorer.drawing import NARROW, STYLES, WIDE, draw
+from api.charts import NARROW, STYLES, WIDE, Chart
+from api.explorer.comparison import Comparison, Subject, as_csv, compare, listed, png
+from api.explorer.drawing import draw_comparison
 from api.explorer.months import OverMonths, SideBySide, draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.choices import SEVERAL
 from api.http.links import link, relate
 from api.http.problems import Problem, suppress_problems
 from api.routes.files import MEDIA_TYPES
-from api.routes.pages import TEMPLATES, label, page
+from api.routes.pages import label, page
 from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
 from api.routes.provenance import best_first, quality
 from api.routes.remembered import Remembered
@@ -58,7 +59,7 @@ FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';
 SHOWN = 800
 """Width of the page's figure on a desktop, in CSS pixels."""
 
-MOST_RELEASES = len(STYLES)
+MOST_RELEASES = STYLES
 """Releases in one figure: as many as can be told apart."""
 
 # The fields of the form may be empty.
@@ -193,7 +194,7 @@ async def over_months(request: Request, chosen: ChoiceDep) -> SideBySide | None:
     ]
     words = (
         f"Share of {label(measure)} that fits",
-        _listed([panel.crawl for panel in panels]),
+        listed([panel.crawl for panel in panels]),
         in_words(chosen.stratum),
     )
     return SideBySide(measure=measure, heading="; ".join(filter(None, words)), panels=tuple(panels))
@@ -212,7 +213,6 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         "explore.html",
         chosen=chosen,
         comparison=comparison,
-        heading=comparison and heading(comparison),
         rows=list(rows_of(*what, chosen.stratum)),
         citations=list(citations_of(request, chosen.releases)),
         program=program(request, *what, chosen.windows, chosen.mss, chosen.stratum),
@@ -235,16 +235,19 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
     return answer
 
 
+def svg_response(chart: Chart) -> Response:
+    """The answer with a chart as a file of its own."""
+    headers = {"Content-Security-Policy": FIGURE_POLICY}
+    return Response(chart.svg(), media_type=MEDIA_TYPES[".svg"], headers=headers)
+
+
 WidthQuery = Annotated[int, Query(ge=NARROW, le=2 * WIDE, description="width in CSS pixels")]
 
 
 @router.get("/explore.svg", name="explorer_svg", response_class=Response)
 def as_svg(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
     """The figure as SVG."""
-    headers = {"Content-Security-Policy": FIGURE_POLICY}
-    return Response(
-        figure_svg(_compared(request, chosen), width), media_type=MEDIA_TYPES[".svg"], headers=headers
-    )
+    return svg_response(draw_comparison(_compared(request, chosen), width=width))
 
 
 @router.get("/explore/months.svg", name="explorer_months", response_class=Response)
@@ -252,55 +255,21 @@ def months_as_svg(months: OverMonthsDep, width: WidthQuery = WIDE) -> Response:
     """The figure of shares over months as SVG."""
     if months is None:
         raise Problem("no-such-crawl", "there are fewer than two months of these crawls and this measure")
-    drawn = TEMPLATES.get_template("months.svg").render(
-        drawing=draw_months(months, width=width),
-        styles=STYLES,
-        title=months.heading,
-    )
-    headers = {"Content-Security-Policy": FIGURE_POLICY}
-    return Response(drawn, media_type=MEDIA_TYPES[".svg"], headers=headers)
+    return svg_response(draw_months(months, width=width))
 
 
 @router.get("/explore.png", name="explorer_png", response_class=Response)
 def as_png(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
     """The figure as PNG."""
-    return Response(png(figure_svg(_compared(request, chosen), width)), media_type=MEDIA_TYPES[".png"])
+    return Response(
+        png(draw_comparison(_compared(request, chosen), width=width).svg()), media_type=MEDIA_TYPES[".png"]
+    )
 
 
 @router.get("/explore.csv", name="explorer_csv", response_class=Response)
 def as_table(request: Request, chosen: ChoiceDep) -> Response:
     """The points of the figure as CSV."""
     return Response(as_csv(_compared(request, chosen)), media_type=MEDIA_TYPES[".csv"])
-
-
-def figure_svg(comparison: Comparison, width: int) -> str:
-    """The figure of a comparison as SVG, `width` CSS pixels wide."""
-    return TEMPLATES.get_template("figure.svg").render(
-        drawing=draw(comparison, width=width, title=heading(comparison)),
-        styles=STYLES,
-        title=title(comparison),
-    )
-
-
-def heading(comparison: Comparison) -> str:
-    """Title of the figure."""
-    return f"Sizes of {'; '.join(label(panel.measure) for panel in comparison.panels)}"
-
-
-def title(comparison: Comparison) -> str:
-    """What the figure shows, in a sentence."""
-    measures = [label(panel.measure) for panel in comparison.panels]
-    of = f" ({comparison.stratum})" if comparison.stratum else ""
-    return f"CDF of sizes: {_listed(measures)}{of}, in {_listed(comparison.releases)}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    """Words in a list.
-
-    >>> _listed(["pages"]), _listed(["hosts", "pages"])
-    ('pages', 'hosts and pages')
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:

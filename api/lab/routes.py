@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.status import HTTP_303_SEE_OTHER
 
-from api.axes import Mark, scale
+from api.charts import Mark, round_axis, steps_between
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, OfferedNetwork, choose, measured, offered_networks, usual_network
 from api.lab.page_replay import SEEDS, WINDOWS, Loads, PageReplay, PageResponse, ResponseTimes
@@ -194,13 +194,12 @@ def drawing(replay: PageReplay, network: OfferedNetwork) -> Drawing:
     """The waterfalls over one network."""
     loads = [load for load in replay.loads if load.network == network.profile.id]
     last_ms = max([1.0, *(load.page_ms[0] for load in loads if load.page_ms), *map(latest_ms, loads)])
-    step, end_ms = scale(last_ms, steps=MOST_STEPS)
+    step, _, end_ms = round_axis(0, last_ms, steps=MOST_STEPS)
     return Drawing(
         network=network,
         panels=tuple(panel(replay, load, end_ms) for load in loads),
         marks=tuple(
-            Mark(across(step * place, end_ms), f"{round(step * place / 1000, 6):g} s")
-            for place in range(round(end_ms / step) + 1)
+            Mark(across(at_ms, end_ms), f"{at_ms / 1000:g} s") for at_ms in steps_between(step, 0, end_ms)
         ),
     )
 

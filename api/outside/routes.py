@@ -7,20 +7,19 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from api.axes import Mark
-from api.explorer.drawing import NARROW, WIDE
-from api.explorer.routes import FIGURE_POLICY, WidthQuery
+from api.charts import NARROW, WIDE
+from api.explorer.routes import WidthQuery, svg_response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.outside import larger_window, years
-from api.routes.files import MEDIA_TYPES
-from api.routes.pages import TEMPLATES, page
+from api.outside.drawing import both_widths, draw_picture, draw_worth, draw_years
+from api.outside.years import YearsRow
+from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
 from api.statistics.changes import as_csv as rows_as_csv
-from releases.chart_theme import HUES
 from releases.citation.licences import licence_page
 from releases.formatting import interval_text
 from releases.outside.lines import draw_lines
@@ -68,26 +67,6 @@ class OutsideAnswer(BaseModel):
     """Series that others counted. They are not comparable with releases, and never joined to them."""
 
     series: list[OutsideSeries]
-
-
-class YearsRow(BaseModel):
-    """A number of the page, with its interval where it has one."""
-
-    what: str = Field(description="published, share, change, larger window, or larger window, change")
-    responses: str | None = Field(description="kind of responses, or of pages; null for published curves")
-    measure: str
-    iw: int | str | None = Field(description="window in segments, 16p if paced; null for other measures")
-    end: str | None = Field(description="what the sizes hold where a header was not counted")
-    list: str = Field(description="list of the sites")
-    release: str = Field(description="release, recorded set or publication")
-    list_after: str | None = Field(description="list of the later set of a change")
-    release_after: str | None
-    sites: int | None
-    value: float | None = Field(description="the value; of a change that of the earlier set")
-    value_after: float | None
-    change: float | None
-    lower: float | None = Field(description="lower end of the confidence interval, of a change of that")
-    upper: float | None
 
 
 class YearsAnswer(BaseModel):
@@ -181,12 +160,8 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
     other, since their lists differ; and changes over the same sites of two sets.
     """
     sets = years.recorded_sets(shelf, request.app.state.library)
-    rows = list(years.rows(sets, years.pairs_of(sets)))
-    return (
-        rows_as_csv(rows)
-        if wanted == CSV
-        else YearsAnswer(rows=[YearsRow.model_validate(row) for row in rows])
-    )
+    rows = [*years.list_rows(sets, years.pairs_of(sets)), *larger_window.list_rows()]
+    return rows_as_csv(row.model_dump() for row in rows) if wanted == CSV else YearsAnswer(rows=rows)
 
 
 @router.get("/history", name="history", include_in_schema=False)
@@ -206,15 +181,16 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     shown = [
         describe(kind, points) for kind in KINDS.values() if any(point.series == kind.id for point in points)
     ]
+    compared = larger_window.comparisons()
     return page(
         request,
         "over_the_years.html",
-        drawings=[years.draw(sets, pairs, points, is_wide=is_wide) for is_wide in (True, False)],
+        charts=both_widths(*(draw_years(sets, pairs, points, width=width) for width in (WIDE, NARROW))),
         own=years.own_months(shelf),
-        larger=larger_window.comparisons(),
+        larger=compared,
         is_worth=larger_window.is_worth,
         with_interval=interval_text,
-        larger_drawings=[larger_window.draw(is_wide=is_wide) for is_wide in (True, False)],
+        worth=both_widths(*(draw_worth(compared, width=width) for width in (WIDE, NARROW))),
         sets=years.lettered(sets),
         pairs=pairs,
         table=years.in_table(pairs),
@@ -228,16 +204,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     )
 
 
-WINDOWS = {3: HUES[3], 10: HUES[0], 30: HUES[1]}
-"""Windows of the picture, with their colours on light and on dark ground."""
-
-HEIGHTS = {True: 310, False: 480}
-"""Height of the picture for phones and of any other, in CSS pixels."""
-
-LEFT, RIGHT, TOP, BOTTOM = 44, 52, 38, 58
-"""What the picture has around its plot, in CSS pixels."""
-
-
 @router.get(
     "/over-the-years.svg", name="over_the_years_svg", response_class=Response, include_in_schema=False
 )
@@ -246,24 +212,4 @@ def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WI
     sets = years.recorded_sets(shelf, request.app.state.library)
     if not sets:
         raise Problem("no-such-crawl", "there is no recorded set of another year")
-    right, height = width - RIGHT, HEIGHTS[width <= NARROW]
-
-    def x(at: float) -> float:
-        return round(LEFT + (at - years.FIRST) / (years.LAST - years.FIRST) * (right - LEFT), 1)
-
-    pairs = years.pairs_of(sets)
-    plot = years.share_plot("all", "", sets, pairs, x, top=TOP, bottom=height - BOTTOM)
-    drawn = TEMPLATES.get_template("years.svg").render(
-        plot=plot,
-        width=width,
-        height=height,
-        left=LEFT,
-        right=right,
-        x_marks=[Mark(x(year), str(year)) for year in range(years.FIRST, years.LAST + 1, 4)],
-        windows=WINDOWS,
-        arrows=[arrow for arrow in plot.arrows if arrow.iw in WINDOWS],
-        points=[point for point in plot.points if point.iw in WINDOWS],
-        services=[service for service in plot.services if service.iw in WINDOWS],
-    )
-    headers = {"Content-Security-Policy": FIGURE_POLICY}
-    return Response(drawn, media_type=MEDIA_TYPES[".svg"], headers=headers)
+    return svg_response(draw_picture(sets, years.pairs_of(sets), width=width))

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.axes import Mark, scale
+from api.charts import Mark, round_axis, steps_between
 from api.routes.visits import PageAnswer
 
 MOST_ROWS = 500
@@ -84,7 +84,7 @@ def waterfall(load: PageAnswer) -> Waterfall:
     events = {"load": load.visit.load_us, "largest paint": load.visit.largest_contentful_paint_us}
     known = {name: at for name, at in events.items() if at is not None and at >= 0}
     last_us = max([1000, *known.values(), *(end for span in spans for _, end in span.values())])
-    step, end_ms = scale(last_us / 1000)
+    step, _, end_ms = round_axis(0, last_us / 1000)
 
     def across(time_us: float) -> float:
         return round(time_us / (end_ms * 10), 3)
@@ -102,8 +102,7 @@ def waterfall(load: PageAnswer) -> Waterfall:
             for place, one in enumerate(shown)
         ),
         marks=tuple(
-            Mark(across(step * place * 1000), f"{round(step * place / 1000, 6):g} s")
-            for place in range(round(end_ms / step) + 1)
+            Mark(across(at_ms * 1000), f"{at_ms / 1000:g} s") for at_ms in steps_between(step, 0, end_ms)
         ),
         events=tuple(Mark(across(at), name) for name, at in known.items()),
         height=AXIS_HEIGHT + ROW_HEIGHT * len(shown),

@@ -2,13 +2,15 @@
 
 import dataclasses
 import datetime
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from api.crawls.routes import bars
+from api.crawls.routes import KINDS, draw_hours
 from releases.formatting import NARROW
 from storage.progress import Hour, read_progress, write_progress
 from tests.api.conftest import HOUR
@@ -79,16 +81,16 @@ def test_without_a_crawl_the_page_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [1, 30, 240])
 def test_bars_stand_side_by_side_within_the_drawing(count: int) -> None:
     hours = [Hour(at=AT + place * HOUR, outcomes={"ok": 90, "dns": 10}) for place in range(count)]
-    drawing = bars(hours, 340)
-    assert drawing is not None
-    assert drawing.paths.keys() == {"ok", "unanswered"}
-    starts = [float(part.split()[0]) for part in drawing.paths["ok"].split("M")[1:]]
+    (plot,) = draw_hours(hours, 360).plots
+    bars = [re.search(f'class="{kind}" d="(.*?)"', "".join(plot.shapes)) for kind in KINDS]
+    assert [bar is not None for bar in bars] == [True, False, True, False]
+    assert bars[0]
+    starts = [float(part.split()[0]) for part in bars[0][1].split("M")[1:]]
     assert len(starts) == count
     assert starts == sorted(set(starts))
-    assert drawing.left <= starts[0]
-    assert starts[-1] < drawing.right
-    assert [mark.label for mark in drawing.y_marks] == ["0", "50", "100"]
-    assert all(
-        later.at - sooner.at >= 80
-        for sooner, later in zip(drawing.x_marks, drawing.x_marks[1:], strict=False)
-    )
+    assert 0 <= starts[0]
+    assert starts[-1] < plot.width
+    labels = re.findall(r'x="([\d.-]+)" y="[\d.]+"[^>]*>([^<]*)</text>', "".join(plot.shapes))
+    assert [label for x, label in labels if x == "-6"] == ["0", "50", "100"]
+    hours_labelled = [float(x) for x, _ in labels if x != "-6"]
+    assert all(later - sooner >= 80 for sooner, later in pairwise(hours_labelled))

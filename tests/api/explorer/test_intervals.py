@@ -30,7 +30,7 @@ def test_a_band_goes_around_its_curve_from_the_smallest_size_to_the_largest(
         [tuple(map(float, pair)) for pair in re.findall(pattern, path.get("d", ""))]
         for path, pattern in (
             (panel.find("svg:path[@class='c0']", SVG), r"H([\d.]+)V([\d.]+)"),
-            (panel.find("svg:path[@class='b0']", SVG), r"V([\d.]+)H([\d.]+)"),
+            (panel.find("svg:path[@class='b0 band']", SVG), r"V([\d.]+)H([\d.]+)"),
         )
         if path is not None
     )
@@ -53,7 +53,7 @@ def test_shares_and_quantiles_of_the_table_have_their_intervals_beside_them(
 def test_a_release_of_few_sites_has_no_band_and_says_why(client_of_items: TestClient) -> None:
     query = f"crawl={ONE}&crawl={MANY}&measure=responses"
     (panel,) = drawn(client_of_items, query).findall("svg:g", SVG)
-    assert [path.get("class") for path in panel.findall("svg:path", SVG)] == ["b1", "c0", "c1"]
+    assert [path.get("class") for path in panel.findall("svg:path", SVG)] == ["b1 band", "c0", "c1"]
     assert f"{ONE}/v1 without intervals: fewer than 20 sites" in client_of_items.get(f"/explore?{query}").text
     bare = [row for row in rows(client_of_items, query) if row["release"].startswith(ONE)]
     assert {(row["lower"], row["upper"]) for row in bare} == {("", "")}

@@ -128,7 +128,7 @@ def test_mobile_stands_beside_desktop_over_the_same_months(year: TestClient) -> 
     desktop, mobile = ET.fromstring(answer.text).findall("svg:g", SVG)
     names, axes = (
         [panel.findall(f"svg:text[@class='{one}']", SVG) for panel in (desktop, mobile)]
-        for one in ("ink", "soft")
+        for one in ("ink name", "soft")
     )
     assert [name.text for (name,) in names] == ["desktop.local.tcp.web", "mobile.local.tcp.web"]
     first, second = ([(mark.text, mark.get("x"), mark.get("y")) for mark in panel] for panel in axes)

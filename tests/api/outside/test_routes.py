@@ -67,7 +67,7 @@ def test_the_page_draws_two_figures_and_names_source_and_licence(client: TestCli
 
 
 def test_lines_of_the_page_are_interrupted_at_breaks(client: TestClient) -> None:
-    path = re.findall(r'<path class="over-years desktop" d="([^"]+)"', client.get("/over-the-years").text)[0]
+    path = re.findall(r'<path class="c0 over-years" d="([^"]+)"', client.get("/over-the-years").text)[0]
     assert path.count("M") == 1 + len(
         {"2012-03", "2012-05", "2012-09", "2012-10", "2016-03", "2017-05", "2018-07", "2018-12"}
     )
@@ -99,7 +99,7 @@ def test_the_sentence_on_a_larger_window_has_the_numbers_of_the_stored_pairs(cli
     assert said in re.findall("<strong>(.*?)</strong>", same)[0]
     assert interval_text(comparison(ALIKE).change.gain_percent, "pp") in same
     assert (
-        rest.count('class="whisker"') == 2 * 3 * 4
+        rest.count('class="c2 whisker"') == 2 * 3 * 4
     )  # two widths, three plots, two kinds of pages, two years
 
 

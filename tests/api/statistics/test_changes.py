@@ -1,5 +1,6 @@
 """`/v1/changes` and `/over-the-years`: the same sites in two releases, and the recorded sets on one axis."""
 
+import collections
 import csv
 import io
 import json
@@ -106,11 +107,12 @@ def test_the_page_draws_points_of_lists_and_arrows_of_the_same_sites(years: Test
     wide, narrow, *_ = re.findall(r'<svg class="for-(?:desktops|phones)".*?</svg>', page, re.DOTALL)
     for drawing in (wide, narrow):
         # All responses of two sets and images of three, in four windows; a circle where sizes were counted.
-        assert drawing.count('class="whisker"') == 4 * (2 + 3)
-        assert drawing.count('<circle class="head"') == 4 * 2
-        assert drawing.count('class="end"') == 2 * 4 * 3
-        assert drawing.count('class="shaft') == 4 * (1 + 2)
-        assert drawing.count('class="service') == 3 * 4
+        looks = collections.Counter(re.findall(r'<(line|circle|path) class="(?:[bc]\d )*([\w]+)', drawing))
+        assert looks["line", "whisker"] == 4 * (2 + 3)
+        assert looks["path", "shaft"] == 4 * (1 + 2)
+        assert looks["path", "hollow"] == 3 * 4
+        assert len(re.findall(r'<circle class="b\d" [^>]* r="3.5"', drawing)) == 4 * 2
+        assert len(re.findall(r'<line class="c\d"', drawing)) == 2 * 4 * 3
     assert all(label in wide for label in ("Alexa&#39;s top 200", "top 200 by links"))
     assert "87.6" in page
     assert "nothing joins them" in page.replace("\n", " ")
@@ -119,7 +121,12 @@ def test_the_page_draws_points_of_lists_and_arrows_of_the_same_sites(years: Test
 def test_no_set_is_joined_to_another_by_a_line(years: TestClient) -> None:
     wide = years.get("/over-the-years").text.partition("</svg>")[0]
     assert "<polyline" not in wide
-    assert set(re.findall(r'<path class="([a-z-]+)', wide)) == {"over-years", "shaft", "head", "service"}
+    assert set(re.findall(r'<path class="(?:[bc]\d )*([a-z-]+)', wide)) == {
+        "over-years",
+        "shaft",
+        "head",
+        "hollow",
+    }
 
 
 def test_the_data_of_the_figure_have_its_lists_and_releases(years: TestClient) -> None:
