@@ -81,7 +81,7 @@ CLIENTS = {"desktop": 0, "both": 0, "mobile": 1}
 
 def draw_picture(sets: Sequence[RecordedSet], pairs: Sequence[Pair], *, width: int) -> Chart:
     """The chart of shares of all responses by year, for other pages."""
-    height = 210 if width > NARROW else 380
+    height = 380 if width > NARROW else 210
     return Chart(
         title=f"Share of responses that fit into {', '.join(map(str, PICTURED))} segments, by year",
         width=width,
