@@ -1,4 +1,4 @@
-"""Charts of the service: their colours are those of the pages and of the one theme, and they need no other file."""
+"""Charts of the service: colours of the pages and of the one theme, in files that need no other file."""
 
 import re
 

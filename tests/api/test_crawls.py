@@ -88,7 +88,7 @@ def test_bars_stand_side_by_side_within_the_drawing(count: int) -> None:
     starts = [float(part.split()[0]) for part in bars[0][1].split("M")[1:]]
     assert len(starts) == count
     assert starts == sorted(set(starts))
-    assert 0 <= starts[0]
+    assert starts[0] >= 0
     assert starts[-1] < plot.width
     labels = re.findall(r'x="([\d.-]+)" y="[\d.]+"[^>]*>([^<]*)</text>', "".join(plot.shapes))
     assert [label for x, label in labels if x == "-6"] == ["0", "50", "100"]
