@@ -1,25 +1,18 @@
-"""What a larger window does to the pages of two years over the same networks, from pairs of loads that come
-with the code (docs/protocols/two-years.md)."""
+"""What a larger window does to the pages of two years over the same networks: results of studies/two_years
+(docs/protocols/two-years.md)."""
 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import msgspec
 
 from recordings.pages.recording import AUGUST_2025
 from releases.interval import Interval
 from replay.runs.initial_window import Paced
-from verdict.effects import BY_ID, Effects, effects_of
-from verdict.evidence import Evidence, Network
-from verdict.rule import RULE
 
-PAIRS = Path(__file__).with_name("two-years.parquet")
-"""A row for each page, network and seed: what a load at CANDIDATE differs by from one at INCUMBENT."""
+RESULTS = Path(__file__).with_name("two-years.json")
 
 YEARS = {2019: "wpt-2019-12", 2025: AUGUST_2025}
 """Recorded sets by year."""
@@ -32,27 +25,7 @@ SAME, ALL = "same sites", "all pages"
 ALIKE = "same sites, recorders alike"
 """The same sites without pauses of browsers and servers, all distances drawn: loaded after the first look."""
 
-INCUMBENT, CANDIDATE = 10, Paced(16)
-
-RUN = 60
-"""Seed of the networks and pages."""
-
-TAIL = 0.025
-
-QUANTITIES = ("page", "resent")
-
-SCHEMA = pa.schema(
-    [
-        ("pages", pa.string()),
-        ("year", pa.int16()),
-        ("page", pa.int32()),
-        ("network", pa.string()),
-        ("stratum", pa.int8()),
-        ("share", pa.float64()),
-        ("log_time", pa.float32()),
-        ("resent_pp", pa.float32()),
-    ]
-)
+CANDIDATE = Paced(16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +41,6 @@ class Worth:
 class Comparison:
     """Two years over the same networks."""
 
-    pages: str
     of: Mapping[int, Worth]
     """By year."""
     change: Worth
@@ -80,116 +52,7 @@ class Comparison:
     """Pairs of loads of both years."""
 
 
-def rows_of(pages: str, year: int, evidence: Evidence) -> pa.Table:
-    """Return the pairs of loads of one year, those alone that are complete."""
-    load, base = evidence.at(CANDIDATE), evidence.at(INCUMBENT)
-    changes = {name: BY_ID[name].of(load, base) for name in QUANTITIES}
-    is_complete = np.isfinite(np.array([*changes.values()])).all(axis=0)
-    at = [evidence.networks[place] for place in evidence.places]
-    return pa.table(
-        {
-            "pages": pa.array([pages] * len(at), pa.string()),
-            "year": pa.array([year] * len(at), pa.int16()),
-            "page": pa.array(evidence.visits, pa.int32()),
-            "network": pa.array([network.id for network in at], pa.string()),
-            "stratum": pa.array([network.stratum for network in at], pa.int8()),
-            "share": pa.array([network.share for network in at], pa.float64()),
-            "log_time": pa.array(changes["page"], pa.float32()),
-            "resent_pp": pa.array(changes["resent"], pa.float32()),
-        },
-        schema=SCHEMA,
-    ).filter(pa.array(is_complete))
-
-
-def write_pairs(evidence_by_year: Mapping[tuple[str, int], Evidence], path: Path = PAIRS) -> None:
-    """Write the pairs of loads of each kind of pages and year."""
-    table = pa.concat_tables([rows_of(*key, evidence) for key, evidence in evidence_by_year.items()])
-    table = table.sort_by([(name, "ascending") for name in ("pages", "year", "page", "network")])
-    pq.write_table(table, path, compression="zstd", compression_level=19)
-
-
 @functools.cache
-def comparison(pages: str = SAME, path: Path = PAIRS) -> Comparison:
+def comparison(pages: str = SAME) -> Comparison:
     """Return what the candidate does to the pages of both years, and how much more in the later one."""
-    table = pq.read_table(path)
-    table = table.filter(pc.equal(table["pages"], pages))
-    effects, counts = measure_years(table, are_same=pages != ALL)
-    return Comparison(
-        pages=pages,
-        of={year: worth(effects, year) for year in YEARS},
-        change=change(effects),
-        counts=counts,
-        networks=len(pc.unique(table["network"])),
-        pairs=len(table),
-    )
-
-
-def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int, int]]:
-    """Return the effects with the year in the place of the window, and pages by year.
-
-    Errors of a difference take both years' networks, and the sites if they `are_same`, for the same draw.
-    """
-    years, numbers = (table[name].to_numpy().astype(np.intp) for name in ("year", "page"))
-    ids, places = np.unique(np.array(table["network"].to_pylist()), return_inverse=True)
-    firsts = np.unique(places, return_index=True)[1]
-    strata, shares = table["stratum"].to_numpy(), table["share"].to_numpy()
-    networks = tuple(
-        Network(id=str(ids[place]), stratum=int(strata[first]), share=float(shares[first]))
-        for place, first in enumerate(firsts)
-    )
-    evidence = Evidence(
-        networks=networks,
-        visits=numbers if are_same else numbers + 100_000 * (years == AFTER),
-        places=places.astype(np.intp),
-        windows=(),
-        values={},
-        again={},
-        states={},
-    )
-    changes = {
-        (name, year): np.where(years == year, table[column].to_numpy().astype(np.float64), np.nan)
-        for name, column in zip(QUANTITIES, ("log_time", "resent_pp"), strict=True)
-        for year in YEARS
-    }
-    return effects_of(evidence, changes), {year: len(np.unique(numbers[years == year])) for year in YEARS}
-
-
-def worth(effects: Effects, year: int) -> Worth:
-    """Return what the candidate does to the pages of a year."""
-    assert RULE.price_pp is not None
-    return Worth(
-        gain_percent=effects.saved("page", year, TAIL),
-        resent_pp=effects.saved("resent", year, TAIL),
-        net_benefit_pp=effects.net_benefit(year, TAIL, price_pp=RULE.price_pp),
-    )
-
-
-def change(effects: Effects) -> Worth:
-    """Return the later year less the earlier, by the delta method."""
-    assert RULE.price_pp is not None
-    price, values = RULE.price_pp, {year: worth(effects, year) for year in YEARS}
-    factors = {
-        year: {
-            name: sign * factor
-            for name, factor in effects.net_benefit_factors(year, price_pp=price, time="page").items()
-        }
-        for year, sign in ((BEFORE, -1.0), (AFTER, 1.0))
-    }
-    both = {**factors[BEFORE], **factors[AFTER]}
-
-    def interval(value: float, of: Mapping[tuple[str, int], float]) -> Interval:
-        half = effects.combine(of).interval(TAIL)
-        return Interval(value, value - (half.upper - half.estimate), value + (half.upper - half.estimate))
-
-    def less(name: str) -> float:
-        return float(getattr(values[AFTER], name).estimate - getattr(values[BEFORE], name).estimate)
-
-    return Worth(
-        gain_percent=interval(
-            less("gain_percent"), {name: factor / price for name, factor in both.items() if name[0] == "page"}
-        ),
-        resent_pp=interval(
-            less("resent_pp"), {name: factor for name, factor in both.items() if name[0] == "resent"}
-        ),
-        net_benefit_pp=interval(less("net_benefit_pp"), both),
-    )
+    return msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, Comparison])[pages]

@@ -1,9 +1,17 @@
-"""Load the pages of two years over the same networks, and write what each pair of loads differs by."""
+"""Load the pages of two years over the same networks, and compare what a larger window does to them.
+
+python -m studies.two_years ROUNDS
+
+Writes pairs.parquet beside this module, and of it verdict/two-years.json; without rounds, the latter alone.
+"""
 
 import dataclasses
 import sys
 import time
 from collections.abc import Iterator
+
+import msgspec
+import pyarrow.parquet as pq
 
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.sources import Source, of_release
@@ -15,11 +23,15 @@ from recordings.pages.same_sites import site_keys
 from replay.lab.player import player_key
 from replay.recipes.page_recipe import Recipe
 from replay.runs.replay_folder import kernel_facts
+from studies.two_years.comparing import INCUMBENT, PAIRS, compare, pairs_of
 from verdict.question import STRATA, Question
 from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan
 from verdict.stages import Stages
-from verdict.two_years import ALIKE, ALL, CANDIDATE, INCUMBENT, RUN, SAME, YEARS, write_pairs
+from verdict.two_years import ALIKE, ALL, CANDIDATE, RESULTS, SAME, YEARS
+
+RUN = 60
+"""Seed of the networks and pages."""
 
 ROUND = Plan(
     networks=dict.fromkeys(STRATA, 2), pages=4, windows=(INCUMBENT, CANDIDATE), again=0.0, everyone=()
@@ -31,7 +43,7 @@ ALIKE_ROUND = dataclasses.replace(ROUND, networks=dict.fromkeys(STRATA, 3))
 """The one round of pages whose recorders are made alike."""
 
 
-def main(rounds: int) -> None:
+def load(rounds: int) -> None:
     """Load the rounds that are not stored yet, and write the pairs of all."""
     settings = from_environment()
     stages = dict(questions(settings))
@@ -50,7 +62,15 @@ def main(rounds: int) -> None:
                 f"{seconds:.0f} s of a core, {time.monotonic() - began:.0f} s",
                 flush=True,
             )
-    write_pairs({key: loads.evidence for key, loads in loaded.items()})
+    table = pairs_of({key: loads.evidence for key, loads in loaded.items()})
+    pq.write_table(table, PAIRS, compression="zstd", compression_level=19)
+
+
+def write_results() -> None:
+    """Write the comparison of the stored pairs."""
+    table = pq.read_table(PAIRS)
+    results = {pages: compare(table, pages) for pages in (SAME, ALL, ALIKE)}
+    RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
 
 
 def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
@@ -103,4 +123,6 @@ def by_site(source: Source, name: str) -> dict[int, Recipe]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8)
+    if len(sys.argv) > 1:
+        load(int(sys.argv[1]))
+    write_results()
