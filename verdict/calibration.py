@@ -273,9 +273,9 @@ def content_of(
                     {
                         "window": in_json(candidate.window),
                         "verdict": candidate.verdict,
-                        "gain_percent": candidate.gain.estimate,
-                        "resent_pp": candidate.resent.estimate,
-                        "net_benefit_pp": candidate.net_benefit.estimate,
+                        "gain_percent": candidate.gain_percent.estimate,
+                        "resent_pp": candidate.resent_pp.estimate,
+                        "net_benefit_pp": candidate.net_benefit_pp.estimate,
                     }
                     for candidate in answer.judgements
                 ],

@@ -49,7 +49,7 @@ def find_closing(effects: Effects, judgement: Judgement, rule: Rule) -> Closing:
     """Return what an open window needs, if its estimates stay as they are and its intervals shrink with what
     was drawn."""
     needs = [Closing(window=judgement.window, loads=1.0, pages=1.0)]
-    gain, benefit = judgement.gain, judgement.net_benefit
+    gain, benefit = judgement.gain_percent, judgement.net_benefit_pp
     if gain.lower < rule.worthwhile_percent <= gain.upper:
         half = abs(gain.estimate - rule.worthwhile_percent)
         needs.append(_find_need(effects, {(rule.time, judgement.window): 1.0}, gain, half, judgement.window))

@@ -56,8 +56,8 @@ def candidate_clause(candidate: Judgement, rule: Rule) -> str:
     what = "page time" if rule.time == "page" else f"{rule.time} time"
     milliseconds = quantity(_finite(candidate.milliseconds.estimate), "ms")
     return (
-        f"IW {candidate.window} saves {known_text(candidate.gain, '%')} of {what}, {milliseconds} a page, "
-        f"and sends {known_text(candidate.resent, 'pp')} more of the payload again"
+        f"IW {candidate.window} saves {known_text(candidate.gain_percent, '%')} of {what}, {milliseconds} a "
+        f"page, and sends {known_text(candidate.resent_pp, 'pp')} more of the payload again"
     )
 
 

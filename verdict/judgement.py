@@ -50,11 +50,11 @@ class Judgement:
 
     window: int
     verdict: Verdict
-    gain: Interval
+    gain_percent: Interval
     """Time saved in per cent; the ends are simultaneous over all candidates and looks, the nearest of any."""
-    resent: Interval
+    resent_pp: Interval
     """Payload sent again, in percentage points."""
-    net_benefit: Interval
+    net_benefit_pp: Interval
     """Price times gain less payload sent again, in percentage points; the gain itself without a price."""
     milliseconds: Interval
     """Page time saved, by itself at 95 %."""
@@ -87,13 +87,13 @@ class GuardCheck:
 class Again:
     """The incumbent held against itself."""
 
-    gain: Interval
-    resent: Interval
+    gain_percent: Interval
+    resent_pp: Interval
 
     @property
     def is_sound(self) -> bool | None:
         """Whether no difference is shown; None if there are too few loads for any interval."""
-        ends = (self.gain, self.resent)
+        ends = (self.gain_percent, self.resent_pp)
         if any(not math.isfinite(interval.upper - interval.lower) for interval in ends):
             return None
         return all(interval.lower <= 0 <= interval.upper for interval in ends)
@@ -142,9 +142,9 @@ class Answer:
         of those that may save enough."""
         if any(candidate.window == self.by_itself for candidate in self.judgements):
             return self.of(self.by_itself)
-        measured = [rival for rival in self.judgements if math.isfinite(rival.net_benefit.estimate)]
-        saving = [rival for rival in measured if rival.gain.estimate >= 1] or measured
-        return max(saving, key=lambda rival: rival.net_benefit.estimate, default=None)
+        measured = [rival for rival in self.judgements if math.isfinite(rival.net_benefit_pp.estimate)]
+        saving = [rival for rival in measured if rival.gain_percent.estimate >= 1] or measured
+        return max(saving, key=lambda rival: rival.net_benefit_pp.estimate, default=None)
 
 
 def judge(
@@ -204,14 +204,18 @@ def _judge_window(
     if before is not None:
         gain, resent, benefit = (
             _nearest(now, then)
-            for now, then in ((gain, before.gain), (resent, before.resent), (benefit, before.net_benefit))
+            for now, then in (
+                (gain, before.gain_percent),
+                (resent, before.resent_pp),
+                (benefit, before.net_benefit_pp),
+            )
         )
     return Judgement(
         window=window,
         verdict=_verdict(gain, benefit, rule),
-        gain=gain,
-        resent=resent,
-        net_benefit=benefit,
+        gain_percent=gain,
+        resent_pp=resent,
+        net_benefit_pp=benefit,
         milliseconds=effects.saved("milliseconds", window, tail),
         pairs=int(effects.draws[effects.names[rule.time, window]]),
     )
@@ -261,10 +265,9 @@ def _again(evidence: Evidence, rule: Rule) -> Again:
     effects = measure_again(evidence, incumbent=rule.incumbent)
     tail = AGAIN_ERROR / 2 / 2 / len(rule.looks)
     if effects.is_equal(least=LEAST_EQUAL):
-        return Again(gain=Interval(0.0, 0.0, 0.0), resent=Interval(0.0, 0.0, 0.0))
-    return Again(
-        gain=effects.saved("page", rule.incumbent, tail), resent=effects.saved("resent", rule.incumbent, tail)
-    )
+        return Again(gain_percent=Interval(0.0, 0.0, 0.0), resent_pp=Interval(0.0, 0.0, 0.0))
+    gain, resent = (effects.saved(quantity, rule.incumbent, tail) for quantity in ("page", "resent"))
+    return Again(gain_percent=gain, resent_pp=resent)
 
 
 def _answer(
@@ -322,5 +325,5 @@ def choose(fit: Sequence[Judgement]) -> int | None:
     size = min(int(candidate.window) for candidate in least)
     alike = [candidate for candidate in least if int(candidate.window) == size]
     return max(
-        alike, key=lambda candidate: (candidate.net_benefit.estimate, is_paced(candidate.window))
+        alike, key=lambda candidate: (candidate.net_benefit_pp.estimate, is_paced(candidate.window))
     ).window

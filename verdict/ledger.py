@@ -97,8 +97,8 @@ class Entry:
     answer: str
     window: int | None
     """The recommended window, or the rival that the numbers are of."""
-    gain: Interval | None
-    resent: Interval | None
+    gain_percent: Interval | None
+    resent_pp: Interval | None
     price_pp: float | None
     """Payload sent again for 1 % of time saved; None where nothing is saved."""
     pairs: int
@@ -176,9 +176,9 @@ class Level:
     id: str
     title: str
     share: float
-    resent: Interval
+    resent_percent: Interval
     """Payload sent again."""
-    responses: Interval
+    responses_percent: Interval
     """Responses of whose bytes any were sent again."""
 
 
@@ -193,7 +193,13 @@ def measure_levels(look: Look, rule: Rule) -> tuple[Level, ...]:
             resent, responses = (effects.saved(level.id, rule.incumbent, tail) for level in LEVELS)
             share = share_of(look.evidence, group)
             levels_of_groups.append(
-                Level(id=group.id, title=group.title, share=share, resent=resent, responses=responses)
+                Level(
+                    id=group.id,
+                    title=group.title,
+                    share=share,
+                    resent_percent=resent,
+                    responses_percent=responses,
+                )
             )
     return tuple(levels_of_groups)
 
@@ -206,11 +212,13 @@ def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
         if group.share is None or group.kind not in ("raise", "stays") or group.kind == answer.kind:
             continue
         who = f"over {group.title} ({quantity(100 * group.share, '%', 2)})"
-        if group.kind == "stays" or group.gain is None or group.resent is None:
+        if group.kind == "stays" or group.gain_percent is None or group.resent_pp is None:
             phrases.append(f"{who} no larger window is worth it")
         else:
-            cost = f"{known_text(group.gain, '%')} saved, {known_text(group.resent, 'pp')} more sent again"
-            phrases.append(f"{who} IW {group.window} is worth it: {cost}")
+            phrases.append(
+                f"{who} IW {group.window} is worth it: {known_text(group.gain_percent, '%')} saved, "
+                f"{known_text(group.resent_pp, 'pp')} more sent again"
+            )
     return phrases
 
 
@@ -235,7 +243,7 @@ def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
         dataclasses.replace(judgement, verdict=verdict(judgement)) for judgement in answer.judgements
     )
     fit = [candidate for candidate in judgements if candidate.verdict == "worth it"]
-    best = max(fit, key=lambda candidate: candidate.gain.estimate, default=None)
+    best = max(fit, key=lambda candidate: candidate.gain_percent.estimate, default=None)
     is_open = any(candidate.verdict == "open" for candidate in judgements)
     return dataclasses.replace(
         answer,
@@ -250,16 +258,16 @@ def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
 def _make_entry(name: str, title: str, answer: Answer, rule: Rule) -> Entry:
     rival = answer.rival
     price = None
-    if rival is not None and math.isfinite(rival.gain.estimate) and rival.gain.estimate > 0:
-        price = rival.resent.estimate / rival.gain.estimate
+    if rival is not None and math.isfinite(rival.gain_percent.estimate) and rival.gain_percent.estimate > 0:
+        price = rival.resent_pp.estimate / rival.gain_percent.estimate
     return Entry(
         id=name,
         title=title,
         kind=answer.kind,
         answer=headline(answer, rule),
         window=rival.window if rival else None,
-        gain=rival.gain if rival else None,
-        resent=rival.resent if rival else None,
+        gain_percent=rival.gain_percent if rival else None,
+        resent_pp=rival.resent_pp if rival else None,
         price_pp=price,
         pairs=rival.pairs if rival else 0,
         turns=False,

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from typing_extensions import TypedDict
 
-from releases.interval import Interval
 from replay.runs.initial_window import in_json
 from storage.staging import put_file_in_place
 from verdict.closing import Closing
@@ -208,62 +207,31 @@ def verdict_of(
         "sentences": sentences(answer, rule, groups=clauses(groups, answer)),
         "is_settled": answer.is_settled,
         "confidence": answer.confidence,
-        "reasons": [{"level": reason.level, "sentence": reason.sentence} for reason in answer.reasons],
+        "reasons": as_json(answer.reasons),
         "broken": list(answer.broken),
         "open": [in_json(window) for window in answer.having("open")],
         "at_the_price": [in_json(window) for window in answer.having("at the price")],
         "rival": None if rival is None else in_json(rival.window),
         "candidates": [
-            {
-                "window": in_json(candidate.window),
-                "verdict": candidate.verdict,
-                "gain_percent": interval_facts(candidate.gain),
-                "milliseconds": interval_facts(candidate.milliseconds),
-                "resent_pp": interval_facts(candidate.resent),
-                "net_benefit_pp": interval_facts(candidate.net_benefit),
-                "pairs": candidate.pairs,
-                "surpassed_by": [in_json(other) for other in candidate.surpassed_by],
-                "beside": beside(effects, candidate.window, rule) if effects else {},
-            }
+            as_json(candidate) | {"beside": beside(effects, candidate.window, rule) if effects else {}}
             for candidate in answer.judgements
         ],
         "guards": [
             {
-                "id": guard.guard.id,
-                "what": guard.guard.what,
-                "window": in_json(guard.window),
-                "limit_percent": guard.guard.limit_percent,
-                "longer_percent": None if guard.longer is None else interval_facts(guard.longer),
-                "holds": guard.holds,
+                "id": check.guard.id,
+                "what": check.guard.what,
+                "window": in_json(check.window),
+                "limit_percent": check.guard.limit_percent,
+                "longer_percent": as_json(check.longer),
+                "holds": check.holds,
             }
-            for guard in answer.guards
+            for check in answer.guards
         ],
-        "again": {
-            "gain_percent": interval_facts(answer.again.gain),
-            "resent_pp": interval_facts(answer.again.resent),
-            "is_sound": answer.again.is_sound,
-        },
-        "ledger": [entry_facts(entry) for entry in ledger],
-        "groups": [entry_facts(group) for group in groups],
-        "levels": [
-            {
-                "id": level.id,
-                "title": level.title,
-                "share": level.share,
-                "resent_percent": interval_facts(level.resent),
-                "responses_percent": interval_facts(level.responses),
-            }
-            for level in levels
-        ],
-        "closing": [
-            {
-                "window": in_json(need.window),
-                "loads": need.loads,
-                "pages": need.pages,
-                "sentence": need.sentence,
-            }
-            for need in closing
-        ],
+        "again": as_json(answer.again) | {"is_sound": answer.again.is_sound},
+        "ledger": as_json(ledger),
+        "groups": as_json(groups),
+        "levels": as_json(levels),
+        "closing": [as_json(need) | {"sentence": need.sentence} for need in closing],
         "half_loaded": {name: shared_facts(measured, rule) for name, measured in (shared or {}).items()},
     }
 
@@ -274,8 +242,8 @@ def shared_facts(effects: Effects, rule: Rule) -> list[SharedFacts]:
     return [
         {
             "window": in_json(window),
-            "page_percent": interval_facts(effects.saved("page", window, tail)),
-            "short_flows_percent": interval_facts(effects.saved("short flows", window, tail)),
+            "page_percent": as_json(effects.saved("page", window, tail)),
+            "short_flows_percent": as_json(effects.saved("short flows", window, tail)),
             "pairs": int(effects.draws[effects.names["page", window]]),
         }
         for window in sorted({window for _, window in effects.names})
@@ -284,47 +252,29 @@ def shared_facts(effects: Effects, rule: Rule) -> list[SharedFacts]:
 
 def rule_facts(rule: Rule) -> RuleFacts:
     """State a rule that has a price."""
-    facts = dataclasses.asdict(rule)
-    windows = {
-        "incumbent": in_json(rule.incumbent),
-        "candidates": [in_json(candidate) for candidate in rule.candidates],
-    }
-    return cast("RuleFacts", facts | windows | {"looks": list(rule.looks)})
+    return cast("RuleFacts", as_json(rule))
 
 
-def entry_facts(entry: Entry) -> EntryFacts:
-    """State a row of the ledger."""
-    return {
-        "id": entry.id,
-        "title": entry.title,
-        "window": None if entry.window is None else in_json(entry.window),
-        "gain_percent": None if entry.gain is None else interval_facts(entry.gain),
-        "resent_pp": None if entry.resent is None else interval_facts(entry.resent),
-        "price_pp": entry.price_pp,
-        "answer": entry.answer,
-        "kind": entry.kind,
-        "turns": entry.turns,
-        "pairs": entry.pairs,
-        "share": entry.share,
-    }
+def as_json(value: object) -> Any:  # noqa: ANN401  # any JSON
+    """Return a value as JSON: a dataclass by its fields, windows by `in_json`, a number that is unknown or
+    infinite as null."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return in_json(value) if isinstance(value, int) else value
 
 
 def beside(effects: Effects, window: int, rule: Rule) -> dict[str, EffectFacts]:
     """State every quantity at a window, in its unit, by itself at 95 %."""
     tail = (1 - rule.confidence) / 2
     return {
-        name: {"unit": BY_ID[name].unit, **interval_facts(effects.saved(name, window, tail))}
+        name: as_json(effects.saved(name, window, tail)) | {"unit": BY_ID[name].unit}
         for name, measured_at in effects.names
         if measured_at == window
     }
-
-
-def interval_facts(interval: Interval) -> IntervalFacts:
-    """State an interval; what is unknown or infinite is null."""
-    estimate, lower, upper = (
-        end if math.isfinite(end) else None for end in (interval.estimate, interval.lower, interval.upper)
-    )
-    return {"estimate": estimate, "lower": lower, "upper": upper}
 
 
 def rival_of(verdict: VerdictFacts | None) -> CandidateFacts | None:

@@ -106,8 +106,8 @@ def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
     looked = dataclasses.replace(evidence, values={**evidence.values, "bytes_retransmitted": sent})
     by_group_id = {level.id: level for level in measure_levels(Look(evidence=looked), RULE_OF_ONE)}
     assert {*by_group_id} == {"slow", "quick"}
-    assert by_group_id["slow"].resent.estimate == pytest.approx(4.0)
-    assert by_group_id["quick"].resent.estimate == pytest.approx(1.0)
+    assert by_group_id["slow"].resent_percent.estimate == pytest.approx(4.0)
+    assert by_group_id["quick"].resent_percent.estimate == pytest.approx(1.0)
     assert by_group_id["slow"].share == pytest.approx(0.5)
 
 

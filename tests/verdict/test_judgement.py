@@ -72,11 +72,11 @@ def test_what_was_shown_at_a_look_stays_shown() -> None:
 def test_an_early_look_spends_a_part_of_the_error() -> None:
     evidence = saving(3, 0.1).evidence(np.random.default_rng(3), pages=100, networks=128, each=2)
     early, whole = (
-        judge([Look(evidence=evidence, fraction=part)], BARE).of(PACED).gain for part in (1 / 16, 1.0)
+        judge([Look(evidence=evidence, fraction=part)], BARE).of(PACED).gain_percent for part in (1 / 16, 1.0)
     )
     assert early.lower < whole.lower < whole.upper < early.upper
     unspent = judge([Look(evidence=evidence, fraction=0.01)], BARE)
-    assert unspent.of(PACED).gain.lower == -math.inf
+    assert unspent.of(PACED).gain_percent.lower == -math.inf
     assert unspent.of(PACED).verdict == "open"
 
 
@@ -124,7 +124,7 @@ def test_a_reason_lowers_the_confidence_and_never_silences() -> None:
 def make_judged(window: int, *, benefit: float = 0.1, surpassed_by: tuple[int, ...] = ()) -> Judgement:
     interval = Interval(benefit, benefit, benefit)
     return Judgement(
-        window=window, verdict="worth it", gain=interval, resent=interval, net_benefit=interval,
+        window=window, verdict="worth it", gain_percent=interval, resent_pp=interval, net_benefit_pp=interval,
         milliseconds=interval, pairs=1, surpassed_by=surpassed_by,
     )  # fmt: skip
 
