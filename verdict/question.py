@@ -3,13 +3,11 @@
 import collections
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from replay.networks.mlab.draws import OTHERS, SLOW, DrawnNetwork, draw_networks
-from replay.networks.queues import QUEUES
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, conditions_at, recipe_under
 from replay.runs.conditions import Conditions, Neighbours
@@ -93,18 +91,6 @@ class Question:
             yield self.incumbent, dataclasses.replace(own, alias=True)
         for window in (self.incumbent, *plan.everyone) if plan.everyone else ():
             yield window, conditions_at(self.everyone, window)
-
-
-def conditions_of(asked: Mapping[str, Any]) -> Conditions:
-    """Return the conditions that a replay's file asks for; ValueError for a word that is no value."""
-    if asked["queues"] not in QUEUES:
-        raise ValueError(f"queues is one of {', '.join(QUEUES)}, not {asked['queues']}")
-    return Conditions(
-        senders=asked["senders"],
-        distance=asked["distance"],
-        http3=asked["http3"],
-        queue=None if asked["queues"] == "default" else QUEUES[asked["queues"]],
-    )
 
 
 def network_of(drawn: DrawnNetwork) -> Network:

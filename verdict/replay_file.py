@@ -17,10 +17,9 @@ from replay.networks.queues import QUEUES
 from replay.networks.stored_populations import CURRENT
 from replay.runs.condition_lists import MOST_SEGMENTS, Value, combinations, lists_schema
 from replay.runs.conditions import Conditions
+from replay.runs.initial_window import window_of
 from replay.runs.origins import HTTP3, SENDERS
 from verdict.arms import ARMS
-from verdict.question import conditions_of
-from verdict.replayed import rule_of
 from verdict.rule import RULE, Rule
 
 PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets").glob("*.toml"))}
@@ -151,7 +150,20 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     @property
     def rule(self) -> Rule:
         """The rule with these candidates and this incumbent."""
-        return rule_of(msgspec.structs.asdict(self))
+        incumbent = window_of(self.incumbent)
+        return RULE.over(tuple({*map(window_of, self.candidates), incumbent}), incumbent=incumbent)
+
+    @property
+    def base(self) -> Conditions:
+        """The conditions without those of `conditions`; ValueError for a word that is no value."""
+        if self.queues not in QUEUES:
+            raise ValueError(f"queues is one of {', '.join(QUEUES)}, not {self.queues}")
+        return Conditions(
+            senders=self.senders,
+            distance=self.distance,
+            http3=self.http3,
+            queue=None if self.queues == "default" else QUEUES[self.queues],
+        )
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -166,7 +178,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     def combinations(self) -> list[Conditions]:
         """Return the conditions of every combination."""
-        return combinations(self.conditions, base=conditions_of(msgspec.structs.asdict(self)))
+        return combinations(self.conditions, base=self.base)
 
 
 OF_DECISION = ("run", "budget_minutes", "arms")

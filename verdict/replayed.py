@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from replay.errors import ReplayError
@@ -23,7 +24,8 @@ from verdict.effects import BY_ID, measure
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason, judge
 from verdict.ledger import Arm, judge_groups, make_ledger, measure_levels
-from verdict.question import HALF_LOADED, Question, conditions_of, network_of
+from verdict.question import HALF_LOADED, Question, network_of
+from verdict.replay_file import ReplayFile
 from verdict.rule import RULE, Rule
 from verdict.sampling import Plan
 from verdict.stored import VerdictFacts, verdict_of
@@ -113,9 +115,9 @@ def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
 
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
     """Return the stages and arms of a decision; `facts` are what stage.json says of each."""
-    asked = facts[0]["plan"]["asked"]
-    incumbent = window_of(asked["incumbent"])
-    question = Question(recipes=(), incumbent=incumbent, run=asked["run"], conditions=conditions_of(asked))
+    file = msgspec.convert(facts[0]["plan"]["asked"], ReplayFile)
+    incumbent = file.rule.incumbent
+    question = Question(recipes=(), incumbent=incumbent, run=file.run, conditions=file.base)
     names = [stage["plan"].get("arm") for stage in facts]
     staged = [(table, stage) for table, stage, name in zip(tables, facts, names, strict=True) if name is None]
     plans = [plan_of_facts(stage["plan"]["stage"]) for _, stage in staged]
@@ -126,7 +128,7 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
         networks = [network_of(network) for stage in drawn[: at + 1] for network in stage]
         loads = pa.concat_tables([table for table, _ in staged[: at + 1]])
         evidence = read_evidence(loads, networks, incumbent=incumbent, arm=question.conditions)
-        looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * asked["budget_minutes"]), 1.0)))
+        looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * file.budget_minutes), 1.0)))
     of_arms = {}
     for table, name in zip(tables, names, strict=True):
         if name is not None:
@@ -139,7 +141,7 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
     return Replayed(
         looks=tuple(looks),
         everyone=everyone,
-        rule=rule_of(asked),
+        rule=file.rule,
         arms=tuple(
             Arm(id=name, title=ARMS[name].title, evidence=evidence)
             for name, evidence in of_arms.items()
@@ -148,13 +150,6 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
         shared={name: evidence for name, evidence in of_arms.items() if is_shared(name)},
         month=month_of(facts[0]["plan"]),
     )
-
-
-def rule_of(asked: Mapping[str, Any]) -> Rule:
-    """Return the rule with the candidates and the incumbent of a decision."""
-    windows = tuple(map(window_of, asked["candidates"]))
-    incumbent = window_of(asked["incumbent"])
-    return RULE.over(tuple({*windows, incumbent}), incumbent=incumbent)
 
 
 def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule: Rule = RULE) -> Replayed:

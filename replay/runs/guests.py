@@ -3,8 +3,7 @@ and what a failure leaves to the next guest."""
 
 import threading
 import time
-from array import array
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,43 +32,6 @@ class Progress(Protocol):
         """Add `n` finished cells."""
 
 
-class Answers(MutableMapping[str, dict[str, Any]]):
-    """Answers by cell id. An answer of whole numbers is kept as an array of them, beside names that all such
-    answers share: a replay has hundreds of thousands."""
-
-    def __init__(self) -> None:
-        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._kept: dict[str, tuple[tuple[str, ...], Sequence[Any]]] = {}
-
-    def __getitem__(self, cell: str) -> dict[str, Any]:
-        """The answer of a cell; KeyError if there is none."""
-        names, values = self._kept[cell]
-        return dict(zip(names, values, strict=True))
-
-    def __setitem__(self, cell: str, answer: dict[str, Any]) -> None:
-        """Keep an answer."""
-        names = tuple(answer)
-        whole = all(type(value) is int for value in answer.values())
-        values: Sequence[Any] = array("q", answer.values()) if whole else tuple(answer.values())
-        self._kept[cell] = (self._names.setdefault(names, names), values)
-
-    def __delitem__(self, cell: str) -> None:
-        """Forget an answer; KeyError if there is none."""
-        del self._kept[cell]
-
-    def __contains__(self, cell: object) -> bool:
-        """Return whether there is an answer of this cell."""
-        return cell in self._kept
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the cells with an answer."""
-        return iter(self._kept)
-
-    def __len__(self) -> int:
-        """Number of answers."""
-        return len(self._kept)
-
-
 @dataclass(kw_only=True, slots=True)
 class NetworkJob:
     """The work of one guest over one network: calibration flights, cells, and the answers to both."""
@@ -77,7 +39,7 @@ class NetworkJob:
     profile: Profile
     flights: list[Flight]
     cells: list[Cell]
-    answers: MutableMapping[str, dict[str, Any]] = field(default_factory=Answers)
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The player's answers by cell id."""
     checks: list[CalibrationCheck] = field(default_factory=list)
 

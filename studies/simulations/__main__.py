@@ -9,15 +9,17 @@ import argparse
 import collections
 import csv
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
 from studies.simulations.worlds import STRATA, WORLDS, Replay, World
-from verdict.judgement import Answer, Look, judge
+from verdict.deciding import Loaded, decide
+from verdict.judgement import Answer
 from verdict.rule import RULE, Rule
-from verdict.sampling import Prices, first_plan, next_plan
+from verdict.sampling import Plan, Prices
 
 PRICES = Prices(network=0.03, load=0.065)
 """Seconds of a core, about as 74,570 loads of the edition took."""
@@ -78,26 +80,16 @@ def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | flo
 def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answer, float]:
     """Return the answer of one replay, and the part of the budget that it used."""
     replay = Replay(world, rng)
-    plan = first_plan(RULE_OF_WORLDS, range(STRATA))
-    looks: list[Look] = []
-    seconds = 0.0
-    while True:
-        replay.load(plan)
-        seconds += PRICES.network * sum(plan.networks.values()) + PRICES.load * plan.loads
-        fraction = min(1.0, seconds / (60 * minutes))
-        looks.append(Look(evidence=replay.evidence(), fraction=fraction))
-        answer = judge(looks, RULE_OF_WORLDS)
-        following = next_plan(
-            answer,
-            looks[-1].evidence,
-            RULE_OF_WORLDS,
-            fraction=looks[-1].fraction,
-            budget_s=60 * minutes,
-            prices=PRICES,
+
+    def load(plans: Sequence[Plan]) -> Loaded:
+        replay.load(plans[-1])
+        seconds = sum(
+            PRICES.network * sum(plan.networks.values()) + PRICES.load * plan.loads for plan in plans
         )
-        if following is None:
-            return answer, fraction
-        plan = following
+        return Loaded(evidence=replay.evidence(), everyone=None, seconds=seconds, prices=PRICES)
+
+    *_, decision = decide(load, RULE_OF_WORLDS, strata=range(STRATA), budget_s=60 * minutes)
+    return decision.answer, decision.looks[-1].fraction
 
 
 def mistakes(world: World, answer: Answer) -> list[str]:
