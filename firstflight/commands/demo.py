@@ -20,6 +20,8 @@ from firstflight.errors import Stopped, one_line
 from firstflight.listening import PORT
 from firstflight.settings import Settings
 from recordings.pages.recording import BUNDLED, files_of, read_source
+from replay.errors import ReplayError
+from replay.lab import guest_process
 from schema.crawls import CrawlName
 from storage import embedded
 from storage.engine import DatabaseError
@@ -35,7 +37,7 @@ MARKER = ".firstflight-demo"
 RECORDED_PAGES = "20"
 """Recorded pages that are replayed by default: the fewest that the rule decides on."""
 
-FEW_PAGES = 5
+FEW_PAGES = 2
 """Pages of each other crawl than this month's: few, since these only stand beside this month,
 and nothing is replayed of them."""
 
@@ -76,10 +78,11 @@ class Line:
         return [sys.executable, "-m", "firstflight", *arguments]
 
     @contextlib.contextmanager
-    def part(self, name: str, what: str) -> Iterator[None]:
-        """Say on one line what the steps of the block do, and the time that they took."""
+    def part(self, name: str, what: str, *, shown: bool = False) -> Iterator[None]:
+        """Say on one line what the steps of the block do, and the time that they took; on two if what they
+        print is shown."""
         began = time.monotonic()
-        click.echo(f"{name:8} {what}", nl=self._is_verbose, err=True)
+        click.echo(f"{name:8} {what}", nl=self._is_verbose or shown, err=True)
         try:
             yield
         except BaseException:
@@ -87,24 +90,24 @@ class Line:
             raise
         click.echo(f"  {time.monotonic() - began:.0f} s", err=True)
 
-    def step(self, *arguments: str) -> None:
-        """Run one command to its end."""
-        with self._begun(arguments) as process:
+    def step(self, *arguments: str, shown: bool = False) -> None:
+        """Run one command to its end; what it prints is shown, or goes to the log."""
+        with self._begun(arguments, shown=shown) as process:
             code = process.wait()
         if code:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = "" if self._is_verbose else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
+            last = "" if self._is_verbose or shown else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
             raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}{last}")
 
     @contextlib.contextmanager
-    def _begun(self, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    def _begun(self, arguments: Sequence[str], *, shown: bool = False) -> Iterator[subprocess.Popen[bytes]]:
         """Start a command; Ctrl-C ends it once, and not by way of the terminal as well."""
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ firstflight {' '.join(arguments)}\n")
             log.flush()
             if self._is_verbose:
                 click.secho(f"$ firstflight {' '.join(arguments)}", bold=True, err=True)
-            output = None if self._is_verbose else log
+            output = None if self._is_verbose or shown else log
             process = subprocess.Popen(
                 self.command(*arguments),
                 env=self.environment,
@@ -210,7 +213,7 @@ def fresh_folder(folder: Path) -> Path:
     type=click.IntRange(1, 12),
     default=3,
     show_default=True,
-    help="Months to release in a row; all pages in the last of them, the first 5 in each before it. "
+    help="Months to release in a row; all pages in the last of them, the first 2 in each before it. "
     "The report is of the last.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show each command, and what it prints, as it runs.")
@@ -234,7 +237,7 @@ def command(
     recommendation, report. Nothing is crawled, and everything is marked as recorded.
 
     All crawls run now. To make a series they bear the names of this month and of months before it;
-    `visit.started_at` has the true time. The first 5 pages are also crawled under the name of this month a
+    `visit.started_at` has the true time. The first 2 pages are also crawled under the name of this month a
     year ago, and as a phone, so that the explorer has two years and two devices to compare; the bundled web
     answers all alike. All results are illustrative.
 
@@ -257,9 +260,9 @@ def command(
         sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
         try:
             if recorded:
-                year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
+                year = run_recorded(line, settings.cache_dir, pages=pages or RECORDED_PAGES, sizes=sizes)
             else:
-                year = run(line, folder, pages=pages, browsers=browsers, months=months, sizes=sizes)
+                year = run(line, settings.cache_dir, pages=pages, browsers=browsers, months=months, sizes=sizes)
         except KeyboardInterrupt:
             line.stop()
             raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None
@@ -299,14 +302,14 @@ def serve_results(line: Line) -> None:
 
 
 def run(
-    line: Line, folder: Path, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]
+    line: Line, cache: Path, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]
 ) -> str:
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
     months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
     *earlier, last = (CrawlName(month=month, kind="localweb") for month in months_in_order)
     beside = [last.year_before, dataclasses.replace(last, device="mobile")]
     crawls = [*beside, *earlier, last]
-    sites, state = folder / "sites.txt", folder / "localweb.json"
+    sites, state = line.log.with_name("sites.txt"), line.log.with_name("localweb.json")
     with line.part("crawl", f"{len(crawls)} crawls of the bundled web"), line.local_web(state, pages):
         sites.write_text(
             "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
@@ -325,8 +328,7 @@ def run(
             line.step("release", "build", "--crawl", str(crawl))
         line.step("release", "verify", "--crawl", str(last))
         line.step("database", "stop")
-    with line.part("replay", "pages over the Linux TCP stack, window against window"):
-        line.step("replay", "run", "demo", "--set", f"pages={last}", *sizes)
+    replay(line, cache, "--set", f"pages={last}", *sizes)
     return end(line, last.month, "--crawl", str(last))
 
 
@@ -340,7 +342,7 @@ def months_until(day: datetime.date, count: int) -> list[str]:
     return [f"{month // 12}-{month % 12 + 1:02}" for month in range(number - count + 1, number + 1)]
 
 
-def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
+def run_recorded(line: Line, cache: Path, *, pages: str, sizes: Sequence[str]) -> str:
     """Run every step on the recorded pages, from the import to the report; the report's year.
 
     The sets of other years are imported for the page that shows them beside each other.
@@ -349,9 +351,19 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
     with line.part("release", f"recorded pages of {month} and of other years as releases, and a check"):
         line.step("import", "pages", "--all")
         line.step("release", "verify", "--crawl", month, "--offline")
-    with line.part("replay", "pages over the Linux TCP stack, window against window"):
-        line.step("replay", "run", "demo", "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
+    replay(line, cache, "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
     return end(line, month)
+
+
+def replay(line: Line, cache: Path, *options: str) -> None:
+    """Replay the pages; first wait for a lab that is still built, or build it."""
+    try:
+        guest_process.locate(cache)
+    except ReplayError:
+        with line.part("lab", "the kernel of the replay, which is compiled once", shown=True):
+            line.step("replay", "build-lab", shown=True)
+    with line.part("replay", "pages over the Linux TCP stack, window against window"):
+        line.step("replay", "run", "demo", *options)
 
 
 def end(line: Line, month: str, *crawl: str) -> str:

@@ -1,5 +1,6 @@
 """Builds the lab with Debian's Python, before there are other packages: `python3 -m replay.lab CACHE`."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     try:
         for build in (build_kernel, build_player):
             build(Path(sys.argv[1]), say)
