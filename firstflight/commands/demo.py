@@ -207,7 +207,7 @@ def fresh_folder(folder: Path) -> Path:
     show_default=True,
     help="Networks of each page, of today's population.",
 )
-@click.option("--seeds", type=AT_LEAST_ONE, default=3, show_default=True, help="Seeds of each replay cell.")
+@click.option("--seeds", type=AT_LEAST_ONE, default=2, show_default=True, help="Seeds of each replay cell.")
 @click.option(
     "--months",
     type=click.IntRange(1, 12),

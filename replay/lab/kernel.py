@@ -33,7 +33,7 @@ NEEDED = [
 ]
 """What the build reads of the archive, a sixth of it, as patterns of tar."""
 
-LINES = 1100
+LINES = 820
 """Lines of output of a build, about."""
 
 SECONDS_BETWEEN_TRIES = 1
@@ -155,6 +155,8 @@ def configure(tree: Path, *, log: Path) -> None:
         run(["patch", "--batch", "--strip=1", "--fuzz=0", f"--directory={tree}", f"--input={patch}"], log=log)
     for name, source in ADDED.items():
         shutil.copy2(source, tree / name)
+    # The others have nothing to compile, and cost two hundred calls of make.
+    (tree / "drivers" / "Makefile").write_text("obj-y := tty/ char/ base/ net/\n", encoding="utf-8")
     run([*make(tree), f"KCONFIG_ALLCONFIG={CONFIG}", "allnoconfig"], log=log)
     configuration = (tree / ".config").read_text(encoding="utf-8").splitlines()
     if refused := sorted({*options()} - {*configuration}):
