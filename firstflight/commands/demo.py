@@ -96,7 +96,11 @@ class Line:
             code = process.wait()
         if code:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = "" if self._is_verbose or shown else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
+            last = (
+                ""
+                if self._is_verbose or shown
+                else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
+            )
             raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}{last}")
 
     @contextlib.contextmanager
@@ -262,7 +266,9 @@ def command(
             if recorded:
                 year = run_recorded(line, settings.cache_dir, pages=pages or RECORDED_PAGES, sizes=sizes)
             else:
-                year = run(line, settings.cache_dir, pages=pages, browsers=browsers, months=months, sizes=sizes)
+                year = run(
+                    line, settings.cache_dir, pages=pages, browsers=browsers, months=months, sizes=sizes
+                )
         except KeyboardInterrupt:
             line.stop()
             raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None

@@ -40,8 +40,8 @@ SECONDS_BETWEEN_TRIES = 1
 """Time between two looks at another build."""
 
 FLAGS = "KCFLAGS=-O1 -w"
-"""Options for the compiler. Over `-O2` they take an eighth off the build and add a fiftieth to the time of the guests, whose
-results are the same to the byte."""
+"""Options for the compiler. Against `-O2`, a build takes an eighth less time and a guest a fiftieth more;
+the results are the same to the byte."""
 
 ADDED = {f"net/ipv4/{name}": BUILD_INPUTS / name for name in ("tcp_fld.c", "tcp_rfc2581.c")}
 """Files that we add, by their paths in the source."""

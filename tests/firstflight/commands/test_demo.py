@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from firstflight.commands.demo import Line, StepFailed
+from firstflight.commands.demo import Line, StepFailed, replay
 from firstflight.errors import INTERRUPTED
 from releases.catalogue import Release, find_release, releases
 from storage import embedded
@@ -83,6 +83,19 @@ def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> N
         "Error: No such command 'plna'. Did you mean 'plan'?",
         f"({tmp_path / 'log'} has all)",
     ]
+
+
+def test_a_lab_that_cannot_be_built_stops_the_demo_before_its_replay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dpkg-query").symlink_to("/usr/bin/dpkg-query")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", str(tmp_path))
+    with pytest.raises(StepFailed, match="`firstflight replay build-lab` ended with exit code 1"):
+        replay(Line(tmp_path), tmp_path)
+    lab, error = capfd.readouterr().err.splitlines()[:2]
+    assert lab.startswith("lab ")
+    assert error.startswith("Error: to build the replay's kernel: apt-get install ")
 
 
 def started(release: Release) -> list[datetime.datetime]:

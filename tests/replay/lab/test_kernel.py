@@ -1,3 +1,4 @@
+import contextlib
 import os
 from pathlib import Path
 
@@ -112,6 +113,28 @@ def test_what_a_killed_build_left_behind_is_removed(tmp_path: Path) -> None:
     stale.mkdir()
     with kernel.sole_builder(tmp_path, pytest.fail):
         assert not stale.exists()
+
+
+def test_a_second_build_waits_for_the_first_and_shows_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    shown: list[int] = []
+    with contextlib.ExitStack() as first:
+        first.enter_context(kernel.sole_builder(tmp_path, pytest.fail))
+        (tmp_path / ".build-first").mkdir()
+        (tmp_path / ".build-first" / "log").write_text("CC a.o\nCC b.o\n")
+        monkeypatch.setattr(kernel, "SECONDS_BETWEEN_TRIES", 0)
+
+        def show_and_end_the_first(lines: int) -> None:
+            shown.append(lines)
+            first.close()
+
+        monkeypatch.setattr(kernel, "show_progress", show_and_end_the_first)
+        with kernel.sole_builder(tmp_path, said.append):
+            pass
+    assert said == ["waiting for another build of the guest kernel"]
+    assert shown == [2]
 
 
 def test_a_failed_step_shows_the_end_of_its_log(tmp_path: Path) -> None:
