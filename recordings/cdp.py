@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from crawler.devtools import events
 from recordings.exchange import (
     OddValue,
     RecordedExchange,
@@ -25,7 +26,7 @@ from recordings.exchange import (
     media_type,
     protocol_name,
 )
-from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, stack_url
+from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, initiator_url
 from recordings.sizes import HEADER_AT_MOST, Evidence, header_text_bytes, sizes_of
 
 TOOL = "Chrome DevTools Protocol"
@@ -36,91 +37,71 @@ MOST_CLOCK_S = 1e10
 """Latest time on a log's clock that is believed: 300 years."""
 
 
-class Request(msgspec.Struct, rename="camel"):
-    """A request as the page sends it."""
+class Request(events.Request):
+    """A request as the page sends it, with its header."""
 
-    url: str
     method: str
-    headers: dict[str, str | int | float | None] = {}
+    headers: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
     post_data: str | None = None
 
 
-class Response(msgspec.Struct, rename="camel"):
-    """The header of a response."""
+class Response(events.Response):
+    """The header of a response, with its size and times."""
 
-    status: int
-    headers: dict[str, str | int | float | None] = {}
+    headers: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
     headers_text: str | None = None
-    mime_type: str | None = None
     protocol: str | None = None
     encoded_data_length: float = -1
     connection_id: object = None
     remote_ip: str | None = msgspec.field(default=None, name="remoteIPAddress")
-    from_disk_cache: bool | None = None
     from_service_worker: bool | None = None
     from_prefetch_cache: bool | None = None
     timing: dict[str, float | str | None] | None = None
 
 
-class RequestSent(msgspec.Struct, rename="camel"):
+class RequestSent(events.RequestSent):
     """Network.requestWillBeSent."""
 
-    request_id: str
     request: Request
-    timestamp: float = 0.0
     wall_time: float | None = None
-    type: str | None = None
-    frame_id: str | None = None
-    initiator: Any = None
     document_url: str | None = msgspec.field(default=None, name="documentURL")
     redirect_response: Response | None = None
 
 
-class ResponseReceived(msgspec.Struct, rename="camel"):
+class ResponseReceived(events.ResponseReceived):
     """Network.responseReceived."""
 
-    request_id: str
     response: Response
     type: str | None = None
 
 
-class ExtraInfo(msgspec.Struct, rename="camel"):
+class ExtraInfo(events.RequestEvent):
     """Network.responseReceivedExtraInfo: what came over the network, whatever the page sees."""
 
-    request_id: str
     status_code: int | None = None
 
 
-class DataReceived(msgspec.Struct, rename="camel"):
+class DataReceived(events.RequestEvent):
     """Network.dataReceived."""
 
-    request_id: str
     data_length: int = 0
     encoded_data_length: int = 0
 
 
-class Finished(msgspec.Struct, rename="camel"):
+class LoadingFinished(events.LoadingFinished):
     """Network.loadingFinished."""
 
-    request_id: str
     encoded_data_length: float
-    timestamp: float | None = None
 
 
-class OfRequest(msgspec.Struct, rename="camel"):
-    """Network.loadingFailed and Network.requestServedFromCache."""
-
-    request_id: str
-
-
-EVENTS: dict[str, type[msgspec.Struct]] = {
+EVENTS: dict[str, type[events.RequestEvent]] = {
     "Network.requestWillBeSent": RequestSent,
     "Network.responseReceived": ResponseReceived,
     "Network.responseReceivedExtraInfo": ExtraInfo,
     "Network.dataReceived": DataReceived,
-    "Network.loadingFinished": Finished,
-    "Network.loadingFailed": OfRequest,
-    "Network.requestServedFromCache": OfRequest,
+    "Network.loadingFinished": LoadingFinished,
+    "Network.loadingFailed": events.LoadingFailed,
+    "Network.requestServedFromCache": events.ServedFromCache,
 }
 """The events that are read."""
 
@@ -197,8 +178,8 @@ class CdpLog:
         if method not in EVENTS:
             return
         try:
-            self._take(msgspec.convert(event.get("params"), EVENTS[method]), method)
-        except msgspec.ValidationError:
+            self._take(msgspec.convert(event.get("params"), EVENTS[method]))
+        except (msgspec.ValidationError, RecursionError):
             self.odd.append((number, f"malformed {method}"))
         except OddValue as exc:
             self.odd.append((number, str(exc)))
@@ -208,47 +189,46 @@ class CdpLog:
         for progress in self._all:
             progress.exchange.sizes = sizes_of(progress.evidence())
 
-    def _take(self, params: Any, method: str) -> None:  # noqa: ANN401  # one of EVENTS
-        if isinstance(params, RequestSent):
-            self._request(params)
+    def _take(self, event: events.RequestEvent) -> None:
+        if isinstance(event, RequestSent):
+            self._request(event)
             return
-        progress = self._open.get(params.request_id)
+        progress = self._open.get(event.request_id)
         if progress is None:
             return
-        if isinstance(params, ResponseReceived):
-            take_response(progress, params.response)
-            progress.exchange.resource_type = (
-                check_word(params.type, "type").lower() or progress.exchange.resource_type
-            )
-        elif isinstance(params, ExtraInfo):
-            progress.wire_status = params.status_code
-        elif isinstance(params, DataReceived):
-            progress.decoded = (progress.decoded or 0) + max(0, check_size(params.data_length))
-            progress.received += max(0, check_size(params.encoded_data_length))
-        elif isinstance(params, Finished):
-            progress.is_finished = True
-            progress.total = (
-                check_size(params.encoded_data_length) if params.encoded_data_length >= 0 else None
-            )
-            note_end(progress.exchange, params.timestamp)
-        elif method == "Network.requestServedFromCache":
-            progress.from_memory = True
+        match event:
+            case ResponseReceived():
+                take_response(progress, event.response)
+                kind = check_word(event.type, "type").lower()
+                progress.exchange.resource_type = kind or progress.exchange.resource_type
+            case ExtraInfo():
+                progress.wire_status = event.status_code
+            case DataReceived():
+                progress.decoded = (progress.decoded or 0) + max(0, check_size(event.data_length))
+                progress.received += max(0, check_size(event.encoded_data_length))
+            case LoadingFinished():
+                progress.is_finished = True
+                total = event.encoded_data_length
+                progress.total = check_size(total) if total >= 0 else None
+                note_end(progress.exchange, event.timestamp)
+            case events.ServedFromCache():
+                progress.from_memory = True
 
-    def _request(self, params: RequestSent) -> None:
-        request = params.request
+    def _request(self, event: RequestSent) -> None:
+        request, timestamp = event.request, event.timestamp or 0.0
         check_url(request.url)
-        if not 0 <= params.timestamp <= MOST_CLOCK_S:
+        if not 0 <= timestamp <= MOST_CLOCK_S:
             raise OddValue("malformed timestamp")
         before = None
-        if params.redirect_response is not None and params.request_id in self._open:
-            redirect = self._open[params.request_id]
+        if event.redirect_response is not None and event.request_id in self._open:
+            redirect = self._open[event.request_id]
             before = redirect.exchange
-            take_response(redirect, params.redirect_response)
+            take_response(redirect, event.redirect_response)
             before.location = request.url
             before.is_internal = "non-authoritative-reason" in before.headers
-            note_end(before, params.timestamp)
-        kind = check_word(params.type, "type").lower()
-        initiator = params.initiator if isinstance(params.initiator, dict) else {}
+            note_end(before, timestamp)
+        kind = check_word(event.type, "type").lower()
+        initiator = event.initiator or events.Initiator()
         exchange = RecordedExchange(
             url=request.url,
             method=check_word(request.method, "request.method"),
@@ -256,25 +236,25 @@ class CdpLog:
             if request.post_data is None
             else len(request.post_data.encode("utf-8", "replace")),
             resource_type=kind,
-            initiator=stack_url(initiator),
-            referer=lower_names(request.headers).get("referer") or params.document_url,
+            initiator=initiator_url(initiator),
+            referer=lower_names(request.headers).get("referer") or event.document_url,
             redirected_from=before,
-            started_s=params.timestamp,
+            started_s=timestamp,
             # A navigation that the page itself starts, in a frame or its own, belongs to the load:
             # the user still waits.
             begins_load=before is None
             and kind == "document"
-            and params.frame_id not in self._inner_frames
-            and initiator.get("type", "other") == "other",
+            and event.frame_id not in self._inner_frames
+            and initiator.type == "other",
         )
-        if self.exchanges and params.frame_id != self._top_frame:
-            self._inner_frames.add(params.frame_id)
-        self._top_frame = self._top_frame or params.frame_id
-        if self.epoch_s is None and params.wall_time is not None:
-            epoch_s = params.wall_time - params.timestamp
-            self.epoch_s = epoch_s if is_believable(params.wall_time, self._now) else None
-        self._open[params.request_id] = Progress(exchange=exchange)
-        self._all.append(self._open[params.request_id])
+        if self.exchanges and event.frame_id != self._top_frame:
+            self._inner_frames.add(event.frame_id)
+        self._top_frame = self._top_frame or event.frame_id
+        if self.epoch_s is None and event.wall_time is not None:
+            epoch_s = event.wall_time - timestamp
+            self.epoch_s = epoch_s if is_believable(event.wall_time, self._now) else None
+        self._open[event.request_id] = Progress(exchange=exchange)
+        self._all.append(self._open[event.request_id])
         self.exchanges.append(exchange)
 
 

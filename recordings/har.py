@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 
 import msgspec
 
+from crawler.devtools.events import Initiator
 from recordings.exchange import (
     REDIRECTS,
     OddValue,
@@ -344,40 +345,22 @@ def resolve_target(url: str, location: object) -> str | None:
         return None
 
 
-class Frame(msgspec.Struct):
-    """A frame of a call stack."""
-
-    url: str | None = None
-
-
-class Stack(msgspec.Struct, rename="camel"):
-    """A call stack, and the one that it continues."""
-
-    call_frames: list[Frame] = []
-    parent: Stack | None = None
-
-
-class Initiator(msgspec.Struct):
-    """What DevTools say of an initiator."""
-
-    url: str | None = None
-    stack: Stack | None = None
-
-
 def find_initiator(entry: Entry) -> str | None:
-    """Return the URL of the initiator, recorded by name or on top of a call stack; None if not recorded."""
+    """Return the URL of the initiator, recorded by name or as DevTools' initiator, an object or its JSON;
+    None if not recorded."""
     if entry.initiator and isinstance(entry.initiator, str):
         return entry.initiator
-    return stack_url(entry.initiator or entry.initiator_detail)
-
-
-def stack_url(detail: object) -> str | None:
-    """Return the URL of DevTools' initiator, as an object or its JSON: its own,
-    or that of the topmost script on its stack."""
+    detail = entry.initiator or entry.initiator_detail
     try:
-        initiator = msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
+        return initiator_url(
+            msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
+        )
     except (msgspec.ValidationError, ValueError, RecursionError):
         return None
+
+
+def initiator_url(initiator: Initiator) -> str | None:
+    """Return the URL of an initiator: its own, or that of the topmost script on its stack."""
     stack = initiator.stack
     urls = [initiator.url]
     while stack:

@@ -26,7 +26,7 @@ from crawler.browser.logstream import LogStream
 from crawler.browser.open_pages import OpenPages
 from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
 from crawler.capture.capture import Capture
-from crawler.devtools import document, initiators
+from crawler.devtools.events import EVENTS
 from crawler.devtools.pipe_tee import PipeTee, opened_path
 from crawler.egress.guard import Guard
 from crawler.errors import LaunchFailed
@@ -57,9 +57,6 @@ REFUSED = re.compile(rf"\[err\] ((?:{box.PROGRAM}|prlimit): .+)")
 
 LAUNCH_TIMEOUT_S = 30.0
 MARK_TIMEOUT_S = 5.0
-
-EVENTS = frozenset((*initiators.EVENTS, *document.EVENTS))
-"""DevTools events that are read."""
 
 LOG_FLAG = "--log-net-log="
 CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"

@@ -7,19 +7,18 @@ ID.
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
-from crawler.netlog.exchange import MAIN_FRAME, Exchange, clean_url
-
-EVENTS = (
-    "Network.requestWillBeSent",
-    "Network.loadingFailed",
-    "Page.frameNavigated",
-    "Page.loadEventFired",
-    "Page.lifecycleEvent",
-    "PerformanceTimeline.timelineEventAdded",
+from crawler.devtools.events import (
+    Event,
+    Frame,
+    FrameNavigated,
+    LifecycleEvent,
+    LoadEventFired,
+    LoadingFailed,
+    RequestSent,
+    TimelineEventAdded,
 )
-"""Events to feed."""
+from crawler.netlog.exchange import MAIN_FRAME, Exchange, clean_url
 
 PAINTS = ("firstPaint", "firstContentfulPaint")
 """Lifecycle events of painting."""
@@ -64,50 +63,45 @@ class MainDocument:
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
-    def feed(self, method: str, params: dict[str, Any]) -> None:
+    def feed(self, event: Event) -> None:
         """Take the next event."""
-        if method == "Network.requestWillBeSent":
-            self._request(params)
-        elif method == "Page.frameNavigated":
-            self._commit(params.get("frame") or {})
-        elif method == "Network.loadingFailed":
-            failed = self._asked.get(str(params.get("requestId")))
-            if failed is not None and not params.get("canceled"):  # the next navigation cancels it
-                failed.failed = True
-        elif method == "Page.loadEventFired" and self._shown and not self._is_error_page:
-            self.load_ms = _timestamp_ms(params)
-        elif method == "Page.lifecycleEvent":
-            self._lifecycle(params)
-        elif method == "PerformanceTimeline.timelineEventAdded":
-            entry = params.get("event") or {}
-            if entry.get("type") == LARGEST_PAINT and entry.get("frameId") == self._frame_id:
-                self.paints_s[LARGEST_PAINT] = float(entry.get("time", 0))
+        match event:
+            case RequestSent():
+                self._request(event)
+            case FrameNavigated():
+                self._commit(event.frame)
+            case LoadingFailed():
+                failed = self._asked.get(event.request_id)
+                if failed is not None and not event.canceled:  # the next navigation cancels it
+                    failed.failed = True
+            case LoadEventFired() if self.is_shown:
+                self.load_ms = event.time_ms
+            case LifecycleEvent() if event.name in PAINTS:
+                if (event.frame_id, event.loader_id) == (self._frame_id, self._loader):
+                    self.paints_s[event.name] = event.timestamp or 0.0
+            case TimelineEventAdded() if event.event.type == LARGEST_PAINT:
+                if event.event.frame_id == self._frame_id:
+                    self.paints_s[LARGEST_PAINT] = event.event.time
 
-    def _lifecycle(self, params: dict[str, Any]) -> None:
-        name = str(params.get("name"))
-        where = params.get("frameId"), params.get("loaderId")
-        if name in PAINTS and where == (self._frame_id, self._loader):
-            self.paints_s[name] = float(params.get("timestamp", 0))
-
-    def _request(self, params: dict[str, Any]) -> None:
-        number = str(params.get("requestId"))
-        if params.get("frameId") != self._frame_id or params.get("loaderId") != number:
+    def _request(self, event: RequestSent) -> None:
+        number = event.request_id
+        if event.frame_id != self._frame_id or event.loader_id != number:
             return
-        url = clean_url(str(params.get("request", {}).get("url", ""))).partition("#")[0]
+        url = clean_url(event.request.url).partition("#")[0]
         if url.startswith(("http:", "https:")):
             self._asked.pop(number, None)
-            self._asked[number] = Navigation(number, url, _timestamp_ms(params))
+            self._asked[number] = Navigation(number, url, event.time_ms)
             if len(self._asked) > KEPT:
                 del self._asked[next(iter(self._asked))]
 
-    def _commit(self, frame: dict[str, Any]) -> None:
-        if frame.get("id") != self._frame_id:
+    def _commit(self, frame: Frame) -> None:
+        if frame.id != self._frame_id:
             return
         self.load_ms = None
         self.paints_s = {}
-        self._loader = str(frame.get("loaderId"))
-        self._is_error_page = bool(frame.get("unreachableUrl"))
-        navigation = self._asked.get(str(frame.get("loaderId")))
+        self._loader = str(frame.loader_id)
+        self._is_error_page = bool(frame.unreachable_url)
+        navigation = self._asked.get(self._loader)
         if navigation is not None:  # about:blank and documents written by scripts have no request
             self._shown = [*self._shown[1 - KEPT :], navigation]
 
@@ -141,7 +135,3 @@ class MainDocument:
             return False
         is_redirect = 300 <= exchange.status < 400 and exchange.status != 304
         return not is_redirect or (self.is_shown and not exchange.is_followed)
-
-
-def _timestamp_ms(params: dict[str, Any]) -> int:
-    return int(float(params.get("timestamp", 0)) * 1000)

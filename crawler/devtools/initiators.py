@@ -4,19 +4,19 @@ The events are those of the page, its frames and its dedicated workers. Sizes ar
 """
 
 import dataclasses
-from typing import Any
 
-from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, clean_url
-
-EVENTS = (
-    "Network.requestWillBeSent",
-    "Network.webSocketCreated",
-    "Network.requestServedFromCache",
-    "Network.responseReceived",
-    "Network.loadingFinished",
-    "Network.loadingFailed",
+from crawler.devtools.events import (
+    Event,
+    Initiator,
+    LoadingFailed,
+    LoadingFinished,
+    RequestEvent,
+    RequestSent,
+    ResponseReceived,
+    ServedFromCache,
+    WebSocketCreated,
 )
-"""Events to feed."""
+from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, clean_url
 
 RESOURCE_TYPES = {
     "Stylesheet": "style",
@@ -77,92 +77,85 @@ class Initiators:
         self._preflights: dict[str, PageRequest] = {}
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
-    def feed(self, method: str, params: dict[str, Any]) -> None:
+    def feed(self, event: Event) -> None:
         """Take the next event, of the page itself or of its frame or worker,
         which may end before its requests do."""
-        if method == "Network.requestWillBeSent":
-            self._request(params)
-        elif method == "Network.webSocketCreated":
-            self._add(str(params.get("url")), params, kind="websocket")
-        else:
-            self._response(method, params)
+        if isinstance(event, RequestSent):
+            self._request(event)
+        elif isinstance(event, WebSocketCreated):
+            self._add(event.url, event, kind="websocket")
+        elif isinstance(event, RequestEvent) and event.request_id in self._open:
+            self._response(self._open[event.request_id], event)
 
-    def _request(self, params: dict[str, Any]) -> None:
-        url = str(params.get("request", {}).get("url", ""))
-        request_id = str(params.get("requestId"))
-        kind = RESOURCE_TYPES.get(str(params.get("type")))
-        if (params.get("initiator") or {}).get("type") == "preflight":
+    def _request(self, event: RequestSent) -> None:
+        kind = RESOURCE_TYPES.get(event.type or "")
+        initiator = event.initiator or Initiator()
+        if initiator.type == "preflight":
             kind = "preflight"
         # Requests by the browser's own process have an ID without a dot: documents,
         # and the main scripts of workers.
-        is_renderers = "." in request_id
-        request = self._add(url, params, kind="worker" if kind == "script" and not is_renderers else kind)
+        is_renderers = "." in event.request_id
+        request = self._add(
+            event.request.url, event, kind="worker" if kind == "script" and not is_renderers else kind
+        )
         if request is not None:
             if kind == "preflight":
-                self._preflights[str(params["initiator"].get("requestId"))] = request
-            elif early := self._preflights.pop(request_id, None):
+                self._preflights[str(initiator.request_id)] = request
+            elif early := self._preflights.pop(event.request_id, None):
                 early.initiator_url = request.initiator_url
-            request.render_blocking = RENDER_BLOCKING.get(str(params.get("renderBlockingBehavior")))
-            self._open[request_id] = request
+            request.render_blocking = RENDER_BLOCKING.get(event.render_blocking_behavior or "")
+            self._open[event.request_id] = request
 
-    def _add(self, url: str, params: dict[str, Any], *, kind: str | None) -> PageRequest | None:
+    def _add(
+        self, url: str, event: RequestSent | WebSocketCreated, *, kind: str | None
+    ) -> PageRequest | None:
         url = clean_url(url)
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
             return None
-        initiator = self._initiator_url(params)
+        initiator = self._initiator_url(event)
         initiator = None if initiator is None else clean_url(initiator)
         self._url_characters += len(url) + len(initiator or "")
         if len(self.requests) >= REQUEST_LIMIT or self._url_characters > 2 * URLS_LIMIT:
             return None
-        request = PageRequest(
-            url.partition("#")[0], initiator, kind, int(float(params.get("timestamp", 0)) * 1000)
-        )
+        request = PageRequest(url.partition("#")[0], initiator, kind, event.time_ms)
         self.requests.append(request)
         return request
 
-    def _initiator_url(self, params: dict[str, Any]) -> str | None:
+    def _initiator_url(self, event: RequestSent | WebSocketCreated) -> str | None:
         """Return the initiator of a preflight's actual request, or of the request that was redirected.
 
         The protocol gives a redirect's target the parser's position at that time as its initiator.
         """
-        initiator = params.get("initiator") or {}
+        initiator = event.initiator or Initiator()
         behind = None
-        if initiator.get("type") == "preflight":
-            behind = self._open.get(str(initiator.get("requestId")))
-        elif params.get("redirectResponse"):
-            behind = self._open.get(str(params.get("requestId")))
+        if initiator.type == "preflight":
+            behind = self._open.get(str(initiator.request_id))
+        elif isinstance(event, RequestSent) and event.redirect_response is not None:
+            behind = self._open.get(event.request_id)
         return initiator_url(initiator) if behind is None else behind.initiator_url
 
-    def _response(self, method: str, params: dict[str, Any]) -> None:
-        request_id = str(params.get("requestId"))
-        request = self._open.get(request_id)
-        if request is None:
-            return
-        if method == "Network.requestServedFromCache":
+    def _response(self, request: PageRequest, event: RequestEvent) -> None:
+        if isinstance(event, ServedFromCache):
             request.in_memory = True
-        elif method == "Network.responseReceived":
-            response = params.get("response", {})
-            request.status, request.mime_type = response.get("status"), response.get("mimeType")
-            if response.get("fromDiskCache"):
+        elif isinstance(event, ResponseReceived):
+            request.status, request.mime_type = event.response.status, event.response.mime_type
+            if event.response.from_disk_cache:
                 request.in_memory = False
-        else:
-            request.failure = params.get("errorText") if method == "Network.loadingFailed" else None
-            del self._open[request_id]
+        elif isinstance(event, LoadingFailed | LoadingFinished):
+            request.failure = event.error_text if isinstance(event, LoadingFailed) else None
+            del self._open[event.request_id]
 
 
-def initiator_url(initiator: dict[str, Any]) -> str | None:
+def initiator_url(initiator: Initiator) -> str | None:
     """Return the URL of the requesting document, style sheet or script: the innermost call frame with a URL.
 
-    >>> initiator_url({"type": "parser", "url": "https://a.test/#top"})
+    >>> initiator_url(Initiator("parser", "https://a.test/#top"))
     'https://a.test/'
     """
-    stack = initiator.get("stack")
-    for _ in range(32):  # the parent of a stack is the stack that scheduled the call
-        if not isinstance(stack, dict):
-            break
-        for frame in stack.get("callFrames") or ():
-            if str(frame.get("url", "")).startswith("http"):
-                return str(frame["url"]).partition("#")[0]
-        stack = stack.get("parent")
-    url = str(initiator.get("url") or "").partition("#")[0]
-    return url or None
+    stack = initiator.stack
+    while stack is not None:
+        for frame in stack.call_frames:
+            if (frame.url or "").startswith("http"):
+                return (frame.url or "").partition("#")[0]
+        stack = stack.parent
+    return (initiator.url or "").partition("#")[0] or None

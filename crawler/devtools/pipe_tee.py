@@ -9,18 +9,44 @@ import json
 import os
 import shlex
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
+
+from crawler.devtools.events import Event
 from crawler.fifo import SHORT_PAUSE_S, Drain
 from crawler.netlog.lines import LineSplitter
 
 BEGIN = b'{"method":"'
 """Beginning of every event; answers to commands begin otherwise."""
 
-ATTACHED = "Target.attachedToTarget"
-DETACHED = "Target.detachedFromTarget"
+
+class TargetInfo(msgspec.Struct, rename="camel"):
+    """A page, frame or worker, or the browser itself."""
+
+    target_id: str
+    type: str
+
+
+class AttachedToTarget(Event):
+    """Target.attachedToTarget."""
+
+    session_id: str
+    target_info: TargetInfo
+
+
+class DetachedFromTarget(Event):
+    """Target.detachedFromTarget."""
+
+    session_id: str
+
+
+SESSION_EVENTS: dict[str, type[Event]] = {
+    "Target.attachedToTarget": AttachedToTarget,
+    "Target.detachedFromTarget": DetachedFromTarget,
+}
 
 MESSAGE_BYTES = 64 * 1024 * 1024
 """Longest message, in bytes: the driver keeps a message in memory until its end, and a browser that was
@@ -46,29 +72,27 @@ def opened_path(number: int) -> str:
     return f"/proc/self/fd/{FIRST_OPENED + number}"
 
 
-class PageEvent(NamedTuple):
-    """One event of a page."""
+class Session(NamedTuple):
+    """A DevTools session."""
 
     page: str
-    """Target ID of the page."""
-    method: str
-    params: dict[str, Any]
+    """Target ID of its page."""
+    is_own: bool
+    """True if the session is the page's own, not a frame's or worker's."""
 
 
 class PipeTee:
     """Copies a browser's messages, from before its start until after its end."""
 
-    def __init__(self, folder: Path, wanted: frozenset[str]) -> None:
+    def __init__(self, folder: Path, wanted: Mapping[str, type[Event]]) -> None:
         self._folder = folder
-        self._wanted = {name.encode(): name for name in (*wanted, ATTACHED, DETACHED)}
+        self._wanted = {name.encode(): kind for name, kind in {**wanted, **SESSION_EVENTS}.items()}
         self._messages = LineSplitter(end=b"\0")
         self._unended_bytes = 0
         """Bytes of the message whose end has not come."""
-        self._pages: dict[str, tuple[str, bool]] = {}
-        """By session, the target ID of its page, and True if the session is the page's own,
-        not a frame's or worker's."""
+        self._sessions: dict[str, Session] = {}
         self._page: str | None = None
-        self._hear: Callable[[PageEvent], None] | None = None
+        self._hear: Callable[[Event], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(folder / "heard", self._read)
 
@@ -108,9 +132,9 @@ class PipeTee:
 
     def knows(self, page: str) -> bool:
         """Return whether the events of a page are passed on: not those of a page beyond SESSIONS_KEPT."""
-        return (page, True) in tuple(self._pages.values())  # a copy: a thread changes them
+        return (page, True) in tuple(self._sessions.values())  # a copy: a thread changes them
 
-    def listen(self, page: str, hear: Callable[[PageEvent], None]) -> None:
+    def listen(self, page: str, hear: Callable[[Event], None]) -> None:
         """Pass the wanted events of a page to `hear`, from now on; `page` is its target ID."""
         self._drain.check()
         self._page, self._hear = page, hear
@@ -140,48 +164,52 @@ class PipeTee:
         if self._unended_bytes > MESSAGE_BYTES:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid(), signal.SIGKILL)  # it writes still, so the number is its own
-        heard = [event for message in self._messages.feed(chunk) if (event := self._event(message))]
-        if heard:
+        events = [event for message in self._messages.feed(chunk) if (event := self._event(message))]
+        if events:
             with contextlib.suppress(RuntimeError):  # the loop has ended: no listener is left
-                self._loop.call_soon_threadsafe(self._pass_on, heard)
+                self._loop.call_soon_threadsafe(self._pass_on, events)
 
-    def _event(self, message: bytes) -> PageEvent | None:
-        """Return the event in a message; None if it is not wanted."""
+    def _event(self, message: bytes) -> tuple[str, Event] | None:
+        """Return the event in a message, and the target ID of its page; None if it is not wanted."""
         if not message.startswith(BEGIN):
             return None
-        method = self._wanted.get(message[len(BEGIN) : message.find(b'"', len(BEGIN))])
-        if method is None:
+        kind = self._wanted.get(message[len(BEGIN) : message.find(b'"', len(BEGIN))])
+        if kind is None:
             return None
         try:
             fields = json.loads(message)
-        except (ValueError, RecursionError):  # a page can make a stack without end
+            event = msgspec.convert(fields["params"], kind)
+        except (ValueError, KeyError, RecursionError):  # a page can make a stack without end
             return None
-        speaker, params = self._pages.get(fields.get("sessionId")), fields["params"]
-        if method == ATTACHED:
-            self._note_session(params, speaker)
-        elif method == DETACHED:
-            self._forget_session(params["sessionId"])
-        elif speaker is not None:
-            return PageEvent(speaker[0], method, params)
+        session = self._sessions.get(fields.get("sessionId"))
+        if isinstance(event, AttachedToTarget):
+            self._note_session(event, session)
+        elif isinstance(event, DetachedFromTarget):
+            self._forget_session(event.session_id)
+        elif session is not None:
+            return session.page, event
         return None
 
-    def _note_session(self, params: dict[str, Any], by: tuple[str, bool] | None) -> None:
+    def _note_session(self, event: AttachedToTarget, by: Session | None) -> None:
         """Note a session. Playwright attaches to frames and workers by the session of their page.
 
         A session that a caller of Playwright opens is attached to by one of the browser, which is no page.
         """
-        if len(self._pages) < SESSIONS_KEPT and params["targetInfo"].get("type") != "browser":
-            self._pages[params["sessionId"]] = (
-                (by[0], False) if by else (params["targetInfo"]["targetId"], True)
+        if len(self._sessions) < SESSIONS_KEPT and event.target_info.type != "browser":
+            self._sessions[event.session_id] = (
+                Session(by.page, False) if by else Session(event.target_info.target_id, True)
             )
 
-    def _forget_session(self, session: str) -> None:
+    def _forget_session(self, number: str) -> None:
         """Forget a session, and with a page's last session those of its frames and workers."""
-        page, is_own = self._pages.pop(session, (None, False))
-        if is_own and (page, True) not in self._pages.values():  # a page may have several sessions
-            self._pages = {session: owner for session, owner in self._pages.items() if owner[0] != page}
+        ended = self._sessions.pop(number, None)
+        # A page may have several sessions.
+        if ended is not None and ended.is_own and ended not in self._sessions.values():
+            self._sessions = {
+                number: session for number, session in self._sessions.items() if session.page != ended.page
+            }
 
-    def _pass_on(self, heard: list[PageEvent]) -> None:
-        for event in heard:
-            if self._hear is not None and event.page == self._page:
+    def _pass_on(self, events: list[tuple[str, Event]]) -> None:
+        for page, event in events:
+            if self._hear is not None and page == self._page:
                 self._hear(event)

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from crawler.capture.connections import CapturedConnection
 from crawler.devtools.document import LARGEST_PAINT, MainDocument
+from crawler.devtools.events import Event, LifecycleEvent, TimelineEventAdded
 from crawler.devtools.initiators import Initiators
-from crawler.devtools.pipe_tee import PageEvent
 from crawler.errors import (
     AddressBlocked,
     BadResponse,
@@ -39,7 +39,7 @@ ABORTED = "net::ERR_ABORTED"
 """Failure of a body that the browser itself gave up, as when the document's own script navigates away."""
 
 
-UNPROMPTED = ("Page.lifecycleEvent", "PerformanceTimeline.timelineEventAdded")
+UNPROMPTED = (LifecycleEvent, TimelineEventAdded)
 """Events that do not show that the page is loading: Chromium sends some because nothing loads."""
 
 RETRY_AFTER_STATUSES = frozenset({429, 503})
@@ -80,16 +80,16 @@ class Attempt:
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
 
-    def hear(self, event: PageEvent, now_s: float) -> None:
+    def hear(self, event: Event, now_s: float) -> None:
         """Take an event of the page or of its frames and workers,
         unless it happened after the end of the recording."""
-        happened_s = float(event.params.get("timestamp", now_s))  # both CLOCK_MONOTONIC's
+        happened_s = now_s if event.timestamp is None else event.timestamp  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
-        self.initiators.feed(event.method, event.params)
+        self.initiators.feed(event)
         if self.document is not None:
-            self.document.feed(event.method, event.params)
-        if event.method not in UNPROMPTED:
+            self.document.feed(event)
+        if not isinstance(event, UNPROMPTED):
             self.last_event_s = happened_s
 
     @property

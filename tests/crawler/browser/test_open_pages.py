@@ -97,7 +97,7 @@ def test_a_prepared_page_whose_renderer_died_is_replaced(chromium: Path) -> None
 
 def test_a_prepared_page_whose_events_do_not_arrive_is_replaced(chromium: Path) -> None:
     async def forget(browser: Browser) -> None:
-        browser.pipe_tee._pages.clear()  # as if a page before it had had SESSIONS_KEPT sessions
+        browser.pipe_tee._sessions.clear()  # as if a page before it had had SESSIONS_KEPT sessions
 
     seen, opened = two_visits(chromium, between=forget)
     assert [observation.visit["outcome"] for observation in seen] == ["ok", "ok"]

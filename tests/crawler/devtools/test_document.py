@@ -3,30 +3,47 @@
 from typing import Any
 
 from crawler.devtools.document import KEPT, LARGEST_PAINT, MainDocument
+from crawler.devtools.events import (
+    Event,
+    Frame,
+    FrameNavigated,
+    LifecycleEvent,
+    LoadEventFired,
+    LoadingFailed,
+    Request,
+    RequestSent,
+    TimelineEntry,
+    TimelineEventAdded,
+)
 from crawler.netlog.exchange import Exchange
 
 
-def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: str = "") -> Any:
-    params = {"requestId": number, "loaderId": loader or number, "frameId": frame, "timestamp": seconds}
-    return "Network.requestWillBeSent", {**params, "request": {"url": url}}
+def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: str = "") -> Event:
+    return RequestSent(
+        request_id=number,
+        loader_id=loader or number,
+        frame_id=frame,
+        timestamp=seconds,
+        request=Request(url),
+    )
 
 
-def shows(number: str, *, frame: str = "top", **fields: Any) -> Any:
-    return "Page.frameNavigated", {"frame": {"id": frame, "loaderId": number, **fields}}
+def shows(number: str, *, frame: str = "top", **fields: Any) -> Event:
+    return FrameNavigated(frame=Frame(frame, number, **fields))
 
 
-def fails(number: str, **fields: Any) -> Any:
-    return "Network.loadingFailed", {"requestId": number, "errorText": "net::ERR_CONNECTION_RESET", **fields}
+def fails(number: str, *, canceled: bool | None = None) -> Event:
+    return LoadingFailed(request_id=number, error_text="net::ERR_CONNECTION_RESET", canceled=canceled)
 
 
-def loads(seconds: float) -> Any:
-    return "Page.loadEventFired", {"timestamp": seconds}
+def loads(seconds: float) -> Event:
+    return LoadEventFired(timestamp=seconds)
 
 
-def after(*events: Any) -> MainDocument:
+def after(*events: Event) -> MainDocument:
     document = MainDocument("top")
-    for method, params in events:
-        document.feed(method, params)
+    for event in events:
+        document.feed(event)
     return document
 
 
@@ -61,11 +78,7 @@ def test_a_popup_of_the_same_address_is_not_the_document() -> None:
 
 def test_a_url_that_a_script_pushed_does_not_matter() -> None:
     popup = exchange("http://a.test/pushed", 1500)
-    document = after(
-        asks("1", "http://a.test/#top", 1.0),
-        shows("1"),
-        ("Page.navigatedWithinDocument", {"frameId": "top", "url": popup.url}),
-    )
+    document = after(asks("1", "http://a.test/#top", 1.0), shows("1"))
     assert document.find_exchange([exchange("http://a.test/", 1000), popup]) == 0
 
 
@@ -112,7 +125,7 @@ def test_the_load_event_is_the_shown_documents() -> None:
 
 def test_the_browsers_error_page_has_no_load_event() -> None:
     document = after(
-        asks("1", "http://a.test/", 1.0), fails("1"), shows("1", unreachableUrl="http://a.test/"), loads(2.0)
+        asks("1", "http://a.test/", 1.0), fails("1"), shows("1", unreachable_url="http://a.test/"), loads(2.0)
     )
     assert document.load_ms is None
     assert not document.is_shown
@@ -133,13 +146,12 @@ def test_navigations_without_end_fill_no_memory() -> None:
     assert document.find_exchange([exchange("http://a.test/999", 999_000)]) == 0
 
 
-def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> Any:
-    return "Page.lifecycleEvent", {"name": name, "frameId": frame, "loaderId": loader, "timestamp": seconds}
+def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> Event:
+    return LifecycleEvent(name=name, frame_id=frame, loader_id=loader, timestamp=seconds)
 
 
-def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> Any:
-    entry = {"frameId": frame, "type": kind, "time": seconds}
-    return "PerformanceTimeline.timelineEventAdded", {"event": entry}
+def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> Event:
+    return TimelineEventAdded(event=TimelineEntry(kind, frame, seconds))
 
 
 def test_paints_are_those_of_the_shown_document_and_of_no_frame() -> None:

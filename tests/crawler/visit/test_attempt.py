@@ -5,12 +5,20 @@ import datetime
 import pytest
 
 from crawler.devtools.document import LARGEST_PAINT, MainDocument
-from crawler.devtools.pipe_tee import PageEvent
+from crawler.devtools.events import (
+    Frame,
+    FrameNavigated,
+    LifecycleEvent,
+    Request,
+    RequestSent,
+    TimelineEntry,
+    TimelineEventAdded,
+)
 from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import NETWORK_CHANGED, Exchange
 from crawler.netlog.http1 import MessageReader
-from crawler.visit.attempt import RETRY_AFTER_LONGEST_S, UNPROMPTED, Attempt, retry_after_s
+from crawler.visit.attempt import RETRY_AFTER_LONGEST_S, Attempt, retry_after_s
 
 CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
 REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
@@ -34,9 +42,9 @@ def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: i
 def shown() -> MainDocument:
     """The home page of a.test."""
     document = MainDocument("top")
-    request = {"requestId": "1", "loaderId": "1", "frameId": "top", "timestamp": 0.0}
-    document.feed("Network.requestWillBeSent", {**request, "request": {"url": "https://a.test/"}})
-    document.feed("Page.frameNavigated", {"frame": {"id": "top", "loaderId": "1"}})
+    request = Request("https://a.test/")
+    document.feed(RequestSent(request_id="1", loader_id="1", frame_id="top", timestamp=0.0, request=request))
+    document.feed(FrameNavigated(frame=Frame("top", "1")))
     return document
 
 
@@ -100,8 +108,12 @@ def test_a_document_that_its_own_page_gave_up_is_aborted_and_not_a_bad_response(
 
 def test_painting_and_idleness_do_not_show_that_a_page_is_loading() -> None:
     attempt = ended("https", None)
-    for method in UNPROMPTED:
-        attempt.hear(PageEvent("page", method, {"timestamp": 4.0}), now_s=5.5)
+    entry = TimelineEntry(LARGEST_PAINT, "top", 4.0)
+    for event in (
+        LifecycleEvent(name="networkIdle", frame_id="top", loader_id="1", timestamp=4.0),
+        TimelineEventAdded(event=entry),
+    ):
+        attempt.hear(event, now_s=5.5)
     assert attempt.last_event_s == 0
 
 
@@ -122,9 +134,8 @@ def test_events_after_the_end_of_the_recording_are_ignored() -> None:
     attempt.stop_ms = 5_000
 
     def ask(path: str, second: float | None) -> None:
-        at = {} if second is None else {"timestamp": second}
-        request = {"requestId": path, "request": {"url": f"https://a.test/{path}"}, **at}
-        attempt.hear(PageEvent("page", "Network.requestWillBeSent", request), now_s=5.5)
+        request = Request(f"https://a.test/{path}")
+        attempt.hear(RequestSent(request_id=path, request=request, timestamp=second), now_s=5.5)
 
     ask("before", 4.9)
     ask("in-its-last-millisecond", 5.0009)
