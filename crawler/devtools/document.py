@@ -8,16 +8,7 @@ ID.
 import dataclasses
 from collections.abc import Sequence
 
-from crawler.devtools.events import (
-    Event,
-    Frame,
-    FrameNavigated,
-    LifecycleEvent,
-    LoadEventFired,
-    LoadingFailed,
-    RequestSent,
-    TimelineEventAdded,
-)
+from crawler.devtools import events
 from crawler.netlog.exchange import MAIN_FRAME, Exchange, clean_url
 
 PAINTS = ("firstPaint", "firstContentfulPaint")
@@ -63,27 +54,27 @@ class MainDocument:
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
-    def feed(self, event: Event) -> None:
+    def feed(self, event: events.Event) -> None:
         """Take the next event."""
         match event:
-            case RequestSent():
+            case events.RequestSent():
                 self._request(event)
-            case FrameNavigated():
+            case events.FrameNavigated():
                 self._commit(event.frame)
-            case LoadingFailed():
+            case events.LoadingFailed():
                 failed = self._asked.get(event.request_id)
                 if failed is not None and not event.canceled:  # the next navigation cancels it
                     failed.failed = True
-            case LoadEventFired() if self.is_shown:
+            case events.LoadEventFired() if self.is_shown:
                 self.load_ms = event.time_ms
-            case LifecycleEvent() if event.name in PAINTS:
+            case events.LifecycleEvent() if event.name in PAINTS:
                 if (event.frame_id, event.loader_id) == (self._frame_id, self._loader):
                     self.paints_s[event.name] = event.timestamp or 0.0
-            case TimelineEventAdded() if event.event.type == LARGEST_PAINT:
+            case events.TimelineEventAdded() if event.event.type == LARGEST_PAINT:
                 if event.event.frame_id == self._frame_id:
                     self.paints_s[LARGEST_PAINT] = event.event.time
 
-    def _request(self, event: RequestSent) -> None:
+    def _request(self, event: events.RequestSent) -> None:
         number = event.request_id
         if event.frame_id != self._frame_id or event.loader_id != number:
             return
@@ -94,7 +85,7 @@ class MainDocument:
             if len(self._asked) > KEPT:
                 del self._asked[next(iter(self._asked))]
 
-    def _commit(self, frame: Frame) -> None:
+    def _commit(self, frame: events.Frame) -> None:
         if frame.id != self._frame_id:
             return
         self.load_ms = None

@@ -5,17 +5,7 @@ The events are those of the page, its frames and its dedicated workers. Sizes ar
 
 import dataclasses
 
-from crawler.devtools.events import (
-    Event,
-    Initiator,
-    LoadingFailed,
-    LoadingFinished,
-    RequestEvent,
-    RequestSent,
-    ResponseReceived,
-    ServedFromCache,
-    WebSocketCreated,
-)
+from crawler.devtools import events
 from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, clean_url
 
 RESOURCE_TYPES = {
@@ -77,19 +67,19 @@ class Initiators:
         self._preflights: dict[str, PageRequest] = {}
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
-    def feed(self, event: Event) -> None:
+    def feed(self, event: events.Event) -> None:
         """Take the next event, of the page itself or of its frame or worker,
         which may end before its requests do."""
-        if isinstance(event, RequestSent):
+        if isinstance(event, events.RequestSent):
             self._request(event)
-        elif isinstance(event, WebSocketCreated):
+        elif isinstance(event, events.WebSocketCreated):
             self._add(event.url, event, kind="websocket")
-        elif isinstance(event, RequestEvent) and event.request_id in self._open:
+        elif isinstance(event, events.RequestEvent) and event.request_id in self._open:
             self._response(self._open[event.request_id], event)
 
-    def _request(self, event: RequestSent) -> None:
+    def _request(self, event: events.RequestSent) -> None:
         kind = RESOURCE_TYPES.get(event.type or "")
-        initiator = event.initiator or Initiator()
+        initiator = event.initiator or events.Initiator()
         if initiator.type == "preflight":
             kind = "preflight"
         # Requests by the browser's own process have an ID without a dot: documents,
@@ -107,7 +97,7 @@ class Initiators:
             self._open[event.request_id] = request
 
     def _add(
-        self, url: str, event: RequestSent | WebSocketCreated, *, kind: str | None
+        self, url: str, event: events.RequestSent | events.WebSocketCreated, *, kind: str | None
     ) -> PageRequest | None:
         url = clean_url(url)
         if not url.startswith(("http:", "https:", "ws:", "wss:")):
@@ -121,35 +111,35 @@ class Initiators:
         self.requests.append(request)
         return request
 
-    def _initiator_url(self, event: RequestSent | WebSocketCreated) -> str | None:
+    def _initiator_url(self, event: events.RequestSent | events.WebSocketCreated) -> str | None:
         """Return the initiator of a preflight's actual request, or of the request that was redirected.
 
         The protocol gives a redirect's target the parser's position at that time as its initiator.
         """
-        initiator = event.initiator or Initiator()
+        initiator = event.initiator or events.Initiator()
         behind = None
         if initiator.type == "preflight":
             behind = self._open.get(str(initiator.request_id))
-        elif isinstance(event, RequestSent) and event.redirect_response is not None:
+        elif isinstance(event, events.RequestSent) and event.redirect_response is not None:
             behind = self._open.get(event.request_id)
         return initiator_url(initiator) if behind is None else behind.initiator_url
 
-    def _response(self, request: PageRequest, event: RequestEvent) -> None:
-        if isinstance(event, ServedFromCache):
+    def _response(self, request: PageRequest, event: events.RequestEvent) -> None:
+        if isinstance(event, events.ServedFromCache):
             request.in_memory = True
-        elif isinstance(event, ResponseReceived):
+        elif isinstance(event, events.ResponseReceived):
             request.status, request.mime_type = event.response.status, event.response.mime_type
             if event.response.from_disk_cache:
                 request.in_memory = False
-        elif isinstance(event, LoadingFailed | LoadingFinished):
-            request.failure = event.error_text if isinstance(event, LoadingFailed) else None
+        elif isinstance(event, events.LoadingFailed | events.LoadingFinished):
+            request.failure = event.error_text if isinstance(event, events.LoadingFailed) else None
             del self._open[event.request_id]
 
 
-def initiator_url(initiator: Initiator) -> str | None:
+def initiator_url(initiator: events.Initiator) -> str | None:
     """Return the URL of the requesting document, style sheet or script: the innermost call frame with a URL.
 
-    >>> initiator_url(Initiator("parser", "https://a.test/#top"))
+    >>> initiator_url(events.Initiator("parser", "https://a.test/#top"))
     'https://a.test/'
     """
     stack = initiator.stack

@@ -2,47 +2,36 @@
 
 from typing import Any
 
+from crawler.devtools import events
 from crawler.devtools.document import KEPT, LARGEST_PAINT, MainDocument
-from crawler.devtools.events import (
-    Event,
-    Frame,
-    FrameNavigated,
-    LifecycleEvent,
-    LoadEventFired,
-    LoadingFailed,
-    Request,
-    RequestSent,
-    TimelineEntry,
-    TimelineEventAdded,
-)
 from crawler.netlog.exchange import Exchange
 
 
-def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: str = "") -> Event:
-    return RequestSent(
+def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: str = "") -> events.Event:
+    return events.RequestSent(
         request_id=number,
         loader_id=loader or number,
         frame_id=frame,
         timestamp=seconds,
-        request=Request(url),
+        request=events.Request(url),
     )
 
 
-def shows(number: str, *, frame: str = "top", **fields: Any) -> Event:
-    return FrameNavigated(frame=Frame(frame, number, **fields))
+def shows(number: str, *, frame: str = "top", **fields: Any) -> events.Event:
+    return events.FrameNavigated(frame=events.Frame(frame, number, **fields))
 
 
-def fails(number: str, *, canceled: bool | None = None) -> Event:
-    return LoadingFailed(request_id=number, error_text="net::ERR_CONNECTION_RESET", canceled=canceled)
+def fails(number: str, *, canceled: bool | None = None) -> events.Event:
+    return events.LoadingFailed(request_id=number, error_text="net::ERR_CONNECTION_RESET", canceled=canceled)
 
 
-def loads(seconds: float) -> Event:
-    return LoadEventFired(timestamp=seconds)
+def loads(seconds: float) -> events.Event:
+    return events.LoadEventFired(timestamp=seconds)
 
 
-def after(*events: Event) -> MainDocument:
+def after(*sequence: events.Event) -> MainDocument:
     document = MainDocument("top")
-    for event in events:
+    for event in sequence:
         document.feed(event)
     return document
 
@@ -146,12 +135,12 @@ def test_navigations_without_end_fill_no_memory() -> None:
     assert document.find_exchange([exchange("http://a.test/999", 999_000)]) == 0
 
 
-def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> Event:
-    return LifecycleEvent(name=name, frame_id=frame, loader_id=loader, timestamp=seconds)
+def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> events.Event:
+    return events.LifecycleEvent(name=name, frame_id=frame, loader_id=loader, timestamp=seconds)
 
 
-def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> Event:
-    return TimelineEventAdded(event=TimelineEntry(kind, frame, seconds))
+def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> events.Event:
+    return events.TimelineEventAdded(event=events.TimelineEntry(kind, frame, seconds))
 
 
 def test_paints_are_those_of_the_shown_document_and_of_no_frame() -> None:

@@ -4,16 +4,8 @@ import datetime
 
 import pytest
 
+from crawler.devtools import events
 from crawler.devtools.document import LARGEST_PAINT, MainDocument
-from crawler.devtools.events import (
-    Frame,
-    FrameNavigated,
-    LifecycleEvent,
-    Request,
-    RequestSent,
-    TimelineEntry,
-    TimelineEventAdded,
-)
 from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSError, VisitError, VisitTimeout
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import NETWORK_CHANGED, Exchange
@@ -42,9 +34,11 @@ def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: i
 def shown() -> MainDocument:
     """The home page of a.test."""
     document = MainDocument("top")
-    request = Request("https://a.test/")
-    document.feed(RequestSent(request_id="1", loader_id="1", frame_id="top", timestamp=0.0, request=request))
-    document.feed(FrameNavigated(frame=Frame("top", "1")))
+    request = events.Request("https://a.test/")
+    document.feed(
+        events.RequestSent(request_id="1", loader_id="1", frame_id="top", timestamp=0.0, request=request)
+    )
+    document.feed(events.FrameNavigated(frame=events.Frame("top", "1")))
     return document
 
 
@@ -108,10 +102,10 @@ def test_a_document_that_its_own_page_gave_up_is_aborted_and_not_a_bad_response(
 
 def test_painting_and_idleness_do_not_show_that_a_page_is_loading() -> None:
     attempt = ended("https", None)
-    entry = TimelineEntry(LARGEST_PAINT, "top", 4.0)
+    entry = events.TimelineEntry(LARGEST_PAINT, "top", 4.0)
     for event in (
-        LifecycleEvent(name="networkIdle", frame_id="top", loader_id="1", timestamp=4.0),
-        TimelineEventAdded(event=entry),
+        events.LifecycleEvent(name="networkIdle", frame_id="top", loader_id="1", timestamp=4.0),
+        events.TimelineEventAdded(event=entry),
     ):
         attempt.hear(event, now_s=5.5)
     assert attempt.last_event_s == 0
@@ -134,8 +128,8 @@ def test_events_after_the_end_of_the_recording_are_ignored() -> None:
     attempt.stop_ms = 5_000
 
     def ask(path: str, second: float | None) -> None:
-        request = Request(f"https://a.test/{path}")
-        attempt.hear(RequestSent(request_id=path, request=request, timestamp=second), now_s=5.5)
+        request = events.Request(f"https://a.test/{path}")
+        attempt.hear(events.RequestSent(request_id=path, request=request, timestamp=second), now_s=5.5)
 
     ask("before", 4.9)
     ask("in-its-last-millisecond", 5.0009)
