@@ -1,24 +1,30 @@
 """Sizes of single entries of HAR files: what producers write, and what it means.
 
 entries.csv holds entries of real files, of which numbers alone are kept (docs/sources.md), and made-up ones
-with the quirks of producers. `python -m scripts.recordings.producers` makes the table of
-docs/recorded-files.md from it.
+with the quirks of producers (docs/recorded-files.md).
 """
 
 from __future__ import annotations
 
+import csv
 import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recordings import har
 from recordings.exchange import RecordedExchange
-from scripts.recordings.producers import FOUND, read_entries
 
 NOW = datetime.datetime.now(datetime.UTC)
 
 Row = dict[str, str]
+
+SIZES = ("wire_bytes", "size_basis", "wire_bytes_unknown", "header_bytes", "body_bytes", "decoded_bytes")
+"""Columns of entries.csv with the sizes of an entry; the others decide them."""
+
+with Path(__file__).with_name("entries.csv").open(encoding="utf-8", newline="") as file:
+    ENTRIES: list[Row] = list(csv.DictReader(file))
 
 
 def number(word: str) -> int | None:
@@ -66,18 +72,18 @@ def exchange_of(row: Row) -> RecordedExchange:
 
 
 @pytest.mark.parametrize(
-    "row", read_entries(), ids=lambda row: f"{row['producer']} {row['protocol']} {row['origin']}"
+    "row", ENTRIES, ids=lambda row: f"{row['producer']} {row['protocol']} {row['origin']}"
 )
 def test_a_size_is_what_its_producer_counted_stated_or_leaves_to_be_derived(row: Row) -> None:
     sizes = exchange_of(row).sizes
-    columns = {name: getattr(sizes, name) for name in FOUND}
+    columns = {name: getattr(sizes, name) for name in SIZES}
     assert {name: "" if value is None else str(value) for name, value in columns.items()} == {
-        name: row[name] for name in FOUND
+        name: row[name] for name in SIZES
     }
 
 
 def test_a_size_has_a_basis_or_a_reason_and_its_parts_make_the_whole() -> None:
-    for row in read_entries():
+    for row in ENTRIES:
         sizes = exchange_of(row).sizes
         assert (
             (sizes.wire_bytes is None) == (sizes.wire_bytes_unknown is not None) == (sizes.size_basis is None)
@@ -89,6 +95,10 @@ def test_a_size_has_a_basis_or_a_reason_and_its_parts_make_the_whole() -> None:
 
 
 def test_the_entries_hold_every_basis_and_every_reason() -> None:
-    rows = read_entries()
-    assert {row["size_basis"] for row in rows} == {"counted", "stated", "derived", ""}
-    assert {row["wire_bytes_unknown"] for row in rows} == {"not_recorded", "from_cache", "contradictory", ""}
+    assert {row["size_basis"] for row in ENTRIES} == {"counted", "stated", "derived", ""}
+    assert {row["wire_bytes_unknown"] for row in ENTRIES} == {
+        "not_recorded",
+        "from_cache",
+        "contradictory",
+        "",
+    }
