@@ -2,15 +2,13 @@
 delay and duplicates."""
 
 import asyncio
-import pathlib
 from typing import Any, TypeAlias
 
 import pytest
 
-from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit_page
 from tests.crawler.netlog.h3_page import HOST, HOSTS
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.serving.packets import CLEAN, Path
 from tests.zoo.serving.server import ZooWeb
 
@@ -23,17 +21,9 @@ LEFT = "/moved"
 and lost bytes of the body are not sent again (RFC 9000 §3.5)."""
 
 
-async def seen(chromium: pathlib.Path, web: ZooWeb) -> Observation:
-    async with Browser.launch(chromium, flags=web.browser_flags, quic=True) as browser:
-        return await visit_page(browser, HOST, budget_s=BUDGET_S)
-
-
-def load(chromium: pathlib.Path, path: Path) -> tuple[Observation, ZooWeb]:
-    async def run() -> tuple[Observation, ZooWeb]:
-        async with ZooWeb(HOSTS, protocol="h3", path=path) as web:
-            return await seen(chromium, web), web
-
-    observation, web = asyncio.run(run())
+def load(path: Path) -> tuple[Observation, ZooWeb]:
+    web = ZooWeb(HOSTS, protocol="h3", path=path)
+    (observation,) = asyncio.run(visit_hosts(web, HOST, quic=True, budget_s=BUDGET_S))
     assert web.log.failures == []
     return observation, web
 
@@ -105,8 +95,8 @@ def without_split(response: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*response[:-2], None, None)
 
 
-def test_every_response_and_connection_is_what_the_server_sent(chromium: pathlib.Path) -> None:
-    observation, web = load(chromium, CLEAN)
+def test_every_response_and_connection_is_what_the_server_sent() -> None:
+    observation, web = load(CLEAN)
     assert observation.visit["outcome"] == "ok"
     received, sent = responses_received(observation), responses_sent(web)
     assert received.keys() == sent.keys()
@@ -119,8 +109,8 @@ def test_every_response_and_connection_is_what_the_server_sent(chromium: pathlib
     assert {row["tls_resumed"] for row in observation.connections} == {False, True}
 
 
-def test_lost_late_and_doubled_datagrams_count_once_in_a_response(chromium: pathlib.Path) -> None:
-    observation, web = load(chromium, Path(lost=11, late=7, doubled=5, retry=True))
+def test_lost_late_and_doubled_datagrams_count_once_in_a_response() -> None:
+    observation, web = load(Path(lost=11, late=7, doubled=5, retry=True))
     received, sent = responses_received(observation), responses_sent(web)
     assert received.keys() == sent.keys()
     whole = [response for response in web.log.responses if response.is_complete and response.path != LEFT]

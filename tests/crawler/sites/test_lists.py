@@ -186,46 +186,6 @@ def test_a_list_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
         lists.read_list(file)
 
 
-PUBLIC = {
-    "Umbrella": (
-        "1,google.com\n"
-        "2,netflix.com\n"
-        "3,com\n"
-        "4,microsoft.com\n"
-        "5,_dmarc.example.com\n"
-        "6,ftl.netflix.com\n"
-        "7,arpa\n"
-        "8,1.0.0.127.in-addr.arpa\n"
-        "9,wpad\n",
-        [(1, "google.com"), (2, "netflix.com"), (4, "microsoft.com"), (6, "ftl.netflix.com")],
-        5,
-    ),
-    "Majestic": (
-        "GlobalRank,TldRank,Domain,TLD,RefSubNets,RefIPs,IDN_Domain\n"
-        "1,1,google.com,com,500000,2000000,google.com\n"
-        "2,2,facebook.com,com,490000,1900000,facebook.com\n",
-        [(1, "google.com"), (2, "facebook.com")],
-        0,
-    ),
-    "Cloudflare Radar": ("domain\ngoogle.com\nyoutube.com\n", [(1, "google.com"), (2, "youtube.com")], 0),
-    "Cloudflare Radar's first hundred": (
-        'rank,domain,categories\n1,google.com,"Search Engines;Technology"\n2,youtube.com,Video\n',
-        [(1, "google.com"), (2, "youtube.com")],
-        0,
-    ),
-    "quoted": ('"1","google.com"\n"2","youtube.com"\n', [(1, "google.com"), (2, "youtube.com")], 0),
-}
-
-
-@pytest.mark.parametrize(("content", "sites", "skipped"), PUBLIC.values(), ids=PUBLIC.keys())
-def test_public_lists_are_read_as_they_are_given_out(
-    content: str, sites: list[tuple[int, str]], skipped: int
-) -> None:
-    reader = lists.Reader("l")
-    reader.read(content.encode())
-    assert ([(entry.rank, entry.host) for entry in reader.entries], reader.skipped) == (sites, skipped)
-
-
 def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "top-1m.csv.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

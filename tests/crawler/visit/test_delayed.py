@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.browser import Browser
-from crawler.visit.visit import visit_page
-from firstflight.settings import from_environment
 from tests.circles import ALL
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.case import PROTOCOLS, by_path
 from tests.zoo.comparing import TRUNCATED_US
 from tests.zoo.painting import WAITING
@@ -32,13 +30,8 @@ def visited(protocol: Spoken) -> dict[str, Any]:
 
 async def _visited(protocol: Spoken) -> dict[str, Any]:
     handler = by_path(WAITING.answers(protocol)[WAITING.host])
-    async with (
-        DelayedWeb({WAITING.host: handler}, protocol=protocol) as web,
-        Browser.launch(
-            from_environment().chromium, flags=web.browser_flags, quic=protocol == "h3"
-        ) as browser,
-    ):
-        seen = [await visit_page(browser, WAITING.host, budget_s=30) for _ in range(VISITS)]
+    web = DelayedWeb({WAITING.host: handler}, protocol=protocol)
+    seen = await visit_hosts(web, *[WAITING.host] * VISITS, quic=protocol == "h3")
     assert {observation.visit["outcome"] for observation in seen} == {"ok"}
     return {
         "connections": [observation.connections for observation in seen],

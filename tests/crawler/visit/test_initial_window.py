@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.browser import Browser
 from crawler.capture.capture import open_capture
 from crawler.capture.ring import open_socket
-from crawler.visit.visit import visit_page
-from firstflight.settings import from_environment
 from tests.circles import ALL
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.case import Page, by_path
 from tests.zoo.replies import answer
 from tests.zoo.serving.delayed import DEVICE, DelayedWeb, path
@@ -53,12 +51,9 @@ def visited(protocol: Spoken, window: int) -> list[dict[str, Any]]:
 
 async def _visited(protocol: Spoken, sock: Any) -> list[dict[str, Any]]:
     handler = by_path(LONG.answers(protocol)[LONG.host])
+    web = DelayedWeb({LONG.host: handler}, protocol=protocol)
     with open_capture(sock) as capture:
-        async with (
-            DelayedWeb({LONG.host: handler}, protocol=protocol) as web,
-            Browser.launch(from_environment().chromium, flags=web.browser_flags, capture=capture) as browser,
-        ):
-            seen = await visit_page(browser, LONG.host, budget_s=30)
+        (seen,) = await visit_hosts(web, LONG.host, capture=capture)
     assert seen.visit["outcome"] == "ok"
     return [dict(connection) for connection in seen.connections if connection["first_flight_bytes"]]
 

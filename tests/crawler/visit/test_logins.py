@@ -4,14 +4,12 @@ and the document behind it is the page's."""
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
-from crawler.browser.browser import Browser
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit_page
 from localweb.serving.handler import Handler, Reply, Request
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import answer, page, redirect_with_body
 from tests.zoo.serving.server import ZooWeb
 
@@ -40,20 +38,14 @@ async def serve(request: Request, reply: Reply) -> None:
     await PLACES[request.host, request.path](request, reply)
 
 
-def visited(chromium: Path, host: str) -> Observation:
-    async def crawl() -> Observation:
-        hosts = dict.fromkeys({place for place, _ in PLACES}, serve)
-        async with (
-            ZooWeb(hosts, protocol="h1") as web,
-            Browser.launch(chromium, flags=web.browser_flags) as browser,
-        ):
-            return await visit_page(browser, host, budget_s=60)
-
-    return asyncio.run(crawl())
+def visited(host: str) -> Observation:
+    web = ZooWeb(dict.fromkeys({place for place, _ in PLACES}, serve), protocol="h1")
+    (observation,) = asyncio.run(visit_hosts(web, host))
+    return observation
 
 
-def test_a_refusal_and_the_answer_on_one_connection_are_two_responses(chromium: Path) -> None:
-    observations = visited(chromium, "asking.test")
+def test_a_refusal_and_the_answer_on_one_connection_are_two_responses() -> None:
+    observations = visited("asking.test")
     rows = [
         (
             row["path"],
@@ -75,8 +67,8 @@ def test_a_refusal_and_the_answer_on_one_connection_are_two_responses(chromium: 
     )
 
 
-def test_a_document_behind_a_redirect_with_credentials_is_the_pages(chromium: Path) -> None:
-    observations = visited(chromium, "moving.test")
+def test_a_document_behind_a_redirect_with_credentials_is_the_pages() -> None:
+    observations = visited("moving.test")
     redirect, refusal, document = observations.responses
     assert [row["status"] for row in observations.responses] == [302, 401, 200]
     assert [row["resource_type"] for row in observations.responses] == ["document"] * 3

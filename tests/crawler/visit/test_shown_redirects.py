@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
-from crawler.browser.browser import Browser
-from crawler.visit.observation import Observation
-from crawler.visit.visit import visit_page
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.raw import RawWeb, answer, html
 
 pytestmark = pytest.mark.browser
@@ -39,18 +36,9 @@ def web() -> RawWeb:
     return RawWeb({**answers, "old.test/": followed, "new.test/": html("new"), "unusable.test/": unusable})
 
 
-def visited(chromium: Path, *hosts: str) -> dict[str, Observation]:
-    async def crawl() -> dict[str, Observation]:
-        served = web()
-        async with served, Browser.launch(chromium, flags=served.browser_flags) as browser:
-            return {host: await visit_page(browser, host, budget_s=60) for host in hosts}
-
-    return asyncio.run(crawl())
-
-
 @pytest.mark.outcomes("ok")
-def test_a_redirect_without_a_usable_location_is_a_document_of_its_status(chromium: Path) -> None:
-    for host, observations in visited(chromium, *SHOWN).items():
+def test_a_redirect_without_a_usable_location_is_a_document_of_its_status() -> None:
+    for host, observations in zip(SHOWN, asyncio.run(visit_hosts(web(), *SHOWN)), strict=True):
         status = int(SHOWN[host][0][:3])
         visit_ = observations.visit
         assert (visit_["outcome"], visit_["status"], visit_["error"]) == ("ok", status, None), host
@@ -61,9 +49,8 @@ def test_a_redirect_without_a_usable_location_is_a_document_of_its_status(chromi
 
 
 @pytest.mark.outcomes("ok", "bad_response")
-def test_a_redirect_that_the_browser_follows_or_refuses_is_no_document(chromium: Path) -> None:
-    observations = visited(chromium, "old.test", "unusable.test")
-    followed, refused = observations["old.test"], observations["unusable.test"]
+def test_a_redirect_that_the_browser_follows_or_refuses_is_no_document() -> None:
+    followed, refused = asyncio.run(visit_hosts(web(), "old.test", "unusable.test"))
     assert (followed.visit["status"], followed.visit["main_response_id"]) == (200, 2)
     assert [row["status"] for row in followed.responses] == [301, 200]
     assert (refused.visit["outcome"], refused.visit["status"]) == ("bad_response", None)

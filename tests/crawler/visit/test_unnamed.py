@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.browser import Browser
 from crawler.capture.capture import capture_loopback
-from crawler.visit.visit import visit_page
-from firstflight.settings import from_environment
 from localweb.serving.handler import Origin, Reply, Request
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import TEXT, answer, page
 from tests.zoo.serving.namespace import in_namespace
 from tests.zoo.serving.server import ZooWeb
@@ -37,13 +35,10 @@ async def _visited(*, beside: bool, alone: bool) -> dict[str, Any]:
             came = await asyncio.to_thread(_download, web.endpoint(Origin("http", HOST)))
         await (page("named") if request.path == "/" else answer(TEXT))(request, reply)
 
+    web = ZooWeb({HOST: serve}, protocol="h1")
     with capture_loopback(is_theirs_alone=alone) as capture:
         assert capture is not None
-        async with (
-            ZooWeb({HOST: serve}, protocol="h1") as web,
-            Browser.launch(from_environment().chromium, flags=web.browser_flags, capture=capture) as browser,
-        ):
-            observation = await visit_page(browser, HOST, budget_s=30)
+        (observation,) = await visit_hosts(web, HOST, capture=capture)
     (connection,) = observation.connections
     assert connection["packet_bytes"] == connection["received_bytes"] == observation.visit["received_bytes"]
     return {

@@ -18,9 +18,7 @@ from typing import Any
 
 import pytest
 
-from crawler.browser.browser import Browser
-from crawler.visit.visit import visit_page
-from firstflight.settings import from_environment
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import page
 from tests.zoo.serving.capture import run_tcpdump
 from tests.zoo.serving.delayed import IFF_TAP_NO_PI, TUNSETIFF
@@ -106,11 +104,8 @@ async def _visited() -> dict[str, Any]:
             await arrived.wait()
         await page(MARKUP if request.path == "/" else "")(request, reply)
 
-    async with (
-        ZooWeb({"talk.test": done}, protocol="h1") as web,
-        Browser.launch(from_environment().chromium, flags=web.browser_flags) as browser,
-    ):
-        observation = await visit_page(browser, "talk.test", budget_s=60, settle_s=20)
+    web = ZooWeb({"talk.test": done}, protocol="h1")
+    (observation,) = await visit_hosts(web, "talk.test", settle_s=20)
     return {
         "outcome": observation.visit["outcome"],
         "coverage": observation.visit["coverage"],
