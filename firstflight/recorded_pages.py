@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from firstflight.settings import Settings
-from recordings.pages.recording import BUNDLED, checksum_of, files_of, read_recording, read_source
+from recordings.pages.recording import BUNDLED, files_of, read_recording, read_source
 from recordings.pages.rows import METHOD, content_of
+from recordings.release import checksum
 from releases.build import Built
 from releases.catalogue import find_release, releases
 from releases.imported import write_imported
@@ -47,7 +48,7 @@ def import_once(settings: Settings, folder: Path = BUNDLED) -> Built:
     if not imported:
         return import_pages(settings, folder)
     newest = find_release(settings.releases, str(imported[-1].crawl))
-    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum_of(files), METHOD):
+    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum(files), METHOD):
         return Built(newest, is_new=False)
     reason = (
         f"the recording or the method of its import changed: {newest.manifest.method_version}, now {METHOD}"

@@ -111,36 +111,64 @@ def group_by_month(files: Iterable[File]) -> dict[str, list[File]]:
     return dict(months)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rules:
+    """Rules by which something of a request is known."""
+
+    meanings: Mapping[str, str]
+    """The evidence of each rule."""
+    inferring: frozenset[str]
+    """Rules that infer; the others are recorded facts."""
+
+
 def content_of(
     files: Sequence[RecordedFile], stated_by_importer: Mapping[str, str], *, month: str
 ) -> Content:
     """Return the content of a release of these files, each a page load."""
-    source = source_of(files, stated_by_importer, month=month, limits=LIMITS)
     pages = [
         page_rows(file.load, number, started_at=file.started_at) for number, file in enumerate(files, start=1)
     ]
     programs = {name for file in files for name in (file.browser, file.tool) if name}
-    tables = tables_of(pages, source, browser=", ".join(sorted(programs)), method=METHODS[files[0].kind])
-    inferred = {
-        "initiators": count_rules(
-            add_counters(page.initiators for page in pages), INITIATORS, inferred={"referer", "guess"}
-        ),
-        "connections": count_rules(
-            add_counters(page.connection_rules for page in pages),
-            CONNECTIONS,
-            inferred=CONNECTIONS.keys() - {NAMED, OPENED},
-        ),
-    }
-    sums = sums_of(files)
-    return Content(
-        tables=tables,
-        recording={
-            **describe_recording(source, sums, tables, inferred=inferred, notes=FILES),
-            "tools": dict(sorted(collections.Counter(file.tool for file in files).items())),
+    return make_content(
+        pages,
+        source_of(files, stated_by_importer, month=month, limits=LIMITS),
+        sums_of(files),
+        browser=", ".join(sorted(programs)),
+        method=METHODS[files[0].kind],
+        initiators=Rules(INITIATORS, frozenset({"referer", "guess"})),
+        connections=Rules(CONNECTIONS, frozenset(CONNECTIONS) - {NAMED, OPENED}),
+        notes=FILES,
+        facts={
+            "tools": count_values(file.tool for file in files),
             "left_out": dict(sorted(add_counters(file.load.left_out for file in files).items())),
         },
-        checksum=checksum(sums),
-        notes=FILES,
+    )
+
+
+def make_content(
+    pages: Sequence[PageRows],
+    source: Source,
+    sums: Mapping[str, str],
+    *,
+    browser: str,
+    method: str,
+    initiators: Rules,
+    connections: Rules,
+    notes: Notes,
+    facts: Mapping[str, Any] | None = None,
+) -> Content:
+    """Return the content of a release of these pages, with further `facts` for recording.json.
+
+    `sums` has the SHA-256 of each file.
+    """
+    tables = tables_of(pages, source, browser=browser, method=method)
+    inferred = {
+        "initiators": count_rules(add_counters(page.initiators for page in pages), initiators),
+        "connections": count_rules(add_counters(page.connection_rules for page in pages), connections),
+    }
+    described = describe_recording(source, sums, tables, inferred=inferred, notes=notes)
+    return Content(
+        tables=tables, recording={**described, **(facts or {})}, checksum=checksum(sums), notes=notes
     )
 
 
@@ -206,15 +234,13 @@ def add_counters(counters: Iterable[collections.Counter[str]]) -> collections.Co
     return sum(counters, collections.Counter())
 
 
-def count_rules(
-    requests: Mapping[str, int], meanings: Mapping[str, str], *, inferred: frozenset[str] | set[str]
-) -> dict[str, Any]:
+def count_rules(requests: Mapping[str, int], rules: Rules) -> dict[str, Any]:
     """Return requests by rule with the rule's meaning, and the share that an inferring rule decided."""
     every = sum(requests.values())
     return {
-        "share": round(sum(requests.get(rule, 0) for rule in inferred) / every, 4) if every else None,
-        "requests": {rule: requests.get(rule, 0) for rule in meanings},
-        "rules": dict(meanings),
+        "share": round(sum(requests.get(rule, 0) for rule in rules.inferring) / every, 4) if every else None,
+        "requests": {rule: requests.get(rule, 0) for rule in rules.meanings},
+        "rules": dict(rules.meanings),
     }
 
 

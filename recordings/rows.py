@@ -68,9 +68,24 @@ def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | No
     add_delays(
         connections, responses, trips, [round(1e6 * exchange.started_s) - base_us for exchange in kept]
     )
+    document, main = load.document, load.main
+    visit = visit_row(
+        number,
+        host=load.host,
+        scheme=urlsplit(load.first.url).scheme,
+        document=None
+        if document is None
+        else MainDocument(
+            None if main is None else main + 1, document.status, urlsplit(document.url).scheme, document.host
+        ),
+        load_us=load.load_us,
+        started_at=started_at,
+    )
+    if document is None:
+        visit["outcome"] = "aborted"  # nobody waited for its answer
     return PageRows(
         site=site_row(number, load.host),
-        visit=visit_row(load, number, started_at),
+        visit=visit,
         connections=connections,
         responses=responses,
         initiators=collections.Counter(how for _, how in parents),
@@ -102,28 +117,43 @@ def site_row(number: int, host: str, *, magnitude: int | None = None) -> Row:
     }
 
 
-def visit_row(load: PageLoad, number: int, started_at: datetime.datetime | None) -> Row:
-    """Return a page load, from its first request and its main document.
+class MainDocument(NamedTuple):
+    """The response that a page load shows."""
 
-    Without a document nobody waited for its answer.
-    """
-    document, main = load.document, load.main
+    response_id: int | None
+    """None if it did not cross the network."""
+    status: int | None
+    scheme: str
+    host: str
+
+
+def visit_row(
+    number: int,
+    *,
+    host: str,
+    scheme: str,
+    document: MainDocument | None,
+    load_us: int | None = None,
+    started_at: datetime.datetime | None = None,
+) -> Row:
+    """Return a page load; `scheme` is of its first request."""
+    status = None if document is None else document.status
     return {
         "crawl_id": CRAWL_ID,
         "id": number,
         "rank": number,
-        "host": load.host,
+        "host": host,
         "attempt": 1,
         "is_final": True,
-        "outcome": "aborted" if document is None else "ok" if document.status < 400 else "http_error",
-        "stop_reason": None if load.load_us is None else "load",
-        "scheme": urlsplit(load.first.url).scheme,
-        "status": document and document.status,
-        "main_response_id": None if main is None else main + 1,
-        "final_scheme": document and urlsplit(document.url).scheme,
-        "final_host": document and document.host,
+        "outcome": "ok" if status is None or status < 400 else "http_error",
+        "stop_reason": None if load_us is None else "load",
+        "scheme": scheme,
+        "status": status,
+        "main_response_id": None if document is None else document.response_id,
+        "final_scheme": None if document is None else document.scheme,
+        "final_host": None if document is None else document.host,
         "started_at": started_at,
-        "load_us": load.load_us,
+        "load_us": load_us,
         "page_kind": "home",
         "load": 1,
     }

@@ -22,17 +22,8 @@ from recordings.netlog.log import MOST_BYTES, UNREADABLE, NetLog, read_netlog
 from recordings.netlog.packets import Captured, read_captures
 from recordings.netlog.pages import NetLogPage, NetLogTraffic, read_traffic
 from recordings.reading import name_and_content
-from recordings.release import (
-    Content,
-    add_counters,
-    checksum,
-    count_rules,
-    describe_recording,
-    source_of,
-    sums_of,
-    tables_of,
-)
-from recordings.rows import CRAWL_ID, PageRows, Row, site_row
+from recordings.release import Content, Rules, add_counters, count_values, make_content, source_of, sums_of
+from recordings.rows import CRAWL_ID, MainDocument, PageRows, Row, site_row, visit_row
 from recordings.sizes import NOT_RECORDED
 from schema.recorded_files import NETLOGS
 from schema.vocabulary import is_covered
@@ -144,27 +135,20 @@ def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str
     browsers = {file.log.browser for file in files if file.log.browser}
     modes = sorted({file.log.mode for file in files if not file.log.has_bytes})
     limits = [*([WITHOUT_BYTES.format(modes=", ".join(modes))] if modes else []), *LIMITS]
-    source = source_of(files, stated_by_importer, month=month, limits=limits)
-    tables = tables_of(pages, source, browser=", ".join(sorted(browsers)) or "unknown", method=METHOD)
-    inferred = {
-        "initiators": count_rules(
-            add_counters(page.initiators for page in pages), INITIATORS, inferred={"referer"}
-        ),
-        "connections": count_rules(
-            add_counters(page.connection_rules for page in pages), CONNECTIONS, inferred=set()
-        ),
-    }
-    sums = sums_of(files)
-    return Content(
-        tables=tables,
-        recording={
-            **describe_recording(source, sums, tables, inferred=inferred, notes=NETLOGS),
-            "capture_modes": dict(sorted(collections.Counter(file.log.mode for file in files).items())),
+    return make_content(
+        pages,
+        source_of(files, stated_by_importer, month=month, limits=limits),
+        sums_of(files),
+        browser=", ".join(sorted(browsers)) or "unknown",
+        method=METHOD,
+        initiators=Rules(INITIATORS, frozenset({"referer"})),
+        connections=Rules(CONNECTIONS, frozenset()),
+        notes=NETLOGS,
+        facts={
+            "capture_modes": count_values(file.log.mode for file in files),
             "cut_short": sum(file.log.is_cut for file in files),
             "left_out": dict(sorted(add_counters(file.traffic.left_out for file in files).items())),
         },
-        checksum=checksum(sums),
-        notes=NETLOGS,
     )
 
 
@@ -189,7 +173,18 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
         for row, transport in zip(crawled.connections, page.transports, strict=True)
     ]
     coverage = (crawled.coverage, crawled.decrypted_coverage) if file.log.has_bytes else (None, None)
-    visit = visit_row(file, page, number) | {
+    document = page.document
+    first, final = urlsplit(page.exchanges[0].url), urlsplit(document.url)
+    visit = visit_row(
+        number,
+        host=host_name(final),
+        scheme=first.scheme,
+        document=MainDocument(
+            page.exchanges.index(document) + 1, document.status, final.scheme, host_name(final)
+        ),
+        started_at=file.at(page.start_ms),
+    )
+    visit |= {
         "coverage": coverage[0],
         "decrypted_coverage": coverage[1],
         "is_covered": is_covered(*coverage),
@@ -204,29 +199,6 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
             "recorded" for row in responses if row["connection_id"] is not None
         ),
     )
-
-
-def visit_row(file: NetLogFile, page: NetLogPage, number: int) -> Row:
-    """Return a page load."""
-    document = page.document
-    first, final = urlsplit(page.exchanges[0].url), urlsplit(document.url)
-    return {
-        "crawl_id": CRAWL_ID,
-        "id": number,
-        "rank": number,
-        "host": host_name(final),
-        "attempt": 1,
-        "is_final": True,
-        "outcome": "ok" if (document.status or 0) < 400 else "http_error",
-        "scheme": first.scheme,
-        "status": document.status,
-        "main_response_id": page.exchanges.index(document) + 1,
-        "final_scheme": final.scheme,
-        "final_host": host_name(final),
-        "started_at": file.at(page.start_ms),
-        "page_kind": "home",
-        "load": 1,
-    }
 
 
 def response_changes(file: NetLogFile, exchange: Exchange) -> Row:

@@ -63,10 +63,8 @@ class Recording:
     """The pages of a folder."""
 
     source: Source
-    checksum: str
-    """SHA-256 over the SHA-256 of both tables."""
     files: dict[str, str]
-    """SHA-256 by file name."""
+    """SHA-256 by file name, in the order of the names."""
     pages: list[RecordedPage]
 
 
@@ -81,12 +79,7 @@ def read_recording(folder: Path = BUNDLED) -> Recording:
             f"{folder / exc.filename} cannot be read" if isinstance(exc, OSError) and exc.filename else exc
         )
         raise RecordingError(f"{folder} holds no recorded pages: {problem}") from exc
-    return Recording(source=source, checksum=checksum_of(files), files=files, pages=pages)
-
-
-def checksum_of(files: dict[str, str]) -> str:
-    """Return the SHA-256 over the sums of the files, in the order of their names."""
-    return hashlib.sha256("".join(files[name] for name in sorted(files)).encode()).hexdigest()
+    return Recording(source=source, files=files, pages=pages)
 
 
 def read_source(folder: Path, files: dict[str, str]) -> Source:

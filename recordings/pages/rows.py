@@ -16,8 +16,19 @@ from recordings.connections import (
 from recordings.pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
 from recordings.pages.recording import AUGUST_2025, SETS, RecordedPage, Recording
 from recordings.pages.request import PageRequest, microseconds, sizes_of
-from recordings.release import Content, add_counters, count_rules, describe_recording, tables_of
-from recordings.rows import CONNECTIONS, CRAWL_ID, NAMED, PageRows, Row, add_delays, alpn, site_row
+from recordings.release import Content, Rules, make_content
+from recordings.rows import (
+    CONNECTIONS,
+    CRAWL_ID,
+    NAMED,
+    MainDocument,
+    PageRows,
+    Row,
+    add_delays,
+    alpn,
+    site_row,
+    visit_row,
+)
 from schema import http_caching
 from schema.recorded import OTHER_YEARS, PAGES
 from schema.server_delay import fastest
@@ -59,24 +70,19 @@ one for every other version (RFC 8446 §2, RFC 9001 §4.1)."""
 def content_of(recording: Recording) -> Content:
     """Return the content of a release of all pages."""
     pages = [page_rows(recording, page) for page in recording.pages]
-    tables = tables_of(pages, recording.source, browser=browser_of(recording), method=METHOD)
-    initiators = add_counters(page.initiators for page in pages)
-    connections = add_counters(page.connection_rules for page in pages)
-    meanings = CONNECTIONS if NAMED in connections else CONNECTION_RULES
-    inferred = {
-        "initiators": count_rules(
-            initiators, NAMED_INITIATORS if INITIATOR in initiators else RULES, inferred=INFERRED
+    names_initiators = any(INITIATOR in page.initiators for page in pages)
+    names_connections = any(NAMED in page.connection_rules for page in pages)
+    return make_content(
+        pages,
+        recording.source,
+        recording.files,
+        browser=browser_of(recording),
+        method=METHOD,
+        initiators=Rules(NAMED_INITIATORS if names_initiators else RULES, INFERRED),
+        connections=Rules(
+            CONNECTIONS if names_connections else CONNECTION_RULES, frozenset(CONNECTION_RULES) - {OPENED}
         ),
-        "connections": count_rules(connections, meanings, inferred=meanings.keys() - {NAMED, OPENED}),
-    }
-    notes = OTHER_YEARS if recording.source.id in SETS.keys() - {AUGUST_2025} else PAGES
-    return Content(
-        tables=tables,
-        recording=describe_recording(
-            recording.source, recording.files, tables, inferred=inferred, notes=notes
-        ),
-        checksum=recording.checksum,
-        notes=notes,
+        notes=OTHER_YEARS if recording.source.id in SETS.keys() - {AUGUST_2025} else PAGES,
     )
 
 
@@ -85,12 +91,23 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     traffic = traffic_of(page.requests)
     initiators = initiators_of(page.requests, traffic)
     connections, responses = traffic_rows(page, traffic, initiators)
+    main = next((request for request in page.requests if request.is_main_document), None)
     if recording.source.types:
         for row in responses:
             row["size_basis"] = None if row["wire_bytes"] is None else SELECTED
     return PageRows(
         site=site_row(page.number, page_host(page.number), magnitude=recording.source.magnitude),
-        visit=visit_row(page),
+        visit=visit_row(
+            page.number,
+            host=page_host(page.number),
+            scheme=page.requests[0].scheme,
+            document=None
+            if main is None
+            else MainDocument(
+                main.entry + 1, main.status, main.scheme, origin_host(page.number, main.origin)
+            ),
+            load_us=page.load_us,
+        ),
         connections=connections,
         responses=responses,
         initiators=collections.Counter(initiator.rule for initiator in initiators),
@@ -177,30 +194,6 @@ def page_host(page: int) -> str:
 def origin_host(page: int, origin: object) -> str:
     """Return the made-up host of an origin of a page; `.invalid` is reserved (RFC 2606)."""
     return f"page-{page}-origin-{origin}.invalid"
-
-
-def visit_row(page: RecordedPage) -> Row:
-    """Return a page load."""
-    main = next((request for request in page.requests if request.is_main_document), None)
-    status = main.status if main else None
-    return {
-        "crawl_id": CRAWL_ID,
-        "id": page.number,
-        "rank": page.number,
-        "host": page_host(page.number),
-        "attempt": 1,
-        "is_final": True,
-        "outcome": "ok" if status is None or status < 400 else "http_error",
-        "stop_reason": None if page.load_us is None else "load",
-        "scheme": page.requests[0].scheme,
-        "status": status,
-        "main_response_id": main.entry + 1 if main else None,
-        "final_scheme": main.scheme if main else None,
-        "final_host": origin_host(page.number, main.origin) if main else None,
-        "load_us": page.load_us,
-        "page_kind": "home",
-        "load": 1,
-    }
 
 
 def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:

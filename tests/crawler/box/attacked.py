@@ -20,7 +20,7 @@ from crawler.browser.browser import Browser
 from crawler.egress.guard import Guard, set_up_guard
 from crawler.errors import EgressUnavailable, LaunchFailed
 from storage import embedded
-from tests.crawler.box.users import SECRET
+from tests.crawler.box.confinement import SECRET
 
 MARKER = "--password-of-somebody-else"
 ATTACKER = Path(__file__).with_name("attacker.py")

@@ -9,6 +9,9 @@ from crawler.browser import processes
 
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+SECRET = "taken-from-the-crawler"
+SECRETS = dict.fromkeys(("FIRSTFLIGHT_DATABASE_URL", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY"), SECRET)
+
 VARIABLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*(?==)")
 """A variable's name; a process that writes its title over its environment has others there, or none."""
 

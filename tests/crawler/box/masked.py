@@ -1,8 +1,9 @@
-"""Masks parts of /proc as container engines do, tries to make a box, and prints the error.
+"""Masks parts of /proc as container engines do, tries to make a box, and prints the error as JSON.
 
 Runs in namespaces that the test makes for it.
 """
 
+import json
 import subprocess
 
 from crawler import box
@@ -21,4 +22,4 @@ if __name__ == "__main__":
     try:
         box.check_box()
     except BoxUnavailable as exc:
-        print(exc)
+        print(json.dumps({"error": str(exc)}))

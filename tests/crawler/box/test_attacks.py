@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawler.box.users import ORDINARY_UID, USERS, play_as
+from tests.crawler.box.confinement import SECRETS
+from tests.crawler.namespaces import ORDINARY_UID, play
 
 pytestmark = pytest.mark.browser
+
+USERS = ["root", "net admin"] if os.geteuid() == 0 else ["net admin"]
 
 NOTHING = {
     "environment": [],
@@ -31,6 +34,7 @@ def test_a_compromised_browser_reaches_nothing_of_the_crawlers(
 ) -> None:
     folder = server_folder / f"{user}-{network}"  # pytest's own may not be entered by others
     folder.mkdir()
-    if os.geteuid() == 0 and user == "ordinary":
+    if os.geteuid() == 0 and user != "root":
         os.chown(folder, ORDINARY_UID, ORDINARY_UID)
-    assert play_as(user, "tests.crawler.box.attacked", str(folder), network) == NOTHING
+    module = "tests.crawler.box.attacked"
+    assert play(module, str(folder), network, user=user, environment=SECRETS) == NOTHING

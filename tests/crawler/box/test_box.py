@@ -6,7 +6,6 @@ import platform
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -16,11 +15,9 @@ from crawler import box
 from crawler.browser import processes
 from crawler.browser.browser import Browser
 from crawler.errors import BoxUnavailable, LaunchFailed
-from tests.crawler.box.users import NAMESPACES
+from tests.crawler.namespaces import play
 
 pytestmark = pytest.mark.browser
-
-AS_ROOT = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
 
 
 def launch(chromium: Path) -> None:
@@ -32,14 +29,7 @@ def launch(chromium: Path) -> None:
 
 
 def test_in_a_container_with_a_masked_proc_the_error_says_how_to_run_it() -> None:
-    done = subprocess.run(
-        ["unshare", *AS_ROOT, *NAMESPACES, sys.executable, "-m", "tests.crawler.box.masked"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    (line,) = done.stdout.splitlines()
+    line = play("tests.crawler.box.masked")["error"]
     assert "the browsers' box cannot be made (bwrap: Can't mount proc" in line
     assert line.endswith("run it with --security-opt systempaths=unconfined")
 

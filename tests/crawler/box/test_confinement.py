@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from crawler.box import BROWSER_UID, HOME, PASSED_ON, VISIBLE
-from tests.crawler.box.users import SECRETS, USERS, play_as
+from tests.crawler.box.confinement import SECRETS
+from tests.crawler.box.test_attacks import USERS
+from tests.crawler.namespaces import play
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +30,7 @@ SANDBOX_OF_CHROMIUM = {"net", "pid", "user"}
 )
 def result(request: pytest.FixtureRequest) -> dict[str, Any]:
     user, network = request.param
-    return {"user": user, **play_as(user, "tests.crawler.box.looked_at", network)}
+    return {"user": user, **play("tests.crawler.box.looked_at", network, user=user, environment=SECRETS)}
 
 
 def boxed(result: dict[str, Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from crawler import box
-from crawler.box import BROWSER_UID, browser_uid
 from crawler.browser.browser import Browser
 from crawler.capture.capture import Capture, open_capture
 from crawler.egress.guard import Guard, set_up_guard
@@ -36,7 +35,6 @@ from tests.crawler.egress.looking import (
     network,
     nft,
     parent,
-    processes,
 )
 
 HOSTS = [
@@ -86,7 +84,6 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
         context = await browser.context()
         page = await context.new_page()
         await page.goto("http://ok.test/")
-        confined = processes()
         sockets = (
             [] if guard is None else [sock for sock in (guard.capture, guard.tcp_info) if sock is not None]
         )
@@ -106,7 +103,6 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
             if connection["protocol"] == "h3"
         ],
         "reached": sorted({*servers.came, *world.came_to_the_internet()}),
-        "processes": confined,
         "captured_by": ["ourselves" if capture == os.getpid() else capture for capture in captures],
     }
 
@@ -173,10 +169,7 @@ def lost_guard() -> dict[str, Any]:
 async def play() -> dict[str, Any]:
     servers = world.Servers()
     await servers.start()
-    collected: dict[str, Any] = {
-        "machine": str(Path("/proc/self/ns/net").readlink()),
-        "whole_machine": browser_uid() == BROWSER_UID,
-    }
+    collected: dict[str, Any] = {}
     before = network()
     if "without" in sys.argv:
         collected["without"] = await visits(None, servers)

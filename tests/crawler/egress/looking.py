@@ -1,9 +1,7 @@
-"""Looks at a guard from outside: destinations, links, addresses,
-captured bytes and the browser's processes."""
+"""Looks at a guard from outside: destinations, links, addresses and captured bytes."""
 
 import contextlib
 import json
-import re
 import select
 import subprocess
 import sys
@@ -115,31 +113,6 @@ def list_holders(descriptor: int) -> list[int]:
         with contextlib.suppress(OSError):
             if path.readlink() == link:
                 collected.append(int(path.parts[2]))
-    return collected
-
-
-def processes() -> list[dict[str, str]]:
-    """List the browser's processes and how they are confined."""
-    collected = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            arguments = re.split(rb"[\0 ]", (process / "cmdline").read_bytes())  # the zygote's have no NUL
-            if not arguments[0].endswith(b"chromium-headless-shell"):
-                continue
-            status = dict(
-                line.split(":\t", 1)
-                for line in (process / "status").read_text().splitlines()
-                if ":\t" in line
-            )
-            kind = next(
-                (argument[7:].decode() for argument in arguments if argument.startswith(b"--type=")),
-                "browser",
-            )
-            namespaces = {name: str((process / "ns" / name).readlink()) for name in ("net", "user", "pid")}
-            kept = {
-                name: status[name] for name in ("Uid", "CapEff", "CapPrm", "CapAmb", "NoNewPrivs", "Seccomp")
-            }
-            collected.append({"type": kind, **kept, **namespaces})
     return collected
 
 

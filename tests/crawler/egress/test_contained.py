@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.crawler.egress.breaking import REACHED, REFUSED
-from tests.crawler.egress.test_guard import OWN_NAMESPACES, played
+from tests.crawler.namespaces import play
 
 
 def test_with_one_capability_and_no_sysctl_a_guard_is_set_up_and_mended(server_folder: Path) -> None:
     if os.geteuid() != 0:
         pytest.fail("to become another user takes root: run the tests as root")
-    folder = server_folder / "contained"
-    folder.mkdir()
-    result = played([*OWN_NAMESPACES], folder, module="tests.crawler.egress.contained")
+    result = play("tests.crawler.egress.contained", folder=server_folder / "contained")
     whole, broken, mended = result["fault"]
     assert (whole, mended) == ("", "")
     assert "the link's outer end" in broken

@@ -1,20 +1,16 @@
-"""The address guard, tried by a page that contacts every address, servers that record contacts,
-and browsers' /proc.
+"""The address guard, tried by a page that contacts every address, and servers that record contacts.
 
 All of it happens in namespaces made for the tests: of root, and of an ordinary user who is root in his own.
 """
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawler.box import BROWSER_UID
 from crawler.egress.networks import is_refused
 from tests.circles import ALL
 from tests.crawler.egress.pages import TARGETS, answer
@@ -30,59 +26,23 @@ from tests.crawler.egress.world import (
     PUBLIC,
     PUBLIC_6,
 )
+from tests.crawler.namespaces import AS_ORDINARY, play
 from tests.zoo.serving.namespace import in_namespace
 
 pytestmark = pytest.mark.browser
 
-ORDINARY_UID = 61_502
-NOBODY = [f"--reuid={ORDINARY_UID}", f"--regid={ORDINARY_UID}", "--clear-groups", "--inh-caps=-all"]
-OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
-WITHIN_S = 300
 WAYS = {"/fetch", "/redirect", "/image", "/socket", "/frame", "/worker", "tls"}
 
 
-def as_ordinary_user(call: list[str]) -> list[str]:
-    return ["setpriv", *NOBODY, *call] if os.geteuid() == 0 else call
-
-
-def played(
-    call: list[str],
-    folder: Path,
-    *,
-    module: str = "tests.crawler.egress.escape_attempts",
-    passes: Sequence[str] = (),
-) -> dict[str, Any]:
-    folder.chmod(0o1777)  # whose entries nobody else may rename
-    done = subprocess.run(
-        [*call, sys.executable, "-m", module, *passes],
-        env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WITHIN_S,
-    )
-    if done.returncode:
-        print(done.stderr)  # shown with the first test that needed it, not with each
-        last_line = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        if last_line.startswith("unshare: "):
-            last_line += ": are user and network namespaces allowed here?"
-        pytest.fail(f"{module} failed: {last_line}", pytrace=False)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-WORLDS = ["root", "user"][: 1 + ALL] if os.geteuid() == 0 else ["user"]
+WORLDS = ["root", "own root"][: 1 + ALL] if os.geteuid() == 0 else ["own root"]
 
 
 @pytest.fixture(scope="module", params=WORLDS)
 def result(request: pytest.FixtureRequest, server_folder: Path) -> dict[str, Any]:
     """Return the addresses reached within the guard and, in the first world, without it."""
-    call = [*OWN_NAMESPACES]
-    if request.param == "user":
-        call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
+    passes = ["without", "within"] if request.param == WORLDS[0] else ["within"]
     folder = server_folder / f"world-{request.param}"  # pytest's own may not be entered by others
-    folder.mkdir()
-    return played(call, folder, passes=["without", "within"] if request.param == WORLDS[0] else ["within"])
+    return play("tests.crawler.egress.escape_attempts", *passes, user=request.param, folder=folder)
 
 
 def reached(result: dict[str, Any]) -> dict[str, set[str]]:
@@ -182,25 +142,6 @@ def test_a_site_at_a_refused_address_is_blocked_and_others_are_visited(result: d
     ]
 
 
-def test_browsers_have_no_capability_outside_their_sandbox_and_the_sandbox_is_on(
-    result: dict[str, Any],
-) -> None:
-    processes = result["within"]["processes"]
-    by_type = {process["type"]: process for process in processes}
-    browser, renderer = by_type["browser"], by_type["renderer"]
-    assert {process["NoNewPrivs"] for process in processes} == {"1"}
-    for process in processes:
-        assert process["net"] != result["machine"]
-        if process["user"] == browser["user"]:
-            assert (process["CapEff"], process["CapPrm"], process["CapAmb"]) == ("0" * 16,) * 3, process
-            assert process["net"] == result["namespaces"][0]
-    # Layer one: namespaces of its own. Layer two: a seccomp filter.
-    assert all(renderer[name] != browser[name] for name in ("net", "user", "pid"))
-    assert (renderer["Seccomp"], renderer["CapEff"]) == ("2", "0" * 16)
-    if result["whole_machine"]:  # where there is another user to become
-        assert browser["Uid"].split() == [str(BROWSER_UID)] * 4
-
-
 def test_addresses_of_the_guard_do_not_change_after_it_is_up(result: dict[str, Any]) -> None:
     at_first, at_last = result["addresses"]
     assert at_first == at_last
@@ -234,7 +175,7 @@ def test_a_guard_that_is_gone_is_noticed_and_lets_no_browser_in(result: dict[str
 def test_an_ordinary_user_is_told_in_one_line_what_to_do(tmp_path: Path) -> None:
     code = "from crawler.egress.guard import set_up_guard\nwith set_up_guard(): pass"
     done = subprocess.run(
-        as_ordinary_user([sys.executable, "-B", "-c", code]),
+        [*AS_ORDINARY, sys.executable, "-B", "-c", code],
         capture_output=True,
         text=True,
         check=False,

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from crawler.egress.building import LOCK_FILE
-from tests.crawler.egress.test_guard import OWN_NAMESPACES
+from tests.crawler.namespaces import BECOME_ORDINARY, ENTERED_BY
 from tests.zoo.serving.namespace import in_namespace
 
 SQUAT = f"""
@@ -36,8 +36,6 @@ with tempfile.TemporaryDirectory() as folder, world.machine(Path(folder)), world
     print("guarded")
 """
 
-ANOTHER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
-
 TURNS = """
 import sys
 from crawler.egress import building
@@ -53,7 +51,7 @@ def test_a_user_who_takes_the_names_of_guards_blocks_no_guard() -> None:
         pytest.fail("to become another user takes root: run the tests as root")
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [*OWN_NAMESPACES, sys.executable, "-c", GUARDED], stdin=pipe, stdout=pipe, text=True
+        [*ENTERED_BY["root"], sys.executable, "-c", GUARDED], stdin=pipe, stdout=pipe, text=True
     ) as crawl:
         assert crawl.stdin is not None
         assert crawl.stdout is not None
@@ -62,7 +60,7 @@ def test_a_user_who_takes_the_names_of_guards_blocks_no_guard() -> None:
             ["pgrep", "-P", str(crawl.pid)], capture_output=True, text=True, check=True
         ).stdout.split()
         enter = ["nsenter", f"--net=/proc/{inner}/ns/net"]
-        squatting = [*enter, *ANOTHER, "/usr/bin/python3", "-c", SQUAT]
+        squatting = [*enter, *BECOME_ORDINARY, "/usr/bin/python3", "-c", SQUAT]
         with subprocess.Popen(squatting, stdin=pipe, stdout=pipe, text=True) as squatter:
             assert squatter.stdin is not None
             assert squatter.stdout is not None

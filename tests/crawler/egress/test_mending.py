@@ -13,8 +13,9 @@ import pytest
 from crawler.egress.guard import NEEDED
 from crawler.egress.networks import is_refused
 from tests.crawler.egress.breaking import CHOSEN, REACHED, REFUSED
-from tests.crawler.egress.test_guard import OWN_NAMESPACES, WORLDS, as_ordinary_user, played
+from tests.crawler.egress.test_guard import WORLDS
 from tests.crawler.egress.world import BLOCKED, GATEWAY, PUBLIC
+from tests.crawler.namespaces import play
 
 pytestmark = pytest.mark.slow
 
@@ -51,12 +52,8 @@ def worlds(server_folder: Path) -> Iterator[dict[str, Future[dict[str, Any]]]]:
 
 
 def broken_guards(world: str, folder: Path) -> dict[str, Any]:
-    call = [*OWN_NAMESPACES]
-    if world == "user":
-        call = as_ordinary_user([call[0], "--user", "--map-root-user", *call[1:]])
     temporary = folder / f"broken-{world}"  # pytest's own may not be entered by others
-    temporary.mkdir()
-    return played(call, temporary, module="tests.crawler.egress.breaking")
+    return play("tests.crawler.egress.breaking", user=world, folder=temporary)
 
 
 @pytest.fixture(scope="module", params=WORLDS)

@@ -4,18 +4,15 @@ and says that bytes are missing."""
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import pytest
 
-from crawler.netlog.assembler import Assembler, assemble
+from crawler.netlog.assembler import Assembler
 from crawler.netlog.event import Event
-from crawler.visit.rows import Rows, make_rows
-from tests.crawler.netlog.test_assembler import LOGS, recorded
-
-NAMES = sorted(path.name.removesuffix(".json.gz") for path in LOGS.glob("*.json.gz"))
+from crawler.visit.rows import Rows
+from tests.crawler.netlog.logs import NAMES, assemble_rows, recorded
 
 OF_RESPONSE = (
     *("method", "scheme", "host", "path", "query_hash", "stream_id", "status", "failure"),
@@ -30,10 +27,6 @@ SESSIONS = ("QUIC_SESSION", "QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE")
 
 CUTS = 25
 """Places at which each log is made to begin late."""
-
-
-def assemble_rows(log: Iterable[Event[Any]]) -> Rows:
-    return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 
 def arrived(rows: Rows) -> collections.Counter[tuple[Any, ...]]:

@@ -1,22 +1,19 @@
 """A stream that ends short of its Content-Length is incomplete,
 where the Content-Length is that of its body."""
 
-import gzip
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawler.netlog.assembler import EVENTS, assemble
+from crawler.netlog.assembler import assemble
 from crawler.netlog.event import Event
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.http1 import MessageReader
 from crawler.netlog.http2 import FrameReader, Http2Stream
-from crawler.netlog.lines import LineReader
 from crawler.netlog.tcp import TcpTransport
+from tests.crawler.netlog.logs import recorded
 
-LOGS = Path(__file__).parents[1] / "logs/netlog"
 HEADERS = {"h2-bodies": "HTTP2_SESSION_RECV_HEADERS", "h3": "HTTP3_HEADERS_DECODED"}
 """Events that hold the header sections of responses, by log."""
 
@@ -33,8 +30,7 @@ def longer(event: Event[Any], more: int) -> Event[Any]:
 
 
 def exchanges(name: str, more: int) -> list[Exchange]:
-    lines = gzip.decompress((LOGS / f"{name}.json.gz").read_bytes()).splitlines()
-    log = LineReader(EVENTS).events(lines)
+    log = recorded(name)
     return assemble(longer(event, more) if event.name == HEADERS[name] else event for event in log).exchanges
 
 

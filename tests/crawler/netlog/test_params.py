@@ -1,18 +1,13 @@
 """Declarations of the events' parameters agree with the recorded logs,
 and with the handlers that read them."""
 
-import gzip
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from crawler.browser.logstream import COOKIE_ADDED
 from crawler.netlog import connections, quic, quic_overhead, requests, tcp
-from crawler.netlog.assembler import EVENTS
-from crawler.netlog.lines import LineReader
 from crawler.netlog.params import PARAMS, NoParams
-
-LOGS = Path(__file__).parents[1] / "logs/netlog"
+from tests.crawler.netlog.logs import NAMES, recorded
 
 READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
     *((event, reads) for event, reads in connections.HANDLERS.items() if event not in tcp.HANDLERS),
@@ -31,20 +26,14 @@ UNRECORDED = {
 
 
 def test_every_declared_parameter_is_in_a_recorded_log() -> None:
-    recorded: dict[tuple[str, str], set[str]] = {}
-    for path in LOGS.glob("*.json.gz"):
-        reader = LineReader(EVENTS)
-        for event in reader.events(gzip.decompress(path.read_bytes()).splitlines()):
-            recorded.setdefault((event.name, event.phase), set()).update(event.params)
-        assert reader.ignored == 0
-    assert {name for name, _ in PARAMS} - {name for name, _ in recorded} == UNRECORDED
+    params: dict[tuple[str, str], set[str]] = {}
+    for name in NAMES:
+        for event in recorded(name):
+            params.setdefault((event.name, event.phase), set()).update(event.params)
+    assert {name for name, _ in PARAMS} - {name for name, _ in params} == UNRECORDED
     for declared in {event_params for event, event_params in PARAMS.items() if event[0] not in UNRECORDED}:
         collected = set().union(
-            *(
-                recorded.get(event, set())
-                for event, event_params in PARAMS.items()
-                if event_params is declared
-            )
+            *(params.get(event, set()) for event, event_params in PARAMS.items() if event_params is declared)
         )
         assert declared.__annotations__.keys() - NoParams.__annotations__.keys() <= collected, declared
 

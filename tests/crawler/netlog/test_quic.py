@@ -1,10 +1,6 @@
 """Streams and connections in a recorded log of HTTP/3 are the server's, which lost and delayed datagrams."""
 
-import gzip
 import json
-from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,23 +8,11 @@ from urllib.parse import urlsplit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.netlog.assembler import EVENTS, assemble
+from crawler.netlog.assembler import assemble
 from crawler.netlog.event import Event
 from crawler.netlog.http3 import Http3Stream, Ranges
-from crawler.netlog.lines import LineReader
-from crawler.visit.rows import Rows, make_rows
-
-LOGS = Path(__file__).parents[1] / "logs/netlog"
-
-
-@cache
-def recorded() -> tuple[Event[Any], ...]:
-    lines = gzip.decompress((LOGS / "h3.json.gz").read_bytes()).splitlines()
-    return tuple(LineReader(EVENTS).events(lines))
-
-
-def assemble_rows(log: Iterable[Event[Any]]) -> Rows:
-    return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
+from crawler.visit.rows import Rows
+from tests.crawler.netlog.logs import DAMAGE, LOGS, assemble_rows, damage, recorded
 
 
 def is_name(event: Event[Any], name: str) -> bool:
@@ -37,7 +21,7 @@ def is_name(event: Event[Any], name: str) -> bool:
 
 def test_every_response_of_the_log_is_what_the_server_sent() -> None:
     sent = sorted(tuple(load) for load in json.loads((LOGS / "h3.sent.json").read_text()))
-    received = [(exchange, urlsplit(exchange.url)) for exchange in assemble(recorded()).exchanges]
+    received = [(exchange, urlsplit(exchange.url)) for exchange in assemble(recorded("h3")).exchanges]
     exchanges = sorted(
         (exchange.method, url.netloc, url.path, *exchange.sizes()) for exchange, url in received
     )
@@ -51,7 +35,7 @@ def test_every_response_of_the_log_is_what_the_server_sent() -> None:
 
 def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
     sent = json.loads((LOGS / "h3.connections.json").read_text())
-    rows = assemble_rows(recorded())
+    rows = assemble_rows(recorded("h3"))
     columns = {
         "received_bytes": "sent_bytes",
         "decrypted_bytes": "plaintext_bytes",
@@ -68,7 +52,7 @@ def test_every_connection_of_the_log_is_what_the_server_sent() -> None:
 
 def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> None:
     answered = [
-        transport for transport in assemble(recorded()).transports if transport.answer_after is not None
+        transport for transport in assemble(recorded("h3")).transports if transport.answer_after is not None
     ]
     assert answered
     for entry in answered:
@@ -78,7 +62,7 @@ def test_the_first_response_of_a_connection_begins_behind_its_handshake() -> Non
 def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
     twice = [
         row
-        for row in assemble_rows(recorded()).responses
+        for row in assemble_rows(recorded("h3")).responses
         if (row["host"], row["path"]) == ("quic.test", "/plain")
     ]
     assert len({row["stream_id"] for row in twice}) == len(twice) > 2
@@ -88,10 +72,10 @@ def test_requests_for_one_url_at_once_each_have_their_own_stream() -> None:
 def test_a_cancelled_request_has_the_status_of_its_header_section() -> None:
     statuses = {
         row["stream_id"]: row["status"]
-        for row in assemble_rows(recorded()).responses
+        for row in assemble_rows(recorded("h3")).responses
         if row["connection_id"] == 1
     }
-    log = [event for event in recorded() if event.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
+    log = [event for event in recorded("h3") if event.name != "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"]
     rows = {
         row["stream_id"]: row["status"] for row in assemble_rows(log).responses if row["connection_id"] == 1
     }
@@ -100,7 +84,7 @@ def test_a_cancelled_request_has_the_status_of_its_header_section() -> None:
 
 
 def test_positions_are_in_the_order_of_sending() -> None:
-    rows = [row for row in assemble_rows(recorded()).responses if row["connection_id"] == 1]
+    rows = [row for row in assemble_rows(recorded("h3")).responses if row["connection_id"] == 1]
     by_stream = sorted(rows, key=lambda row: row["stream_id"])
     assert [row["position"] for row in by_stream] == list(range(1, len(rows) + 1))
     sent = [row["request_sent_us"] for row in by_stream]
@@ -109,7 +93,7 @@ def test_positions_are_in_the_order_of_sending() -> None:
 
 
 def test_a_stream_frame_missing_from_the_log_lowers_the_coverage() -> None:
-    log = list(recorded())
+    log = list(recorded("h3"))
     longest = max(
         (event for event in log if is_name(event, "STREAM_FRAME_RECEIVED")),
         key=lambda event: event.params["length"],
@@ -122,8 +106,8 @@ def test_a_stream_frame_missing_from_the_log_lowers_the_coverage() -> None:
 
 
 def test_frames_count_as_received_where_the_log_lacks_their_datagrams() -> None:
-    datagrams = [event for event in recorded() if is_name(event, "PACKET_RECEIVED")]
-    rows = assemble_rows(event for event in recorded() if event not in datagrams[50:])
+    datagrams = [event for event in recorded("h3") if is_name(event, "PACKET_RECEIVED")]
+    rows = assemble_rows(event for event in recorded("h3") if event not in datagrams[50:])
     assert_possible(rows)
     assert rows.coverage is not None
     assert rows.coverage < 1
@@ -131,22 +115,22 @@ def test_frames_count_as_received_where_the_log_lacks_their_datagrams() -> None:
 
 def test_a_thinned_log_has_no_impossible_size() -> None:
     random = Random(10)  # it leaves frames of more bytes than datagrams
-    assert_possible(assemble_rows(event for event in recorded()[9:352] if random.random() < 0.7))
+    assert_possible(assemble_rows(event for event in recorded("h3")[9:352] if random.random() < 0.7))
 
 
 def test_resumption_is_unknown_without_a_server_hello() -> None:
-    log = [event for event in recorded() if not is_name(event, "CRYPTO_FRAME_RECEIVED")]
+    log = [event for event in recorded("h3") if not is_name(event, "CRYPTO_FRAME_RECEIVED")]
     assert [row["tls_resumed"] for row in assemble_rows(log).connections] == [None, None, None]
 
 
 def test_a_connection_that_moves_keeps_the_addresses_it_began_with() -> None:
-    log = list(recorded())
+    log = list(recorded("h3"))
     at = max(index for index, event in enumerate(log) if is_name(event, "PACKET_RECEIVED"))
     params = {**log[at].params, "self_address": "127.9.9.9:9", "peer_address": "127.9.9.8:8"}
     log[at] = log[at]._replace(params=params)
     before = [
         (row["remote_address"], row["port"], row["local_port"])
-        for row in assemble_rows(recorded()).connections
+        for row in assemble_rows(recorded("h3")).connections
     ]
     assert [
         (row["remote_address"], row["port"], row["local_port"]) for row in assemble_rows(log).connections
@@ -154,8 +138,7 @@ def test_a_connection_that_moves_keeps_the_addresses_it_began_with() -> None:
 
 
 def test_a_webtransport_session_is_a_connection_whose_streams_belong_to_no_response() -> None:
-    lines = gzip.decompress((LOGS / "h3-session.json.gz").read_bytes()).splitlines()
-    rows = assemble_rows(LineReader(EVENTS).events(lines))
+    rows = assemble_rows(recorded("h3-session"))
     first, session = rows.connections
     echoed, pushed, control, answer = 4000, 9000, 25, 37
     assert session["frame_bytes"] == session["decrypted_bytes"] == echoed + pushed + control + answer
@@ -181,30 +164,7 @@ def assert_possible(rows: Rows) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_a_log_that_is_cut_doubled_shuffled_or_thinned_has_no_impossible_size(data: st.DataObject) -> None:
-    log = list(recorded())
-    start = data.draw(st.integers(0, len(log)))
-    broken = log[start : data.draw(st.integers(start, len(log)))]
-    match data.draw(st.sampled_from(["cut", "doubled", "repeated", "shuffled", "thinned"])):
-        case "doubled":
-            broken = [event for event in broken for _ in range(2)]
-        case "repeated":
-            broken *= 2
-        case "shuffled":
-            data.draw(st.randoms(use_true_random=False)).shuffle(broken)
-        case "thinned":
-            random = data.draw(st.randoms(use_true_random=False))
-            broken = [event for event in broken if random.random() < 0.7]
-    assert_possible(assemble_rows(broken))
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6))
-def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(cut: int) -> None:
-    log = recorded()
-    whole = {(row["connection_id"], row["stream_id"]): row for row in assemble_rows(log).responses}
-    for row in assemble_rows(log[: cut % len(log)]).responses:
-        if row["stream_id"] is not None and row["wire_bytes"]:
-            assert row["wire_bytes"] <= whole[row["connection_id"], row["stream_id"]]["wire_bytes"]
+    assert_possible(assemble_rows(damage(recorded("h3"), data, DAMAGE)))
 
 
 @settings(max_examples=200)

@@ -4,8 +4,6 @@ no site's outcome changes."""
 import json
 import os
 import secrets
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -13,11 +11,11 @@ from sqlalchemy import Engine, text
 
 from tests.circles import ALL
 from tests.crawler.egress.world import NEIGHBOUR
+from tests.crawler.namespaces import play
 from tests.crawler.outages.lanes import FAULTS, SECOND_RESOLVER, names
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-OWN_NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
 SITES = 36 if ALL else 10
 CHOSEN = list(FAULTS) if ALL else ["cut_network"]
 """Faults of the network, one of them in every run."""
@@ -42,18 +40,7 @@ def played(database_18: Engine) -> dict[str, Any]:
         "lasts_s": 15,
         "resolvers": SECOND_RESOLVER,
     }
-    if os.geteuid() != 0:
-        OWN_NAMESPACES[1:1] = ["--user", "--map-root-user"]
-    done = subprocess.run(
-        [*OWN_NAMESPACES, sys.executable, "-m", "tests.crawler.outages.lanes", json.dumps(order)],
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WITHIN_S,
-    )
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
+    result = play("tests.crawler.outages.lanes", json.dumps(order), within_s=WITHIN_S)
     print(result["output"], result["broken"])
     return result
 

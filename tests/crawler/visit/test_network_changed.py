@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -10,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from crawler.browser.browser import Browser
+from crawler.visit.visit import visit_page
+from tests.crawler.namespaces import play
+from tests.zoo.raw import RawWeb, html
 
 SILENT = "10.1.0.1"
 """Address of a host that does not answer."""
@@ -22,17 +24,7 @@ SYN_SENT = "02"
 def test_an_interface_that_appears_in_mid_visit_is_network_changed_and_keeps_what_had_arrived(
     chromium: Path,
 ) -> None:
-    own_user = [] if os.geteuid() == 0 else ["--map-root-user"]
-    done = subprocess.run(
-        ["unshare", *own_user, "--net", sys.executable, __file__, chromium],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    seen = play(__name__, str(chromium))
     assert seen["outcome"] == "network_changed"
     assert seen["received_bytes"] > 5000
 
@@ -54,10 +46,6 @@ async def within(chromium: Path) -> dict[str, object]:
 
     Connections that are being made end then; Chromium lets those be that are in use over HTTP/1.1.
     """
-    from crawler.browser.browser import Browser
-    from crawler.visit.visit import visit_page
-    from tests.zoo.raw import RawWeb, html
-
     ip(
         "link set lo up",
         "link add ff0 type veth peer name ff1",
