@@ -3,10 +3,10 @@
 All input is accepted, and memory is bounded. Not thread-safe.
 """
 
-import bisect
 from collections.abc import Set
 
 from crawler.capture.packets import ACK, PORT, SYN, TCP, Packet
+from crawler.ranges import Ranges
 
 PACKETS_LIMIT = 400
 """Most packets that are kept of a connection, the first ones: its handshakes and first flights."""
@@ -34,42 +34,28 @@ class Received:
     """Counts the payload in the segments of one direction of a TCP connection,
     each byte once (RFC 9293 §3.4)."""
 
-    __slots__ = ("_ahead", "_first", "is_lost", "payload_bytes")
+    __slots__ = ("_arrived", "_first", "is_lost")
 
     def __init__(self, first: int) -> None:
-        self.payload_bytes = 0
-        """Bytes in order so far, from the first on."""
         self.is_lost = False
         """True once there were more gaps than are counted."""
         self._first = first
         """Sequence number of the first byte."""
-        self._ahead: list[tuple[int, int]] = []
-        """Ranges after gaps, by position; disjoint and sorted."""
+        self._arrived = Ranges()
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes in order so far, from the first on."""
+        return self._arrived.whole
 
     def add(self, sequence: int, size: int) -> None:
         """Count a segment's payload, in any order, and repeated or not."""
         position = self.payload_bytes
-        offset = (sequence - self._first - position) % SEQUENCES
-        if offset >= SEQUENCES // 2:
-            offset -= SEQUENCES
-        start, end = position + offset, position + offset + size
-        if start <= position < end:
-            self.payload_bytes = end
-            while self._ahead and self._ahead[0][0] <= self.payload_bytes:
-                self.payload_bytes = max(self.payload_bytes, self._ahead.pop(0)[1])
-        elif position < start < position + WINDOW and size:
-            self._hold(start, end)
-
-    def _hold(self, start: int, end: int) -> None:
-        """Add a range after a gap, joined with those that it touches."""
-        ahead = self._ahead
-        low = bisect.bisect_left(ahead, start, key=lambda span: span[1])
-        high = bisect.bisect_right(ahead, end, key=lambda span: span[0])
-        if low < high:
-            start, end = min(start, ahead[low][0]), max(end, ahead[high - 1][1])
-        ahead[low:high] = [(start, end)]
-        self.is_lost |= len(ahead) > GAPS_LIMIT
-        del ahead[GAPS_LIMIT:]
+        offset = (sequence - self._first - position + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+        if offset < WINDOW and not self.is_lost:
+            start = position + offset
+            self._arrived.add(max(0, start), start + size)
+            self.is_lost = self._arrived.gaps > GAPS_LIMIT
 
 
 class CapturedConnection:
@@ -151,10 +137,8 @@ class CapturedConnection:
         if self._received is None or not size:
             return
         self.last_ns = packet.time_ns
-        if packet.protocol == TCP:
-            self._received.add(sequence, size)
-        else:
-            self._received.payload_bytes += size
+        # The datagrams of UDP count in the order in which they come.
+        self._received.add(sequence if packet.protocol == TCP else self._received.payload_bytes, size)
 
 
 class CapturedConnections:

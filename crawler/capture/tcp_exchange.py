@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crawler.capture.packets import ACK, RST, SACK_PERMITTED, SYN, WINDOW_SCALE, Packet, list_option_kinds
+from crawler.ranges import Ranges
 
 PUSH = 0x08
 SEQUENCES = 1 << 32
@@ -190,9 +191,8 @@ class _Reading:
     """When the first segment came that had been sent again;
     a probe of Linux (RFC 8985 §7) is none if its original came too."""
     round_trips: list[int] = field(default_factory=list)
-    highest: int = 0
-    gaps: list[tuple[int, int]] = field(default_factory=list)
-    """Ranges before `highest` that have not arrived."""
+    arrived: Ranges = field(default_factory=Ranges)
+    """What has come of the server's data."""
     awaiting: list[tuple[int, int]] = field(default_factory=list)
     """End and time of the client's payloads that the server has not acknowledged."""
     sent: int = 0
@@ -215,13 +215,13 @@ class _Reading:
         for start in range(first, last, packet.segment_bytes):
             end = min(start + packet.segment_bytes, last)
             self._note_repeat(packet.time_ns, start, end)
-            for begin, stop in self._take_missing(start, end):
+            for begin, stop in self.arrived.add(start, end):
                 is_pushed = bool(packet.flags & PUSH) and end == last
                 self.data.append(Data(packet.time_ns, begin, stop, acknowledgment, is_pushed, echo, stamp))
 
     def _note_repeat(self, time_ns: int, start: int, end: int) -> None:
         """Note a segment that had been sent before."""
-        if start >= self.highest:
+        if start >= self.arrived.stop:
             return
         self.repeats.append(time_ns)
         if self.repeated_ns is not None:
@@ -229,32 +229,13 @@ class _Reading:
         original = next((segment for segment in reversed(self.data) if segment.end == end), None)
         is_probe = (
             self.is_linux
-            and not self.gaps
+            and not self.arrived.gaps
             and original is not None
-            and end == self.highest
+            and end == self.arrived.stop
             and time_ns - original.time_ns < RTO_MIN_NS
         )
         if not is_probe:
             self.repeated_ns = time_ns
-
-    def _take_missing(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return what of a range had not arrived, and note that it has now."""
-        if start == self.highest and not self.gaps:
-            self.highest = end
-            return [(start, end)]
-        if end > self.highest:
-            self.gaps.append((self.highest, end))
-            self.highest = end
-        arrived, left = [], []
-        for first, last in self.gaps:
-            from_, to = max(first, start), min(last, end)
-            if from_ >= to:
-                left.append((first, last))
-                continue
-            arrived.append((from_, to))
-            left += [gap for gap in ((first, from_), (to, last)) if gap[0] < gap[1]]
-        self.gaps = left
-        return arrived
 
     def take_client_packet(self, packet: Packet) -> None:
         """Take a packet of the client."""
@@ -270,7 +251,7 @@ class _Reading:
                 max(right_edge, self.acks[-1].right_edge),
             )
         self.acks.append(
-            Ack(packet.time_ns, position, right_edge, start, end, bool(self.gaps), packet.timestamps)
+            Ack(packet.time_ns, position, right_edge, start, end, self.arrived.gaps > 0, packet.timestamps)
         )
         if start < self.sent:  # sent again: which of the two is acknowledged is not known (Karn)
             self.awaiting = [payload for payload in self.awaiting if payload[0] <= start]

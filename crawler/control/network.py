@@ -9,7 +9,6 @@ import random
 import sys
 from collections import deque
 from collections.abc import Sequence
-from typing import Protocol
 
 from crawler.control.canaries import Canary
 from crawler.control.probe import WITHIN_S
@@ -39,28 +38,8 @@ class Fault:
     """True if the address guard was not whole: then even a page that loaded well says nothing of its site."""
 
 
-class Network(Protocol):
-    """The network through which visits are made."""
-
-    async def probe(self) -> Fault | None:
-        """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended."""
-        ...
-
-    async def check_guard(self) -> Fault | None:
-        """Return the guard's fault, without asking canaries and without mending."""
-        ...
-
-    def note_resolved(self, host: str) -> None:
-        """Note that the name of a site that answered is known to resolve."""
-        ...
-
-    async def check_resolver(self, names: Sequence[str]) -> Fault | None:
-        """Return the fault of our resolver if names exist that the browser could not resolve."""
-        ...
-
-
-class OwnNetwork:
-    """This machine's network, within the guard if there is one."""
+class Network:
+    """The network through which visits are made: this machine's, within the guard if there is one."""
 
     def __init__(
         self, canaries: Sequence[Canary], guard: Guard | None, resolvers: Sequence[Resolver] | None = None
@@ -74,7 +53,7 @@ class OwnNetwork:
         self._broken_since: float | None = None
 
     async def check_guard(self) -> Fault | None:
-        """Check the whole guard."""
+        """Return the guard's fault, without asking canaries and without mending."""
         if self._guard is None:
             return None
         try:
@@ -90,7 +69,10 @@ class OwnNetwork:
             self._known.append(host)
 
     async def check_resolver(self, names: Sequence[str]) -> Fault | None:
-        """Ask second resolvers, from outside the guard; without an answer of theirs there is no fault."""
+        """Return the fault of our resolver if names exist that the browser could not resolve.
+
+        Second resolvers are asked, from outside the guard; without an answer of theirs there is no fault.
+        """
         for name in names:
             if self._resolvers:
                 # As with canaries: no operator is asked more than the others.
@@ -100,8 +82,10 @@ class OwnNetwork:
         return None
 
     async def probe(self) -> Fault | None:
-        """Check the guard, mend it if it is broken, else ask canaries;
-        a broken guard is a fault even if it was mended."""
+        """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended.
+
+        The guard is checked, and mended if it is broken, which is a fault even so; else canaries are asked.
+        """
         broken = await self.check_guard()
         if broken is not None:
             return await self._mend(broken)

@@ -1,14 +1,13 @@
 """The crawl's end of the channel to the guard process, which checks or mends the guard on request."""
 
 import ipaddress
-import json
 import socket
 import threading
 from typing import Any
 
-from crawler.egress.inside import receive_sockets
+from crawler.egress.inside import receive_answer
 from crawler.egress.networks import Network
-from crawler.errors import EgressUnavailable, GuardEnded
+from crawler.errors import GuardEnded
 
 CHECK, MEND = b"check", b"mend"
 
@@ -46,16 +45,12 @@ class Control:
 
     def _answer(self) -> tuple[Any, list[socket.socket]]:
         try:
-            message, sockets = receive_sockets(self._channel)
+            return receive_answer(self._channel)
+        except EOFError as exc:
+            raise GuardEnded from exc
         except OSError as exc:
             self._channel.close()  # or a late answer would be taken for the answer to the next request
             raise GuardEnded("the address guard's own process does not answer: run it again") from exc
-        if not message:
-            raise GuardEnded
-        answer = json.loads(message)
-        if "error" in answer:
-            raise EgressUnavailable(answer["error"])
-        return answer["result"], sockets
 
     def _learn(self, local: list[str]) -> None:
         self.local = tuple(map(ipaddress.ip_network, local))

@@ -63,23 +63,28 @@ class Inside:
 
     def _receive(self) -> tuple[Any, list[socket.socket]]:
         try:
-            message, sockets = receive_sockets(self._channel)
+            return receive_answer(self._channel)
+        except EOFError as exc:
+            raise EgressUnavailable("the process in the browsers' namespace ended") from exc
         except OSError as exc:
             raise EgressUnavailable("the process in the browsers' namespace does not answer") from exc
-        answer = json.loads(message or b'{"error": "the process in the browsers\' namespace ended"}')
-        if "error" in answer:
-            raise EgressUnavailable(answer["error"])
-        return answer["result"], sockets
 
 
-def receive_sockets(channel: socket.socket) -> tuple[bytes, list[socket.socket]]:
-    """Receive a message and its sockets (unix(7), SCM_RIGHTS),
-    which are closed when a program is executed."""
+def receive_answer(channel: socket.socket) -> tuple[Any, list[socket.socket]]:
+    """Receive an answer and its sockets (unix(7), SCM_RIGHTS), which are closed when a program is executed.
+
+    EgressUnavailable has the error that was sent instead; EOFError if the other process ended.
+    """
     message, descriptors, _, _ = socket.recv_fds(channel, MESSAGE_BYTES, SOCKETS_LIMIT)
     sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
     for sock in sockets:  # not by a flag: Python 3.11's recv_fds does not pass it on
         sock.set_inheritable(False)
-    return message, sockets
+    if not message:
+        raise EOFError
+    answer = json.loads(message)
+    if "error" in answer:
+        raise EgressUnavailable(answer["error"])
+    return answer["result"], sockets
 
 
 def hand_over(channel: socket.socket, message: dict[str, Any], sockets: Sequence[socket.socket] = ()) -> None:

@@ -3,50 +3,11 @@
 The log has no bytes of a stream, but their offsets, and the lengths of HTTP/3 frames.
 """
 
-import bisect
-
 from crawler.netlog.quic_overhead import varint_bytes
+from crawler.ranges import Ranges
 
 FRAME_HEADER_LIMIT = 16
 """Longest frame header: type and length, eight bytes each."""
-
-
-class Ranges:
-    """The bytes of a stream that have arrived, by offset.
-
-    >>> ranges = Ranges()
-    >>> [ranges.add(0, 10), ranges.add(20, 30), ranges.add(5, 25), ranges.add(0, 30)]
-    [10, 10, 10, 0]
-    """
-
-    def __init__(self) -> None:
-        self._edges: list[int] = []
-        """Offsets at which arrived bytes begin and end, in turn."""
-
-    def add(self, start: int, stop: int) -> int:
-        """Add bytes that arrived, and count the new ones."""
-        if stop <= start:
-            return 0
-        edges = self._edges
-        new = stop - start - self.within(start, stop)
-        first, last = bisect.bisect_left(edges, start), bisect.bisect_right(edges, stop)
-        edges[first:last] = [start] * (first % 2 == 0) + [stop] * (last % 2 == 0)
-        return new
-
-    def within(self, start: int, stop: int) -> int:
-        """Count the bytes between two offsets that have arrived."""
-        edges = self._edges
-        at = bisect.bisect_right(edges, start) // 2 * 2
-        count = 0
-        while at < len(edges) and edges[at] < stop:
-            count += max(0, min(stop, edges[at + 1]) - max(start, edges[at]))
-            at += 2
-        return count
-
-    @property
-    def stop(self) -> int:
-        """Offset after the last byte that has arrived."""
-        return self._edges[-1] if self._edges else 0
 
 
 class Http3Stream:
@@ -77,7 +38,7 @@ class Http3Stream:
 
     def count_received(self, start: int, stop: int, time_ms: int) -> int:
         """Take a STREAM frame, and count its new bytes."""
-        new = self._ranges.add(start, stop)
+        new = self._ranges.count(start, stop)
         if new:
             self.wire_bytes += new
             self.first_byte_ms = time_ms if self.first_byte_ms is None else self.first_byte_ms

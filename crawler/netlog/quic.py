@@ -12,10 +12,11 @@ from crawler.netlog.event import Event, split_endpoint
 from crawler.netlog.exchange import Exchange, Transport
 from crawler.netlog.headers import read_content_length, read_final_status
 from crawler.netlog.hello import HelloReader
-from crawler.netlog.http3 import Http3Stream, Ranges
+from crawler.netlog.http3 import Http3Stream
 from crawler.netlog.params import number
 from crawler.netlog.quic_overhead import FRAMES, QuicOverhead, varint_bytes
 from crawler.netlog.sending import SentPackets
+from crawler.ranges import Ranges
 
 INITIAL = "ENCRYPTION_INITIAL"
 ONE_RTT = "ENCRYPTION_FORWARD_SECURE"
@@ -129,7 +130,7 @@ class QuicTransport(Transport):
 
     def _on_crypto_frame(self, event: Event[params.CryptoFrame]) -> None:
         level, start = event.params["encryption_level"], event.params["offset"]
-        new = self._crypto.setdefault(level, Ranges()).add(start, start + event.params["data_length"])
+        new = self._crypto.setdefault(level, Ranges()).count(start, start + event.params["data_length"])
         if level == ONE_RTT:
             self.ticket_bytes = (self.ticket_bytes or 0) + new
         elif level == INITIAL:

@@ -14,13 +14,12 @@ from crawler.browser.devices import DEVICES
 from crawler.browser.driver import Drivers
 from crawler.browser.log_events import describe_missing
 from crawler.browser.user_agent import Appearance
-from crawler.control.network import OwnNetwork
+from crawler.control.network import Network
 from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from crawler.worker.claims import Stored
 from crawler.worker.run import Limits, Loop, Tally
-from crawler.worker.series import Series
 from crawler.worker.surroundings import Surroundings
 from schema.tables import Crawl
 
@@ -53,7 +52,7 @@ class Assembly:
                 engine=engine,
                 crawl=crawl,
                 launch=self.make_launcher(crawl, drivers, say),
-                visit=Series(visit=visit_page, loads=crawl.loads, inner=crawl.inner_pages),
+                visit=visit_page,
                 browsers=self.browsers,
                 minutes=self.minutes,
                 stop=stop,
@@ -61,7 +60,7 @@ class Assembly:
                 say=say,
                 limits=self.limits,
                 revive=self.revive,
-                network=OwnNetwork(canaries, around.guard, around.web.resolvers) if canaries else None,
+                network=Network(canaries, around.guard, around.web.resolvers) if canaries else None,
             ).run()
 
     def make_launcher(

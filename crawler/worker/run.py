@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from sqlalchemy import Engine, select, update
 
@@ -29,6 +29,7 @@ from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
 from crawler.worker.database_retry import DatabaseRetry
 from crawler.worker.leases import Leases
+from crawler.worker.series import Visit, visit_site
 from schema.tables import Crawl
 from storage.engine import DatabaseError
 
@@ -76,15 +77,6 @@ class Limits:
 
 
 DEFAULTS = Limits()
-
-
-class Visit(Protocol):
-    """Visits a host, as crawler.worker.series.Series does."""
-
-    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        """Return an observation whatever the page does;
-        BrowserDied carries it if the browser must be replaced."""
-        ...
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
@@ -294,7 +286,16 @@ class Loop:
 
     async def _observe(self, browser: Browser, claim: Claim) -> tuple[Observation | None, bool]:
         """Return what the visit saw, None if it was stopped; and whether the browser is of further use."""
-        visiting = asyncio.ensure_future(self.visit(browser, claim.host, budget_s=self.crawl.budget_s))
+        visiting = asyncio.ensure_future(
+            visit_site(
+                self.visit,
+                browser,
+                claim.host,
+                budget_s=self.crawl.budget_s,
+                loads=self.crawl.loads,
+                inner=self.crawl.inner_pages,
+            )
+        )
         stopping = asyncio.ensure_future(self.stop.wait())
         try:
             await asyncio.wait({visiting, stopping}, return_when=asyncio.FIRST_COMPLETED)

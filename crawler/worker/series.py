@@ -14,7 +14,10 @@ class Visit(Protocol):
     async def __call__(
         self, browser: Browser, host: str, *, budget_s: float, path: str = "/", links: bool = False
     ) -> Observation:
-        """Load a page, and collect its links if `links`."""
+        """Return an observation whatever the page does, with its links if `links`.
+
+        BrowserDied carries it if the browser must be replaced.
+        """
         ...
 
 
@@ -32,45 +35,39 @@ class Load:
         return dataclasses.replace(seen, page_kind=self.page_kind, load=self.number)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Series:
-    """Visits a site as often as its crawl asks for."""
+async def visit_site(
+    visit: Visit, browser: Browser, host: str, *, budget_s: float, loads: int, inner: int
+) -> Observation:
+    """Make `loads` loads of the home page and one of each of `inner` other pages.
 
-    visit: Visit
-    loads: int = 1
-    """Loads of the home page."""
-    inner: int = 0
-    """Inner pages, one load each."""
+    Return the first, with the others as its `more`. Others follow only if the first was ok and met no bot
+    wall. Each has a fresh profile and a budget of its own, and is never retried. BrowserDied carries the
+    loads that were made.
+    """
+    first = await visit(browser, host, budget_s=budget_s, links=inner > 0)
+    more: list[Observation] = []
+    for load in _list_later_loads(host, first, loads, inner):
+        try:
+            observation = await visit(browser, load.host, budget_s=budget_s, path=load.path)
+        except BrowserDied as exc:
+            more.append(load.label(exc.observation))
+            raise BrowserDied(str(exc), dataclasses.replace(first, more=more)) from exc
+        more.append(load.label(observation))
+    return dataclasses.replace(first, more=more)
 
-    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
-        """Visit a site; return the first load of its home page, with the other loads as its `more`.
 
-        Other loads follow only if the first was ok and met no bot wall. Each has a fresh profile and a budget
-        of its own, and is never retried. BrowserDied carries the loads that were made.
-        """
-        first = await self.visit(browser, host, budget_s=budget_s, links=self.inner > 0)
-        more: list[Observation] = []
-        for load in self._after(host, first):
-            try:
-                observation = await self.visit(browser, load.host, budget_s=budget_s, path=load.path)
-            except BrowserDied as exc:
-                more.append(load.label(exc.observation))
-                raise BrowserDied(str(exc), dataclasses.replace(first, more=more)) from exc
-            more.append(load.label(observation))
-        return dataclasses.replace(first, more=more)
-
-    def _after(self, host: str, first: Observation) -> list[Load]:
-        """List the loads that follow the first load of the home page."""
-        if first.visit["outcome"] != "ok" or first.visit["wall"] is not None:
-            return []
-        again = [Load(host, number=number) for number in range(2, self.loads + 1)]
-        if not self.inner:
-            return again
-        pages = choose_inner_pages(first.links, _home_url(first), count=self.inner)
-        return again + [
-            Load(url.netloc, path=url.path + (f"?{url.query}" if url.query else ""), page_kind="inner")
-            for url in pages
-        ]
+def _list_later_loads(host: str, first: Observation, loads: int, inner: int) -> list[Load]:
+    """List the loads that follow the first load of the home page."""
+    if first.visit["outcome"] != "ok" or first.visit["wall"] is not None:
+        return []
+    again = [Load(host, number=number) for number in range(2, loads + 1)]
+    if not inner:
+        return again
+    pages = choose_inner_pages(first.links, _home_url(first), count=inner)
+    return again + [
+        Load(url.netloc, path=url.path + (f"?{url.query}" if url.query else ""), page_kind="inner")
+        for url in pages
+    ]
 
 
 def _home_url(home: Observation) -> str:

@@ -12,7 +12,7 @@ import pytest
 from crawler.browser import processes
 from crawler.control import network
 from crawler.control.canaries import CANARIES, Canary, CanaryError, parse_canaries
-from crawler.control.network import Fault, OwnNetwork
+from crawler.control.network import Fault, Network
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable
 from localweb.server import canary
@@ -57,7 +57,7 @@ def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None
                 )
                 for canary in canaries
             ]
-            return await OwnNetwork(local, None).probe()
+            return await Network(local, None).probe()
 
     return asyncio.run(within())
 
@@ -98,7 +98,7 @@ def test_each_probe_begins_with_another_canary() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/{name}": GOOD for name in "abc"}
             urls = ",".join(f"http://127.0.0.1:{web.port}/{name}" for name in "abc")
-            ours = OwnNetwork(parse_canaries(urls), None)
+            ours = Network(parse_canaries(urls), None)
             for _ in range(4):
                 assert await ours.probe() is None
             return [target for _, target, _ in web.asked]
@@ -109,8 +109,8 @@ def test_each_probe_begins_with_another_canary() -> None:
 def test_the_local_web_has_a_canary_of_its_own() -> None:
     async def within() -> tuple[Fault | None, Fault | None]:
         async with canary() as url:
-            up = await OwnNetwork(parse_canaries(url), None).probe()
-        return up, await OwnNetwork(parse_canaries(url), None).probe()
+            up = await Network(parse_canaries(url), None).probe()
+        return up, await Network(parse_canaries(url), None).probe()
 
     up, down = asyncio.run(within())
     assert up is None
@@ -123,7 +123,7 @@ def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
 
     async def within() -> Fault | None:
         async with canary() as url:
-            return await OwnNetwork(parse_canaries(url), guard).probe()
+            return await Network(parse_canaries(url), guard).probe()
 
     fault = asyncio.run(within())
     assert fault is not None
@@ -172,14 +172,14 @@ class Played:
 
 def test_a_broken_guard_is_a_fault_even_if_it_is_mended() -> None:
     guard = Played(broken=True)
-    ours = OwnNetwork(CANARIES, cast("Guard", guard))
+    ours = Network(CANARIES, cast("Guard", guard))
     assert asyncio.run(ours.check_guard()) == Fault("the table is gone", guard=True)
     assert asyncio.run(ours.probe()) == Fault("the table is gone; mended", guard=True)
     assert asyncio.run(ours.check_guard()) is None
 
 
 def test_a_guard_that_resists_mending_for_too_long_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = OwnNetwork(CANARIES, cast("Guard", Played(broken=True, mends=False)))
+    ours = Network(CANARIES, cast("Guard", Played(broken=True, mends=False)))
     assert asyncio.run(ours.probe()) == Fault("no default route", guard=True)
     monkeypatch.setattr(network, "MEND_WITHIN_S", 0.0)
     with pytest.raises(EgressUnavailable, match="no default route"):

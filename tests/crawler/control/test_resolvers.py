@@ -11,7 +11,7 @@ import dns.rrset
 import pytest
 
 from crawler.control.canaries import parse_canaries as chosen_canaries
-from crawler.control.network import Fault, OwnNetwork
+from crawler.control.network import Fault, Network
 from crawler.control.resolvers import (
     RESOLVERS,
     Opinion,
@@ -98,7 +98,7 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
         async with contextlib.AsyncExitStack() as stack:
             nameservers = [Nameserver(), Nameserver()]
             resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
-            ours = OwnNetwork([], None, resolvers)
+            ours = Network([], None, resolvers)
             opinions = [
                 await ours.check_resolver(names) for names in (["none.test"], ["none.test", "public.test"])
             ]
@@ -107,7 +107,7 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
     result, counts = asyncio.run(within())
     assert result == [None, Fault("our resolver does not resolve public.test, and another does")]
     assert sorted(counts) == [2, 4]
-    assert asyncio.run(OwnNetwork([], None).check_resolver(["public.test"])) is None
+    assert asyncio.run(Network([], None).check_resolver(["public.test"])) is None
 
 
 def test_the_resolvers_are_of_independent_operators_each_with_its_source() -> None:
@@ -129,7 +129,7 @@ def test_a_probe_finds_a_resolver_that_reaches_the_canary_alone() -> None:
 
     async def within(known: Sequence[str]) -> Fault | None:
         async with canary() as url:
-            ours = OwnNetwork(chosen_canaries(url), None, [])
+            ours = Network(chosen_canaries(url), None, [])
             for name in known:
                 ours.note_resolved(name)
             return await ours.probe()

@@ -4,12 +4,12 @@ import asyncio
 import dataclasses
 from collections.abc import Sequence
 
-from crawler.control.network import Fault
+from crawler.control.network import Fault, Network
 from crawler.errors import EgressUnavailable
 
 
 @dataclasses.dataclass
-class Weather:
+class Weather(Network):
     """Plays our own network: it goes down on request, and is back after `back_after` probes."""
 
     fault: Fault | None = None

@@ -48,7 +48,9 @@ class Browsers:
     def memory_bytes(self) -> int:
         return self.memory
 
-    async def __call__(self, browser: Browser, host: str, *, budget_s: float) -> Observation:
+    async def __call__(
+        self, browser: Browser, host: str, *, budget_s: float, path: str = "/", links: bool = False
+    ) -> Observation:
         self.visited.append(host)
         return await self.visit(host)
 

@@ -12,7 +12,7 @@ from crawler.browser.browser import Browser
 from crawler.visit.links import choose_inner_pages
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.visit.visit import visit_page
-from crawler.worker.series import Series
+from crawler.worker.series import visit_site
 from tests.factories.made_up_visits import observation
 from tests.zoo.raw import RawWeb, html
 
@@ -32,8 +32,7 @@ def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_si
 
     async def crawl() -> Observation:
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            series = Series(visit=visit_page, loads=3, inner=5)
-            return await series(browser, "a.test", budget_s=20)
+            return await visit_site(visit_page, browser, "a.test", budget_s=20, loads=3, inner=5)
 
     seen = asyncio.run(crawl())
     assert (seen.page_kind, seen.load, seen.visit["outcome"]) == ("home", 1, "ok")
@@ -86,8 +85,9 @@ async def _play(seen: list[Observation | BrowserDied], *_: Any, **__: Any) -> Ob
 
 
 def play(*seen: Observation | BrowserDied, loads: int = 2, inner: int = 0) -> Observation:
-    series = Series(visit=functools.partial(_play, list(seen)), loads=loads, inner=inner)
-    return asyncio.run(series(cast("Browser", None), "a.test", budget_s=1))
+    visit = functools.partial(_play, list(seen))
+    site = visit_site(visit, cast("Browser", None), "a.test", budget_s=1, loads=loads, inner=inner)
+    return asyncio.run(site)
 
 
 def with_links(*links: str) -> Observation:
