@@ -13,7 +13,8 @@ from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
-from recordings.containers import GZIP, OTHER_CONTAINERS, ZIP
+from crawler.containers import GZIP, ZIP
+from recordings.containers import OTHER_CONTAINERS
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""

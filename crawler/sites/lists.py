@@ -8,15 +8,13 @@ many sites share (CrUX). Values may be quoted.
 import csv
 import dataclasses
 import hashlib
-import io
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import idna
 
+from crawler.containers import AmbiguousZip, DamagedContainer, unpack
 from crawler.errors import CrawlerError
 
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -108,44 +106,16 @@ def read_list(path: Path, *, source: str | None = None, version: str | None = No
 def decompress(content: bytes, *, name: str) -> bytes:
     """Decompress gzip or a zip of one file, and return other bytes as they are.
 
-    ListError if it is cut short or too large.
-    """
-    if content.startswith(b"PK\x03\x04"):
-        return unzip(content, name=name)
-    if not content.startswith(b"\x1f\x8b"):
-        return content
-    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        plain = unpacker.decompress(content, SIZE_LIMIT)
-    except zlib.error as exc:
-        raise ListError(f"the list {name} is no sound gzip file: fetch it again") from exc
-    if unpacker.unconsumed_tail:
-        raise ListError(
-            f"the list {name} unpacks to more than {SIZE_LIMIT:,} bytes: that is no list of sites"
-        )
-    if not unpacker.eof:
-        raise ListError(f"the list {name} is cut short: its gzip stream does not end; fetch it again")
-    return plain
-
-
-def unzip(content: bytes, *, name: str) -> bytes:
-    """Return the only file in a zip, such as top-1m.csv.zip.
-
-    ListError if there are several, or it is damaged or too large.
+    ListError if it is damaged or too large, or a zip has several files.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) != 1:
-                raise ListError(f"the list {name} is a zip of {len(members)} files: unpack it, and give one")
-            with archive.open(members[0]) as file:
-                plain = file.read(SIZE_LIMIT + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as exc:
-        raise ListError(f"the list {name} is no sound zip file: fetch it again") from exc
+        plain = unpack(content, most_bytes=SIZE_LIMIT)
+    except DamagedContainer as exc:
+        raise ListError(f"the list {name} is damaged or cut short: fetch it again") from exc
+    except AmbiguousZip as exc:
+        raise ListError(f"the list {name} is a zip of {exc} files: unpack it, and give one") from exc
     if len(plain) > SIZE_LIMIT:
-        raise ListError(
-            f"the list {name} unpacks to more than {SIZE_LIMIT:,} bytes: that is no list of sites"
-        )
+        raise ListError(f"the list {name} has more than {SIZE_LIMIT:,} bytes: that is no list of sites")
     return plain
 
 

@@ -171,10 +171,10 @@ def test_a_gzipped_list_is_read_and_one_cut_short_is_an_error(tmp_path: Path) ->
     assert len(lists.read_list(file).entries) == 1999
     for cut in (len(packed) - 1, len(packed) // 2, 5):
         file.write_bytes(packed[:cut])
-        with pytest.raises(lists.ListError, match="cut short"):
+        with pytest.raises(lists.ListError, match="damaged or cut short"):
             lists.read_list(file)
     file.write_bytes(packed[:50] + b"x" * 50)
-    with pytest.raises(lists.ListError, match="no sound gzip file"):
+    with pytest.raises(lists.ListError, match="damaged or cut short"):
         lists.read_list(file)
 
 
@@ -182,7 +182,7 @@ def test_a_list_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(lists, "SIZE_LIMIT", 1000)
     file = tmp_path / "bomb.gz"
     file.write_bytes(gzip.compress(b"\0" * 10**6))
-    with pytest.raises(lists.ListError, match="unpacks to more than 1,000 bytes"):
+    with pytest.raises(lists.ListError, match="has more than 1,000 bytes"):
         lists.read_list(file)
 
 
@@ -193,7 +193,7 @@ def test_a_zipped_list_is_read_and_a_damaged_one_is_an_error(tmp_path: Path) -> 
     assert len(lists.read_list(file).entries) == 2
     whole = file.read_bytes()
     file.write_bytes(whole[:-20])
-    with pytest.raises(lists.ListError, match="no sound zip file"):
+    with pytest.raises(lists.ListError, match="damaged or cut short"):
         lists.read_list(file)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("other.csv", "1,google.com\n")
