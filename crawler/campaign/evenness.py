@@ -56,38 +56,10 @@ class FirstVisit:
     """True if it did not resolve at this visit."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Excess:
-    """A part of a crawl that fails far more often than the rest."""
-
-    what: str
-    sites: int
-    failed: int
-    rest: int
-    rest_failed: int
-    chance: float
-    """One-sided p-value of as many failures or more, times the number of comparisons."""
-    did: str = "failed"
-
-    def __str__(self) -> str:
-        """Describe the excess in words."""
-        return (
-            f"{self.failed:,} of {self.sites:,} sites {self.did} {self.what}, and {self.rest_failed:,} of "
-            f"{self.rest:,} beside them (by chance in {self.chance:.1g} of crawls)"
-        )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Usual:
-    """Names that did not resolve in the crawl before of the same list, among the ranks that both visited."""
-
-    crawl: str
-    sites: int
-    unresolved: int
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
+    """A part of a crawl, and the sites that it is compared with."""
+
     what: str
     sites: int
     failed: int
@@ -100,6 +72,33 @@ class _Part:
             return False
         share, other = self.failed / self.sites, self.rest_failed / self.rest
         return share >= rule.times * other and share - other >= rule.points
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Excess:
+    """A part of a crawl that fails far more often than the rest."""
+
+    part: Part
+    chance: float
+    """One-sided p-value of as many failures or more, times the number of comparisons."""
+    did: str
+
+    def __str__(self) -> str:
+        """Describe the excess in words."""
+        part = self.part
+        return (
+            f"{part.failed:,} of {part.sites:,} sites {self.did} {part.what}, and {part.rest_failed:,} of "
+            f"{part.rest:,} beside them (by chance in {self.chance:.1g} of crawls)"
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Usual:
+    """Names that did not resolve in the crawl before of the same list, among the ranks that both visited."""
+
+    crawl: str
+    sites: int
+    unresolved: int
 
 
 def find_excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Excess]:
@@ -134,7 +133,8 @@ def find_unresolved_excesses(
     """
     groups = list(_groups(sites, lambda site: site.unresolved))
     for excess in (_excess(part, len(groups), did="did not resolve") for part in groups):
-        if excess.failed * excess.rest > excess.rest_failed * excess.sites and excess.chance <= rule.chance:
+        part = excess.part
+        if part.failed * part.rest > part.rest_failed * part.sites and excess.chance <= rule.chance:
             yield excess
     unresolved = sum(site.unresolved for site in sites)
     if (
@@ -142,8 +142,8 @@ def find_unresolved_excesses(
         and sites
         and unresolved * usual.sites > rule.usual_times * usual.unresolved * len(sites)
     ):
-        part = _Part(f"here, unlike in {usual.crawl}", len(sites), unresolved, usual.sites, usual.unresolved)
-        than_before = _excess(part, 1, did="did not resolve")
+        here = Part(f"here, unlike in {usual.crawl}", len(sites), unresolved, usual.sites, usual.unresolved)
+        than_before = _excess(here, 1, did="did not resolve")
         if than_before.chance <= rule.chance:
             yield than_before
     resolved = [site for site in sites if not site.unresolved]
@@ -155,7 +155,7 @@ def find_unresolved_excesses(
         )
 
 
-def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[_Part]:
+def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[Part]:
     """Make windows of doubling lengths; each begins a quarter of its length after the one before."""
     failed = [0, *itertools.accumulate(site.failed for site in sites)]
     size = rule.smallest
@@ -164,7 +164,7 @@ def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[_Part]:
             last = first + size
             begin, end = max(0, first - rule.around * size), min(len(sites), last + rule.around * size)
             inside = failed[last] - failed[first]
-            yield _Part(
+            yield Part(
                 f"from {sites[first].at:%Y-%m-%d %H:%M:%S} to {sites[last - 1].at:%H:%M:%S}",
                 size,
                 inside,
@@ -174,7 +174,7 @@ def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[_Part]:
         size *= 2
 
 
-def _groups(sites: Sequence[FirstVisit], failed_in: Callable[[FirstVisit], bool]) -> Iterator[_Part]:
+def _groups(sites: Sequence[FirstVisit], failed_in: Callable[[FirstVisit], bool]) -> Iterator[Part]:
     """Compare each machine and each process with all others, where there are several."""
     in_all = sum(map(failed_in, sites))
     for kind in ("machine", "process"):
@@ -184,22 +184,14 @@ def _groups(sites: Sequence[FirstVisit], failed_in: Callable[[FirstVisit], bool]
             count[0] += 1
             count[1] += failed_in(site)
         for name, (number, failed) in sorted(counts.items()) if len(counts) > 1 else ():
-            yield _Part(f"on {kind} {name}", number, failed, len(sites) - number, in_all - failed)
+            yield Part(f"on {kind} {name}", number, failed, len(sites) - number, in_all - failed)
 
 
-def _excess(part: _Part, comparisons: int, *, did: str = "failed") -> Excess:
+def _excess(part: Part, comparisons: int, *, did: str = "failed") -> Excess:
     chance = hypergeometric_tail(
         part.failed, draws=part.sites, failed=part.failed + part.rest_failed, sites=part.sites + part.rest
     )
-    return Excess(
-        what=part.what,
-        sites=part.sites,
-        failed=part.failed,
-        rest=part.rest,
-        rest_failed=part.rest_failed,
-        chance=min(1.0, chance * comparisons),
-        did=did,
-    )
+    return Excess(part, min(1.0, chance * comparisons), did)
 
 
 def hypergeometric_tail(least: int, *, draws: int, failed: int, sites: int) -> float:

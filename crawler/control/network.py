@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from crawler.control.canaries import Canary
-from crawler.control.probe import WITHIN_S
+from crawler.control.probe import WITHIN_S, Request, Result
 from crawler.control.resolvers import Resolver, ask_resolvers
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable, GuardEnded
@@ -107,25 +107,25 @@ class Network:
         return Fault(f"{broken.reason}; mended", guard=True)
 
     async def _probe_canaries(self) -> Fault | None:
-        namespace_pid = None if self._guard is None else self._guard.namespace_pid
-        what = {
-            "canaries": [dataclasses.asdict(canary) for canary in self._canaries],
-            "names": random.sample(list(self._known), min(NAMES_ASKED, len(self._known))),
-            "namespace_pid": namespace_pid,
-        }
-        result = json.loads(await run_probe(json.dumps(what)) or '{"good": false, "errors": {}}')
-        if result["good"]:
+        result = await run_probe(
+            Request(
+                canaries=self._canaries,
+                names=random.sample(list(self._known), min(NAMES_ASKED, len(self._known))),
+                namespace_pid=None if self._guard is None else self._guard.namespace_pid,
+            )
+        )
+        if result.good:
             return None
-        errors = ", ".join(f"{name}: {words}" for name, words in result["errors"].items())
-        fault = "names do not resolve" if result.get("resolver") else "no canary answers"
+        errors = ", ".join(f"{name}: {words}" for name, words in result.errors.items())
+        fault = "names do not resolve" if result.resolver else "no canary answers"
         return Fault(f"{fault} ({errors or 'none in time'})")
 
 
-async def run_probe(what: str) -> bytes:
-    """Run crawler.control.probe and return its output; b"" if it is late. Cancelled, it leaves no process."""
+async def run_probe(request: Request) -> Result:
+    """Run crawler.control.probe, and return its result. Cancelled, it leaves no process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-I", "-m", "crawler.control.probe", what),
+        *("-I", "-m", "crawler.control.probe", json.dumps(dataclasses.asdict(request))),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         env={},
@@ -133,10 +133,11 @@ async def run_probe(what: str) -> bytes:
     )
     try:
         async with asyncio.timeout(ENDS_WITHIN_S):
-            return (await process.communicate())[0]
+            output, _ = await process.communicate()
     except TimeoutError:
-        return b""
+        output = b""
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+    return Result(**json.loads(output)) if output else Result(good=False, errors={})

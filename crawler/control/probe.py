@@ -2,13 +2,12 @@
 there.
 
 It is a process of its own, since it enters the address guard's namespaces and drops every capability, as a
-browser does. REQUEST is JSON: canaries, names that are known to resolve, and the process id by which the
-guard is entered, or null. The output is JSON: whether a canary answered as expected and the names resolve,
-and the error of each. It uses the standard library alone, since it starts every few seconds while visits
-fail.
+browser does. REQUEST and the output are JSON of a Request and a Result. Of libraries it uses Python's alone,
+since it starts every few seconds while visits fail.
 """
 
 import ctypes
+import dataclasses
 import encodings.idna  # noqa: F401  # imported by name with the first host; in the guard its file may not be readable
 import http.client
 import json
@@ -20,8 +19,9 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
+
+from crawler.control.canaries import Canary
 
 FIRST_WITHIN_S = 2.0
 """Time after which the other canaries are asked too, in seconds."""
@@ -43,18 +43,41 @@ CLONE_NEWUSER = 0x1000_0000
 PR_SET_NO_NEW_PRIVS = 38
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What to probe."""
+
+    canaries: list[Canary]
+    names: list[str] = dataclasses.field(default_factory=list)
+    """Names that are known to resolve."""
+    namespace_pid: int | None = None
+    """Process by which the guard is entered; None without a guard."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """Whether a canary answered as expected and the names resolve."""
+
+    good: bool
+    errors: dict[str, str]
+    """By the canary or name; empty for one that is well."""
+    resolver: bool = False
+    """True if it is names that do not resolve."""
+
+
 def main() -> int:
     """Probe the network; return exit code 1 if the guard cannot be entered, 0 whatever the canaries
     answer."""
-    wanted = json.loads(sys.argv[1])
-    if wanted["namespace_pid"] is not None:
+    given = json.loads(sys.argv[1])
+    request = Request(**given | {"canaries": [Canary(**canary) for canary in given["canaries"]]})
+    result, code = None, 0
+    if request.namespace_pid is not None:
         try:
-            enter(wanted["namespace_pid"])
+            enter(request.namespace_pid)
         except OSError as exc:
-            print(json.dumps({"good": False, "errors": {"the address guard": exc.strerror}}), flush=True)
-            return 1
-    print(json.dumps(probe(wanted["canaries"], wanted.get("names", []))), flush=True)
-    return 0
+            result, code = Result(good=False, errors={"the address guard": exc.strerror or str(exc)}), 1
+    print(json.dumps(dataclasses.asdict(result or probe(request))), flush=True)
+    return code
 
 
 def enter(namespace_pid: int) -> None:
@@ -81,17 +104,18 @@ def _check(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def probe(canaries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
+def probe(request: Request) -> Result:
     """Ask canaries, and resolve names meanwhile; both must be well."""
     deadline = time.monotonic() + WITHIN_S
+    names = request.names
     asked = [*names, *(f"{secrets.token_hex(6)}.{name}" for name in names)]
     resolved: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     for name in asked:
         threading.Thread(
             target=lambda name=name: resolved.put((name, resolve(name, is_known=name in names))), daemon=True
         ).start()
-    result = ask_canaries(canaries, deadline)
-    if not result["good"]:
+    result = ask_canaries(request.canaries, deadline)
+    if not result.good:
         return result
     failed = dict.fromkeys(asked, "no answer in time")
     while failed and (left_s := deadline - time.monotonic()) > 0:
@@ -105,7 +129,7 @@ def probe(canaries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
             del failed[name]
         if len(failed) <= MOST_UNRESOLVED or "no answer in time" not in failed.values():
             break
-    return {"good": False, "errors": failed, "resolver": True} if len(failed) > MOST_UNRESOLVED else result
+    return Result(good=False, errors=failed, resolver=True) if len(failed) > MOST_UNRESOLVED else result
 
 
 def resolve(name: str, *, is_known: bool) -> str:
@@ -122,29 +146,29 @@ def resolve(name: str, *, is_known: bool) -> str:
     return ""
 
 
-def ask_canaries(canaries: list[dict[str, Any]], deadline: float) -> dict[str, Any]:
+def ask_canaries(canaries: list[Canary], deadline: float) -> Result:
     """Ask the first canary, and all others at once if it does not answer soon, until one answers well."""
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     errors: dict[str, str] = {}
     for group, until in ((canaries[:1], deadline - WITHIN_S + FIRST_WITHIN_S), (canaries[1:], deadline)):
         for canary in group:
             threading.Thread(
-                target=lambda canary=canary: answers.put((canary["id"], ask_canary(canary))), daemon=True
+                target=lambda canary=canary: answers.put((canary.id, ask_canary(canary))), daemon=True
             ).start()
-            errors[canary["id"]] = "no answer in time"
+            errors[canary.id] = "no answer in time"
         while (left_s := until - time.monotonic()) > 0 and "no answer in time" in errors.values():
             try:
                 name, errors[name] = answers.get(timeout=left_s)
             except queue.Empty:
                 break
             if not errors[name]:
-                return {"good": True, "errors": {name: ""}}
-    return {"good": False, "errors": errors}
+                return Result(good=True, errors={name: ""})
+    return Result(good=False, errors=errors)
 
 
-def ask_canary(canary: dict[str, Any]) -> str:
+def ask_canary(canary: Canary) -> str:
     """Ask a canary; return what is wrong with its answer, "" if nothing is."""
-    url = urlsplit(canary["url"])
+    url = urlsplit(canary.url)
     connection = http.client.HTTPConnection(
         url.hostname or "", url.port, timeout=WITHIN_S, source_address=("", secrets.choice(LOCAL_PORTS))
     )
@@ -160,10 +184,10 @@ def ask_canary(canary: dict[str, Any]) -> str:
         return f"no HTTP: {exc}"
     finally:
         connection.close()
-    good = response.status < 300 if canary["status"] is None else response.status == canary["status"]
+    good = response.status < 300 if canary.status is None else response.status == canary.status
     if not good:
         return f"status {response.status}"
-    return "" if body.startswith(canary["body"]) else "another body than its own"
+    return "" if body.startswith(canary.body) else "another body than its own"
 
 
 if __name__ == "__main__":

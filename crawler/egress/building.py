@@ -6,7 +6,6 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from crawler.egress import forwarding
 from crawler.egress.changes import have_changed, open_listeners
@@ -41,7 +40,7 @@ class Building:
         self.inside = Inside(uid)
         self._link: Link | None = None
         self.plan: Plan | None = None
-        self._built: dict[str, Any] = {}
+        self._built: dict[str, object] = {}
         self._listening = [*open_listeners(), *self.inside.listeners()]
         self._known_servers = ""
         self._is_good = False
@@ -114,11 +113,11 @@ class Building:
     def _servers() -> str:
         return RESOLV_CONF.read_text(encoding="utf-8", errors="replace")
 
-    def _read_state(self, plan: Plan) -> dict[str, Any]:
+    def _read_state(self, plan: Plan) -> dict[str, object]:
         return forwarding.read_state(plan, self._opened) | self.inside.look()
 
 
-def _check_built(built: dict[str, Any]) -> None:
+def _check_built(built: dict[str, object]) -> None:
     """Raise EgressUnavailable if a part was not built after all."""
     for name, value in built.items():
         if not value or (isinstance(value, dict) and not value["up"]):

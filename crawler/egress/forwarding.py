@@ -10,7 +10,6 @@ import contextlib
 import json
 import secrets
 from pathlib import Path
-from typing import Any
 
 from crawler.egress import rules
 from crawler.egress.machine import Machine
@@ -88,11 +87,11 @@ def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
         _open_uplink(plan.uplinks[4], opened)
 
 
-def read_state(plan: Plan, opened: set[str]) -> dict[str, Any]:
+def read_state(plan: Plan, opened: set[str]) -> dict[str, object]:
     """Read the state of all parts of a guard outside its namespaces."""
     name = plan.link.name
     forwarding = [name, plan.uplinks[4]] if 4 in plan.versions else []
-    state: dict[str, Any] = {
+    state: dict[str, object] = {
         f"the nftables rules outside (table {name})": rules_digest(name),
         f"the link's outer end ({name})": read_link(run_ip_json("address", "show"), name),
     }

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ class Inside:
         """Open sockets on which the kernel reports changes of the namespace."""
         return self._ask({"do": "listen"})[1]
 
-    def look(self) -> dict[str, Any]:
+    def look(self) -> dict[str, object]:
         """Read the state of all parts of the guard in the namespace."""
-        state: dict[str, Any] = self._ask({"do": "look"})[0]
+        state: dict[str, object] = self._ask({"do": "look"})[0]
         return state
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class Inside:
         self._channel.close()
         os.waitpid(self.pid, 0)
 
-    def _ask(self, request: dict[str, Any]) -> tuple[Any, list[socket.socket]]:
+    def _ask(self, request: dict[str, object]) -> tuple[Any, list[socket.socket]]:
         try:
             self._channel.send(json.dumps(request).encode())
         except OSError as exc:
@@ -87,7 +87,9 @@ def receive_answer(channel: socket.socket) -> tuple[Any, list[socket.socket]]:
     return answer["result"], sockets
 
 
-def hand_over(channel: socket.socket, message: dict[str, Any], sockets: Sequence[socket.socket] = ()) -> None:
+def hand_over(
+    channel: socket.socket, message: Mapping[str, object], sockets: Sequence[socket.socket] = ()
+) -> None:
     """Send a message with sockets, and close our copies of them."""
     socket.send_fds(channel, [json.dumps(message).encode()], [sock.fileno() for sock in sockets])
     for sock in sockets:

@@ -9,7 +9,6 @@ import ctypes
 import os
 import socket
 from pathlib import Path
-from typing import Any
 
 from crawler.capture.ring import open_socket
 from crawler.capture.tcp_info import open_tcp_info
@@ -97,7 +96,7 @@ def set_up_link(plan: Plan) -> list[socket.socket]:
     ]
 
 
-def read_state() -> dict[str, Any]:
+def read_state() -> dict[str, object]:
     """Read the state of all parts of the guard inside the namespace."""
     links = run_ip_json("address", "show")
     return {

@@ -71,7 +71,7 @@ def rules_digest(table: str | None = None) -> str:
     return hashlib.sha256(shown.encode()).hexdigest() if shown else ""
 
 
-def read_link(links: list[dict[str, Any]], name: str) -> dict[str, Any]:
+def read_link(links: list[dict[str, Any]], name: str) -> dict[str, object]:
     """Return state, MTU and addresses of an interface of `ip address show`; empty if it is missing.
 
     Link-local addresses are left out: the kernel adds and removes them at any time.

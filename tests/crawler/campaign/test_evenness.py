@@ -179,7 +179,7 @@ def test_a_resolver_that_fails_is_seen_with_the_stated_power(
 def test_a_lane_whose_names_resolve_better_is_no_fault() -> None:
     chosen = random.Random(1)
     excesses = list(find_unresolved_excesses(always(0.3, frozenset({0, 1}), chosen), None))
-    assert {excess.what for excess in excesses if not isinstance(excess, str)} == {
+    assert {excess.part.what for excess in excesses if not isinstance(excess, str)} == {
         f"on {kind}" for kind in ("machine m0", "machine m1", "process m0/1", "process m1/1")
     }
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import dataclasses
-import json
 import os
 from typing import Any, cast
 
@@ -13,6 +12,7 @@ from crawler.browser import processes
 from crawler.control import network
 from crawler.control.canaries import CANARIES, Canary, CanaryError, parse_canaries
 from crawler.control.network import Fault, Network
+from crawler.control.probe import Request
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable
 from localweb.server import canary
@@ -134,12 +134,8 @@ def test_a_cancelled_probe_leaves_no_process() -> None:
     async def within() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
-            what = {
-                "canaries": [
-                    dataclasses.asdict(canary) for canary in parse_canaries(f"http://127.0.0.1:{web.port}/")
-                ]
-            }
-            asking = asyncio.ensure_future(network.run_probe(json.dumps({**what, "namespace_pid": None})))
+            request = Request(canaries=parse_canaries(f"http://127.0.0.1:{web.port}/"))
+            asking = asyncio.ensure_future(network.run_probe(request))
             async with asyncio.timeout(60):
                 while not web.asked:
                     await asyncio.sleep(0.01)
