@@ -42,7 +42,7 @@ from api.site_pages import history, listing
 from api.site_pages import routes as site_pages
 from api.site_pages.table import SiteTables
 from api.statistics import changes, first_flight, series
-from api.stored.held import HeldCdfs, HeldItems
+from api.stored.held import HeldReleases
 from api.stored.library import LOOKED_AT_EVERY_S, Library
 from api.stored.prepared import Prepared, keep_prepared
 from releases.outside.points import Point, load_points, to_text
@@ -100,8 +100,7 @@ A_REDIRECT: dict[str, Any] = {
 def _read_from(library: Library, app: FastAPI, prepared: Prepared | None) -> None:
     """Give the routes of an application what they read releases by."""
     app.state.library, app.state.prepared = library, prepared
-    app.state.cdfs = HeldCdfs(library, prepared)
-    app.state.items = HeldItems(library, prepared)
+    app.state.held = HeldReleases(library, prepared)
     app.state.rows = RowReader(library)
     app.state.sites = SiteReader(library, app.state.rows, prepared)
     app.state.site_tables = SiteTables(library)

@@ -6,7 +6,6 @@ Arrays, read once.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -20,9 +19,6 @@ from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-ARRAYS = ("sizes", "cumulative")
-"""Arrays of a CDF."""
 
 COLUMNS = ["measure", "size_bytes", "count", "cumulative"]
 ROWS_AT_ONCE = 65_536
@@ -61,7 +57,7 @@ class Cdf:
     @property
     def is_stated(self) -> bool:
         """Return whether enough sizes are known to state a share of them as that of all."""
-        return self.known > 0 and self.known >= LEAST_KNOWN_SHARE * (self.known + self.unknown)
+        return is_stated(self)
 
     @property
     def nbytes(self) -> int:
@@ -111,7 +107,7 @@ def _places(sorted_array: NDArray[np.integer], value: int, *, side: Literal["lef
     return int(np.searchsorted(sorted_array, sorted_array.dtype.type(value), side=side))
 
 
-class Counts(Protocol):
+class Counted(Protocol):
     """The items of a measure."""
 
     @property
@@ -123,7 +119,22 @@ class Counts(Protocol):
         """Items of unknown size."""
 
 
-def count_incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]:
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    """Numbers of items of one measure."""
+
+    known: int = 0
+    """Items of known size."""
+    unknown: int = 0
+    """Items of unknown size."""
+
+
+def is_stated(items: Counted) -> bool:
+    """Return whether enough sizes are known to state a share of them as that of all items."""
+    return items.known > 0 and items.known >= LEAST_KNOWN_SHARE * (items.known + items.unknown)
+
+
+def count_incomplete(measures: Mapping[str, Counted]) -> tuple[int, float | None]:
     """Return the number of incomplete responses, and their share of all that crossed the network;
     no share if none did."""
     apart, others = measures["responses_incomplete"].known, measures["responses"]
@@ -132,6 +143,23 @@ def count_incomplete(measures: Mapping[str, Counts]) -> tuple[int, float | None]
 
 
 EMPTY = Cdf(sizes=np.empty(0, np.int64), cumulative=np.empty(0, np.int64), unknown=0)
+
+
+def read_counts(path: Path) -> dict[str, Counts]:
+    """Return the numbers of items of every measure in a distribution.parquet;
+    OSError or ArrowException if it cannot be read."""
+    counts = dict.fromkeys(MEASURES, Counts())
+    with pq.ParquetFile(path, read_dictionary=["measure"]) as file:
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=["measure", "size_bytes", "count"]):
+            for measure in pc.unique(batch["measure"]).to_pylist():
+                steps = batch.filter(pc.equal(batch["measure"], measure))
+                items = pc.sum(steps["count"]).as_py()
+                unknown = pc.sum(steps.filter(pc.is_null(steps["size_bytes"]))["count"], min_count=0).as_py()
+                before = counts[measure]
+                counts[measure] = Counts(
+                    known=before.known + items - unknown, unknown=before.unknown + unknown
+                )
+    return counts
 
 
 def read_cdfs(path: Path) -> dict[str, Cdf]:
@@ -170,25 +198,3 @@ def _cdf(parts: Sequence[_Part]) -> Cdf:
     """Return the CDF from one measure's steps, which a release holds in the order of size."""
     sizes, cumulative, unknown = zip(*parts, strict=True)
     return Cdf(sizes=np.concatenate(sizes), cumulative=np.concatenate(cumulative), unknown=sum(unknown))
-
-
-def save_cdfs(cdfs: Mapping[str, Cdf], folder: Path) -> None:
-    """Write CDFs to files in a new folder, the steps of one after those of the other; OSError."""
-    folder.mkdir()
-    for name in ARRAYS:
-        arrays = [getattr(cdf, name) for cdf in cdfs.values()]
-        np.save(folder / f"{name}.npy", np.concatenate(arrays), allow_pickle=False)
-    facts = [[measure, len(cdf.sizes), cdf.unknown] for measure, cdf in cdfs.items()]
-    (folder / "cdfs.json").write_text(json.dumps(facts), encoding="utf-8")
-
-
-def load_cdfs(folder: Path) -> dict[str, Cdf]:
-    """Return the CDFs in a folder that `save_cdfs` wrote, whose arrays are mapped;
-    OSError or ValueError if they cannot be read."""
-    facts = json.loads((folder / "cdfs.json").read_text(encoding="utf-8"))
-    sizes, cumulative = (np.load(folder / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in ARRAYS)
-    cdfs, end = {}, 0
-    for measure, steps, unknown in facts:
-        begin, end = end, end + steps
-        cdfs[measure] = Cdf(sizes=sizes[begin:end], cumulative=cumulative[begin:end], unknown=unknown)
-    return cdfs

@@ -19,7 +19,7 @@ from releases.catalogue import Release
 from releases.distributions import ratio_intervals
 from releases.interval import Interval
 from releases.measures import open_tables
-from releases.strata.bootstrap import GROUPS, LEAST_SITES, SEED, intervals
+from releases.strata.bootstrap import GROUPS, LEAST_SITES, SEED, draw_sums, intervals
 from schema.recorded import is_recorded
 from schema.vocabulary import IN_PART, SELECTED
 
@@ -241,7 +241,8 @@ def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Com
     order = np.random.Generator(np.random.PCG64(SEED)).permutation(sites) % GROUPS
     sums = np.bincount(order, difference, minlength=GROUPS).astype(np.float64)[:, np.newaxis]
     counts = np.bincount(order, minlength=GROUPS).astype(np.float64)
-    lower, upper = intervals(sums, counts, groups=min(sites, GROUPS))
+    groups = min(sites, GROUPS)
+    lower, upper = intervals(sums, draw_sums(counts, groups=groups), groups=groups)
     change = Interval(float(difference.mean()), float(lower[0]), float(upper[0]))
     return float(before.mean()), float(after.mean()), change
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from api.charts import decades
 from api.routes.distributions import share_band
 from api.routes.pages import label
-from api.stored.held import HeldCdf, HeldSample
+from api.stored.held import HeldSample
 from releases.formatting import grouped, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
@@ -200,12 +200,12 @@ def _nothing(why: str, *, release: str, measure: str, windows: Sequence[int]) ->
 def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
     if isinstance(subject, str):
         return _nothing(subject, release=release, measure=measure, windows=windows)
-    held, found, cdf = subject.held, subject.sample, subject.held.cdf
+    found, cdf = subject.sample, subject.sample.cdf
     shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), found) for iw in windows)
     median, p95 = (
         estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), found) for percent in (50, 95)
     )
-    steps = _steps(held, [iw * mss for iw in windows]) if median.value_unknown is None else ()
+    steps = _steps(subject, [iw * mss for iw in windows]) if median.value_unknown is None else ()
     return Curve(
         release=release,
         measure=measure,
@@ -219,10 +219,10 @@ def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[in
     )
 
 
-def _steps(held: HeldCdf, exact: Sequence[int]) -> tuple[tuple[int, float], ...]:
+def _steps(held: HeldSample, exact: Sequence[int]) -> tuple[tuple[int, float], ...]:
     """Steps to draw, with the value at each size of `exact` that is not below the smallest item."""
     thinned = dict(held.points(STEPS).steps)
-    values = {size: held.cdf.fit(1, mss=size).share for size in exact}
+    values = {size: held.sample.cdf.fit(1, mss=size).share for size in exact}
     return tuple(sorted((thinned | {size: share for size, share in values.items() if share}).items()))
 
 

@@ -33,6 +33,7 @@ from api.rows.query import TABLES
 from api.statistics.series import series
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
+from releases.cdf import is_stated
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
@@ -136,7 +137,7 @@ ChoiceDep = Annotated[Choice, Depends(choice)]
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
     for version in best_first(shelf.newest_sound):
         with suppress_problems():
-            request.app.state.cdfs.of(version)
+            request.app.state.held.counts(version)
             return [version]
     return []
 
@@ -144,9 +145,9 @@ def _newest(request: Request, shelf: Shelf) -> list[Version]:
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
     """Those of the default measures that have the stratum, and whose shares the first release states; if
     there is none, all that have it."""
-    held = request.app.state.cdfs.of(chosen[0]) if chosen else {}
+    counts = request.app.state.held.counts(chosen[0]) if chosen else {}
     measures = [measure for measure in DEFAULT_MEASURES if stratum.is_of(measure)]
-    return [measure for measure in measures if held and held[measure].cdf.is_stated] or measures
+    return [measure for measure in measures if counts and is_stated(counts[measure])] or measures
 
 
 def _compared(request: Request, chosen: Choice) -> Comparison:

@@ -5,12 +5,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from api.stored.held import HeldSample, Points
-from releases.cdf import LEAST_KNOWN_SHARE, Fit
+from releases.cdf import Fit, is_stated
 from releases.strata.sample import Sample
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
 from schema.computed_tables import MEASURES
-
-PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +20,7 @@ class Distribution:
     unknown: int
     fits: tuple[Fit, ...]
     quantiles: tuple[tuple[int, int], ...]
-    """(percent, size in bytes) for each of PERCENTS; empty if no size is known."""
+    """(percent, size in bytes) for each of `stored.held.PERCENTS`; empty if no size is known."""
     points: Points
     sites: int
     """Sites with an item of known size."""
@@ -36,7 +34,7 @@ class Distribution:
     @property
     def is_stated(self) -> bool:
         """Return whether enough sizes are known to state a share of them as that of all."""
-        return self.known > 0 and self.known >= LEAST_KNOWN_SHARE * (self.known + self.unknown)
+        return is_stated(self)
 
     @property
     def definition(self) -> str:
@@ -53,7 +51,8 @@ def distributions(
 ) -> list[Distribution]:
     """The samples of a release's measures compared with `windows` of full segments, with intervals."""
     return [
-        _distribution(name, one, windows=windows, mss=mss, points=points) for name, one in samples.items()
+        _distribution(measure, held, windows=windows, mss=mss, points=points)
+        for measure, held in samples.items()
     ]
 
 
@@ -63,26 +62,20 @@ def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float
 
 
 def _distribution(
-    measure: str, found: HeldSample, *, windows: Sequence[int], mss: int, points: int
+    measure: str, held: HeldSample, *, windows: Sequence[int], mss: int, points: int
 ) -> Distribution:
-    sample, cdf, thinned = found.sample, found.held.cdf, found.held.points(points)
+    sample, cdf = held.sample, held.sample.cdf
     fits = tuple(cdf.fit(iw, mss=mss) for iw in windows)
-    percents = PERCENTS if cdf.known else ()
     why = None if sample.has_intervals else FEW_SITES if sample.sites else NO_KNOWN_SIZE
-    without = Distribution(
+    return Distribution(
         measure=measure,
         known=cdf.known,
         unknown=cdf.unknown,
         sites=sample.sites,
         fits=fits,
-        quantiles=tuple((percent, cdf.quantile(percent)) for percent in percents),
-        points=thinned,
+        quantiles=held.quantiles,
+        points=held.points(points),
+        fit_intervals=tuple(sample.share_intervals([fit.count for fit in fits])) if why is None else (),
+        quantile_intervals=held.quantile_intervals,
         interval_unknown=why,
-    )
-    if why is not None:
-        return without
-    return dataclasses.replace(
-        without,
-        fit_intervals=tuple(sample.share_intervals([fit.count for fit in fits])),
-        quantile_intervals=tuple(sample.quantile_intervals(list(percents))),
     )

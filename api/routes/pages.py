@@ -33,7 +33,7 @@ from api.routes.provenance import (
 )
 from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
-from api.stored.held import HeldItems
+from api.stored.held import HeldReleases
 from api.stored.shelf import Report, Version
 from recordings.pages.recording import SETS
 from releases.cdf import count_incomplete
@@ -232,8 +232,8 @@ def problem_page(request: Request, problem: Problem) -> str:
 
 def read_distributions(request: Request, version: Version) -> list[Distribution]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
-    items: HeldItems = request.app.state.items
-    samples = {measure: items.of(version, measure, WHOLE) for measure in MEASURES}
+    held: HeldReleases = request.app.state.held
+    samples = {measure: held.sample(version, measure, WHOLE) for measure in MEASURES}
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=2)
 
 
@@ -249,10 +249,10 @@ def headline(
 ) -> tuple[Version | None, Distribution | None]:
     """The readable version of the best quality, and its distribution of first flights, or of responses
     where no first flight is known."""
-    items: HeldItems = request.app.state.items
+    held: HeldReleases = request.app.state.held
     for version in best_first(versions):
         with suppress_problems():
-            samples = {measure: items.of(version, measure, WHOLE) for measure in LEADING}
+            samples = {measure: held.sample(version, measure, WHOLE) for measure in LEADING}
             found = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
             return version, next((one for one in found if one.is_stated), None)
     return None, None

@@ -7,7 +7,7 @@ from fastapi import Depends, Query, Request
 
 from api.http.choices import choice
 from api.http.problems import Problem
-from api.stored.held import HeldItems, HeldSample
+from api.stored.held import HeldReleases, HeldSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
 from schema.recorded import is_recorded
@@ -89,13 +89,13 @@ class Asked:
 
     def subject(self, request: Request, version: Version, measure: str) -> HeldSample:
         """The sample of a release that knows the stratum; Problem if the release is damaged."""
-        items: HeldItems = request.app.state.items
-        return items.of(version, measure, self.stratum)
+        held: HeldReleases = request.app.state.held
+        return held.sample(version, measure, self.stratum)
 
     async def sample(self, request: Request, version: Version, measure: str) -> HeldSample:
         """The same, immediately if it is in memory."""
-        items: HeldItems = request.app.state.items
-        return await items.at_hand(version, measure, self.stratum)
+        held: HeldReleases = request.app.state.held
+        return await held.sample_at_hand(version, measure, self.stratum)
 
 
 async def asked(

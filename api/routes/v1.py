@@ -1,12 +1,13 @@
 """`/v1`, the JSON API. Fields are only added within a version; renaming or removing a field needs a `/v2`."""
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterable, Sequence
 
 import duckdb
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
@@ -89,19 +90,27 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
 def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution]) -> str:
     """The JSON of `answer` with the distributions inserted.
 
-    Their points, nearly all of the text, already are JSON.
+    Their points, nearly all of the text, already are JSON, and their quantiles are the same for every window.
     """
-    parts = (with_json(_without_points(one), points=one.points.json) for one in found)
+    parts = (
+        with_json(
+            _with_fits(distribution),
+            quantiles=_quantiles_json(distribution.quantiles, distribution.quantile_intervals),
+            points=distribution.points.json,
+        )
+        for distribution in found
+    )
     return with_json(answer, distributions=f"[{','.join(parts)}]")
 
 
 def with_json(model: BaseModel, **last: str) -> str:
-    """The JSON of a model whose last field is given as JSON."""
-    ((name, json),) = last.items()
-    return f'{model.model_dump_json(exclude={name}).removesuffix("}")},"{name}":{json}}}'
+    """The JSON of a model whose last fields are given as JSON."""
+    others = model.model_dump_json(exclude=set(last)).removesuffix("}")
+    return ",".join([others, *(f'"{name}":{json}' for name, json in last.items())]) + "}"
 
 
-def _without_points(distribution: Distribution) -> DistributionAnswer:
+def _with_fits(distribution: Distribution) -> DistributionAnswer:
+    """A distribution without its quantiles and points."""
     return DistributionAnswer(
         measure=distribution.measure,
         definition=distribution.definition,
@@ -113,19 +122,23 @@ def _without_points(distribution: Distribution) -> DistributionAnswer:
             FitAnswer(**dataclasses.asdict(fit), lower=ends and ends[0], upper=ends and ends[1])
             for fit, ends in itertools.zip_longest(distribution.fits, distribution.fit_intervals)
         ],
-        quantiles=[
-            QuantileAnswer(
-                percent=percent,
-                size_bytes=size,
-                lower_bytes=ends and ends[0],
-                upper_bytes=ends and ends[1],
-            )
-            for (percent, size), ends in itertools.zip_longest(
-                distribution.quantiles, distribution.quantile_intervals
-            )
-        ],
+        quantiles=[],
         points=[],
     )
+
+
+QUANTILES: TypeAdapter[list[QuantileAnswer]] = TypeAdapter(list[QuantileAnswer])
+
+
+@functools.lru_cache(maxsize=1000)
+def _quantiles_json(quantiles: tuple[tuple[int, int], ...], intervals: tuple[tuple[int, int], ...]) -> str:
+    answers = [
+        QuantileAnswer(
+            percent=percent, size_bytes=size, lower_bytes=ends and ends[0], upper_bytes=ends and ends[1]
+        )
+        for (percent, size), ends in itertools.zip_longest(quantiles, intervals)
+    ]
+    return QUANTILES.dump_json(answers).decode()
 
 
 @get_in(router, "/crawls", IN_JSON, name="crawls")
@@ -209,11 +222,11 @@ async def read_distributions(
         stratum.check(one)
     measures = dict.fromkeys(measure) or [name for name in MEASURES if stratum.is_of(name)]
     why = stratum.unknown_in(version)
-    held = await request.app.state.cdfs.at_hand(version)
+    counts = await request.app.state.held.counts_at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
     # This takes a few milliseconds: a thread would cost more.
     found = distributions(samples, windows=iw, mss=mss, points=points)
-    count, share = count_incomplete({name: one.cdf for name, one in held.items()})
+    count, share = count_incomplete(counts)
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
         mss=mss,

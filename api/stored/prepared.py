@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 from api.code_version import code_version
 from api.processes import END_WITH_PARENT, stopped
 from api.stored.site_rows import write_site_rows
-from releases.cdf import Cdf, load_cdfs, read_cdfs, save_cdfs
 from releases.strata import bootstrap
 from releases.strata.cells import Items, read_items
 from schema.computed_tables import MEASURES
@@ -37,9 +36,8 @@ T = TypeVar("T")
 
 LOG = logging.getLogger(__name__)
 
-CDFS, ITEMS, SITES = "cdfs", "items", "sites"
-"""Folders of a prepared release: of its CDFs, of items with a folder for each measure,
-and of rows by visit."""
+ITEMS, SITES = "items", "sites"
+"""Folders of a prepared release: of items, with a folder for each measure, and of rows by visit."""
 
 LOOKED_AT_EVERY_S = 10.0
 """Interval at which the releases are looked at for new ones, in seconds;
@@ -77,10 +75,6 @@ class Prepared:
     def add(self, version: Version) -> None:
         """Read the files of a release from now on: they are whole."""
         self._there.add(self.path_of(version).name)
-
-    def cdfs(self, version: Version) -> dict[str, Cdf] | None:
-        """The CDF of every measure, mapped from their files; None if they are not there."""
-        return self._read(version, lambda folder: load_cdfs(folder / CDFS))
 
     def items(self, version: Version, measure: str) -> Items | None:
         """The items of a measure, mapped from their files; None if they are not there."""
@@ -187,7 +181,6 @@ def prepare(release: Path, folder: Path) -> None:
             return
         shutil.rmtree(folder)
     with put_new(folder) as made:
-        save_cdfs(read_cdfs(release / "distribution.parquet"), made / CDFS)
         items = release / "item.parquet"
         if pq.read_metadata(items).num_rows <= MOST_ITEMS:
             (made / ITEMS).mkdir()

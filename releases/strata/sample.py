@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from releases.cdf import Cdf
-from releases.strata.bootstrap import GROUPS, LEAST_SITES, beyond, intervals
+from releases.strata.bootstrap import GROUPS, LEAST_SITES, beyond, draw_sums, intervals
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Sample:
         """Return the intervals of the shares that the `counts` smallest items are; there must be enough
         sites."""
         parts = np.column_stack([self._in_groups(count) for count in counts])
-        lower, upper = intervals(parts, self._in_groups(len(self.sizes)), groups=self.group_count)
+        lower, upper = intervals(parts, self._drawn, groups=self.group_count)
         alone = beyond(self.sites)
         return [
             (0.0, alone) if count == 0 else (1 - alone, 1.0) if count == len(self.sizes) else (low, high)
@@ -122,10 +122,13 @@ class Sample:
     def mean_interval(self) -> tuple[float, float]:
         """Return the interval of the mean size."""
         sums = np.bincount(self.groups, self.sizes, minlength=GROUPS).astype(np.float64)
-        lower, upper = intervals(
-            sums[:, np.newaxis], self._in_groups(len(self.sizes)), groups=self.group_count
-        )
+        lower, upper = intervals(sums[:, np.newaxis], self._drawn, groups=self.group_count)
         return float(lower[0]), float(upper[0])
+
+    @functools.cached_property
+    def _drawn(self) -> NDArray[np.float64]:
+        """Number of items in each replicate."""
+        return draw_sums(self._in_groups(len(self.sizes)), groups=self.group_count)
 
     def _in_groups(self, count: int) -> NDArray[np.float64]:
         """Return the number of the `count` smallest items in each group."""

@@ -9,7 +9,7 @@ import pytest
 
 from releases.build import write_computed
 from releases.catalogue import Release
-from releases.cdf import Cdf, count_incomplete, read_cdfs
+from releases.cdf import Cdf, count_incomplete, read_cdfs, read_counts
 from releases.distributions import compute, ratio_intervals, share_intervals
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import LEAST_SITES
@@ -103,7 +103,11 @@ def test_an_incomplete_response_is_counted_apart_and_makes_its_flight_unknown(tm
     made_up.add_response(600, sent_ms=600, first_ms=650)
     release, before = released(tmp_path / "1", made_up), released(tmp_path / "2", one_page())
     assert items(release, "responses_incomplete") == {900: 1}
-    assert count_incomplete(read_cdfs(release.file("distribution"))) == (1, 1 / 7)
+    cdfs, counts = (read(release.file("distribution")) for read in (read_cdfs, read_counts))
+    assert {measure: (cdf.known, cdf.unknown) for measure, cdf in cdfs.items()} == {
+        measure: (counted.known, counted.unknown) for measure, counted in counts.items()
+    }
+    assert count_incomplete(counts) == (1, 1 / 7)
     for measure, more in (
         ("responses", {600: 1}),
         ("responses_first", {}),

@@ -12,14 +12,12 @@ import pytest
 
 from api.rows.reader import RowReader, SiteReader
 from api.stored import site_rows
-from api.stored.held import HeldItems
+from api.stored.held import HeldReleases
 from api.stored.library import Library
-from api.stored.prepared import CDFS, ITEMS, SITES, Prepared, keep_prepared, prepare
+from api.stored.prepared import ITEMS, SITES, Prepared, keep_prepared, prepare
 from api.stored.shelf import Version
-from releases.cdf import load_cdfs, read_cdfs
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Stratum
-from schema.computed_tables import MEASURES
 from tests.api.conftest import write_release_with_items
 from tests.api.rows.conftest import NAME, made_up, serving, write_crawl
 from tests.api.rows.conftest import SITES as MADE_UP_SITES
@@ -129,16 +127,6 @@ def test_a_stratum_of_mapped_items_is_that_of_the_table(with_items: Shelved, mea
     assert (measure == "hosts") == (len(mapped.sizes) == 0)
 
 
-def test_mapped_cdfs_are_those_of_the_table(with_items: Shelved) -> None:
-    mapped = load_cdfs(with_items.prepare() / CDFS)
-    read = read_cdfs(with_items.version.path / "distribution.parquet")
-    assert mapped.keys() == read.keys() == MEASURES.keys()
-    for name, cdf in read.items():
-        assert mapped[name].sizes.tolist() == cdf.sizes.tolist()
-        assert mapped[name].cumulative.tolist() == cdf.cumulative.tolist()
-        assert mapped[name].unknown == cdf.unknown
-
-
 def test_files_that_were_damaged_are_made_anew_and_whole_ones_are_left(with_items: Shelved) -> None:
     folder = with_items.prepare()
     sizes = folder / ITEMS / "responses" / "sizes.npy"
@@ -153,8 +141,8 @@ def test_files_that_were_damaged_are_made_anew_and_whole_ones_are_left(with_item
 def test_files_that_cannot_be_read_are_not_asked_again(with_items: Shelved) -> None:
     folder = with_items.prepare()
     (folder / ITEMS / "responses" / "items.json").write_text("{")
-    items = HeldItems(with_items.library, with_items.prepared)
-    assert items.of(with_items.version, "responses", Stratum(protocol="h2")).sample.sites == 30
+    held = HeldReleases(with_items.library, with_items.prepared)
+    assert held.sample(with_items.version, "responses", Stratum(protocol="h2")).sample.sites == 30
     assert not with_items.prepared.has(with_items.version)
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from releases.distributions import ratio_intervals
-from releases.strata.bootstrap import GROUPS, LEAST_SITES, groups_of
+from releases.strata.bootstrap import GROUPS, LEAST_SITES, TAIL, _quantiles, groups_of
 from releases.strata.cells import LARGE, read_items
 from releases.strata.sample import BLOCK, Sample, Stratum
 from releases.strata.statistics import FEW_SITES, Statistic, estimate
@@ -144,6 +144,12 @@ def test_intervals_hold_the_truth_nearly_as_often_as_they_say() -> None:
     assert 271 <= held[FITS] <= 296
     assert 271 <= held[MEDIAN] <= 296
     assert 255 <= held[MEAN] <= 296
+
+
+@pytest.mark.parametrize("replicates", [1, 2, 39, 40, 997, 1000])
+def test_quantiles_of_replicates_are_those_of_numpy_to_the_last_bit(replicates: int) -> None:
+    values = np.random.default_rng(replicates).random((replicates, 3)).round(2)
+    assert np.array_equal(_quantiles(values, [TAIL, 1 - TAIL]), np.quantile(values, [TAIL, 1 - TAIL], axis=0))
 
 
 def test_an_interval_of_all_or_nothing_is_not_a_point(path: Path) -> None:
