@@ -114,7 +114,17 @@ def measure_answers(root: Path, folder: Path, releases: Sequence[Release]) -> di
         ]
         neighbours = [host_of(2 + number * sites // HOSTS) for number in range(HOSTS)]
         history_from_disk = [_ms_from_disk(prepared, f"{address}v1/sites/{host}") for host in neighbours]
+    (folder / "no_folder").touch()
+    unwritable = environment | {"FIRSTFLIGHT_CACHE_DIR": str(folder / "no_folder")}
+    with process([program, "serve", "--port", "0"], log, **unwritable):
+        address = read_address(log)
+        _wait_until_checked(address)
+        asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
+        unprepared = [_ms(f"{asked}{release.crawl}&{stratum}") for release, stratum in pairs]
+        history_unprepared = [_ms(f"{address}v1/sites/{host}") for host in hosts]
     return {
+        "stratum_unprepared_ms": _spread(unprepared),
+        "history_unprepared_ms": _spread(history_unprepared),
         "prepared_s": round(prepared_s, 1),
         "prepared_peak_mb": round(preparing.peak_mb, 1),
         "prepared_mb": round(_bytes_of(prepared) / 1e6, 1),
@@ -209,10 +219,12 @@ def section(facts: dict[str, Any]) -> str:
         for label, name in (
             ("distribution of a stratum", "stratum_ms"),
             ("that of another stratum, from the disk", "stratum_from_disk_ms"),
+            ("that of the first, of a release without prepared files", "stratum_unprepared_ms"),
             ("another segment size of the first stratum", "stratum_of_held_items_ms"),
             ("an answer that was kept", "kept_ms"),
             ("a site over all releases", "history_ms"),
             ("another site, from the disk", "history_from_disk_ms"),
+            ("the first, without prepared files", "history_unprepared_ms"),
         )
     ]
     stored = 1e6 * facts["year_mb"] / facts["year_responses"]
