@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from api.http.problems import Problem
 
@@ -48,6 +49,15 @@ PARQUET = Format(
 FORMATS = (JSON, NDJSON, CSV, ARROW, PARQUET)
 """Formats of rows; the first is that of an address without a suffix."""
 
+
+class SuffixConvertor(StringConvertor):
+    """The suffix of a known format in a path."""
+
+    regex = "|".join(format_.suffix for format_ in FORMATS)
+
+
+register_url_convertor("suffix", SuffixConvertor())
+
 IN_JSON = (JSON,)
 """The format of answers that are no table."""
 
@@ -69,6 +79,7 @@ def get_in(
     """Serve an endpoint at `path`, and in each of `formats` at `path` with its suffix.
 
     Its route with a suffix is named `name` with `_as`. It is the documented one where there is a choice.
+    A path that ends with a parameter has the suffix of a known format alone: hosts have dots too.
     """
     by_suffix = {format_.suffix: format_ for format_ in formats}
 
@@ -79,11 +90,13 @@ def get_in(
                 "no-such-format",
                 f"the answer is not offered as .{suffix[:100]}; there are "
                 f"{', '.join(f'.{known}' for known in by_suffix)}",
-                offered=[{"suffix": f".{one.suffix}", "media_type": one.media_type} for one in formats],
+                offered=[
+                    {"suffix": f".{format_.suffix}", "media_type": format_.media_type} for format_ in formats
+                ],
             )
         request.state.format = by_suffix[suffix]
 
-    suffix = {
+    parameter = {
         "name": "suffix",
         "in": "path",
         "required": True,
@@ -91,26 +104,28 @@ def get_in(
         "schema": {"type": "string", "enum": list(by_suffix)},
         "example": formats[0].suffix,
     }
-    content: dict[str, Any] = {one.media_type: {} for one in formats}
+    content: dict[str, Any] = {format_.media_type: {} for format_ in formats}
     hidden: dict[str, Any] = {"include_in_schema": False}
     documented: dict[str, Any] = {
         "responses": {200: {"content": content}},
-        "openapi_extra": {"parameters": [suffix]},
+        "openapi_extra": {"parameters": [parameter]},
     }
     plain, with_suffix = (hidden, documented) if len(formats) > 1 else ({}, hidden)
 
     def add(endpoint: Endpoint) -> Endpoint:
         common = {**route, "dependencies": [Depends(check)]}
+        ending = "{suffix:suffix}" if path.endswith("}") else "{suffix}"
+        # The more special path first: the other would take the suffix for a part of its parameter.
+        router.add_api_route(f"{path}.{ending}", endpoint, name=f"{name}_as", **common, **with_suffix)
         router.add_api_route(path, endpoint, name=name, **common, **plain)
-        router.add_api_route(f"{path}.{{suffix}}", endpoint, name=f"{name}_as", **common, **with_suffix)
         return endpoint
 
     return add
 
 
 async def _chosen(request: Request) -> Format:
-    found: Format = request.state.format
-    return found
+    chosen: Format = request.state.format
+    return chosen
 
 
 AskedFormat = Annotated[Format, Depends(_chosen)]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field, create_model
 
+from api.formats.offered import IN_JSON, get_in
 from api.http.problems import Problem
 from api.routes.answers import Provenance
 from api.routes.provenance import AskedRelease, provenance
@@ -82,7 +83,7 @@ class PageAnswer(BaseModel):
     responses: list[WaterfallResponse] = Field(description="in the order of the requests")
 
 
-@router.get("/pages/{visit}", name="page_load")
+@get_in(router, "/pages/{visit}", IN_JSON, name="page_load")
 def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> PageAnswer:
     """One page load: its visit, connections and responses,
     with times in µs since its start and first flights.

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Request
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
+from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
@@ -109,7 +110,7 @@ class SiteAnswer(VersionsAside):
     crawls: list[SiteCrawlAnswer] = Field(description="crawls that visited the site, the newest month first")
 
 
-@router.get("/sites/{host}", name="site")
+@get_in(router, "/sites/{host}", IN_JSON, name="site")
 def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
     """The site in every crawl that visited it, by the newest version of each release that was not withdrawn,
     or by those that `release` names.
@@ -136,7 +137,8 @@ def missing(request: Request, versions: Sequence[Version], host: str) -> Excepti
         part = part_of_host(host)
         other = tables.find(there, spellings(part))
         if other and other != host:
-            path = request.app.url_path_for(request.scope["route"].name, host=quote(other, safe=""))
+            parameters = request.path_params | {"host": quote(other, safe="")}
+            path = request.app.url_path_for(request.scope["route"].name, **parameters)
             query = request.scope["query_string"].decode("latin-1")
             return Elsewhere(f"{path}?{query}" if query else str(path))
         names = tables.similar(there, part)

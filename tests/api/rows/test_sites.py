@@ -36,6 +36,17 @@ def months(releases: Path) -> Path:
     return releases
 
 
+@pytest.mark.parametrize("path", ["/v1/sites/site1.test", "/v1/pages/1"])
+def test_an_address_that_ends_with_a_host_or_a_number_has_the_suffix_of_json_alone(
+    client: TestClient, path: str
+) -> None:
+    answer = client.get(f"{path}.json")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    for name, value in client.get(path).json().items():
+        assert answer.json()[name] == value
+    assert_problem(client.get(f"{path}.csv"), "no-such-format", 404, mentions=".json")
+
+
 def test_a_site_has_its_visits_and_windows_in_every_crawl_the_newest_first(months: Path) -> None:
     with serving(months) as client:
         answer = client.get("/v1/sites/site1.test").json()

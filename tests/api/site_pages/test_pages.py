@@ -171,7 +171,7 @@ def test_the_search_leads_to_the_site_that_a_text_names(months: Path, asked: str
 
 def test_another_spelling_of_a_host_leads_to_its_site(months: Path) -> None:
     with serving(months) as client:
-        for path in ("/sites/www.site1.test", "/v1/sites/www.site1.test"):
+        for path in ("/sites/www.site1.test", "/v1/sites/www.site1.test", "/v1/sites/www.site1.test.json"):
             found = client.get(path, follow_redirects=False)
             assert (found.status_code, found.headers["location"]) == (307, path.replace("www.", ""))
 
