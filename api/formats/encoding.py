@@ -36,8 +36,8 @@ def cut_line(wanted: Format, problem: Problem) -> bytes:
     Empty in a binary format, which then lacks its end.
     """
     if wanted == NDJSON:
-        said = {"type": f"/problems#{problem.kind.id}", "detail": problem.detail}
-        return json.dumps({CUT: said}).encode() + b"\n"
+        reason = {"type": f"/problems#{problem.kind.id}", "detail": problem.detail}
+        return json.dumps({CUT: reason}).encode() + b"\n"
     if wanted == CSV:
         text = f"{CUT}: {problem.detail}".replace('"', '""')
         return f'"{text}"\n'.encode()

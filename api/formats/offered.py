@@ -1,10 +1,12 @@
 """The formats of answers: the suffix of an address chooses, and without one it is JSON."""
 
+import csv
 import dataclasses
-from collections.abc import Callable, Sequence
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from api.http.problems import Problem
@@ -130,3 +132,15 @@ async def _chosen(request: Request) -> Format:
 
 AskedFormat = Annotated[Format, Depends(_chosen)]
 """The format that the suffix of an address of `get_in` chose."""
+
+
+def as_csv(rows: Iterable[Mapping[str, object]]) -> Response:
+    """Rows of the same columns as CSV."""
+    text = io.StringIO(newline="")
+    columns: list[str] = []
+    for row in rows:
+        if not columns:
+            columns = list(row)
+            csv.writer(text).writerow(columns)
+        csv.writer(text).writerow(row[name] for name in columns)
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8")

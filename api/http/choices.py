@@ -23,13 +23,13 @@ def choice(values: Sequence[str]) -> Any:  # noqa: ANN401  # a type expression
     return Annotated[str, AfterValidator(check), WithJsonSchema({"type": "string", "enum": list(values)})]
 
 
-def apart(given: Sequence[Any] | str) -> list[Any]:
+def apart(values: Sequence[Any] | str) -> list[Any]:
     """The values that a parameter was given, repeated or with commas between them.
 
     >>> apart(["3, 10", "16", ""]), apart("h2,h3")
     (['3', '10', '16'], ['h2', 'h3'])
     """
-    texts = [given] if isinstance(given, str) else given
+    texts = [values] if isinstance(values, str) else values
     words = (str(text).split(",") for text in texts)
     return [word.strip() for word in itertools.chain.from_iterable(words) if word.strip()]
 

@@ -19,8 +19,8 @@ def link(request: Request, name: str, /, **parameters: object) -> str:
 
 def own_link(request: Request, **changed: object) -> str:
     """The URL of the request itself, with some query parameters changed or added; a list is repeated."""
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
-    query = urlencode([*kept, *changed.items()], doseq=True)
+    unchanged = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
+    query = urlencode([*unchanged, *changed.items()], doseq=True)
     return _based(request, quote(request.scope["path"]) + (f"?{query}" if query else ""))
 
 
@@ -51,7 +51,7 @@ def link_header(request: Request) -> str:
     by the documentation of the API.
     """
     related = list(getattr(request.state, "related", []))
-    told = {relation for relation, *_ in related}
+    stated = {relation for relation, *_ in related}
     canonical = next(
         (target for relation, target, _ in related if relation == "canonical"), own_link(request)
     )
@@ -61,7 +61,7 @@ def link_header(request: Request) -> str:
         "license": licence_page("CC-BY-4.0"),
         "describedby": link(request, "docs"),
     }
-    related += [(relation, target, {}) for relation, target in defaults.items() if relation not in told]
+    related += [(relation, target, {}) for relation, target in defaults.items() if relation not in stated]
     return ", ".join(
         "; ".join(
             (f"<{target}>", *(f'{name}="{value}"' for name, value in {"rel": relation, **attributes}.items()))

@@ -13,17 +13,12 @@ class Elsewhere(Exception):
         self.location = location
 
 
-def redirect(location: str) -> RedirectResponse:
-    """Redirect temporarily (307): the address may mean something else tomorrow,
-    so that no cache may keep it."""
-    return RedirectResponse(location, status_code=307, headers={"Cache-Control": "no-store"})
-
-
-async def _answer(_request: Request, exc: Exception) -> RedirectResponse:
+async def _redirect(_request: Request, exc: Exception) -> RedirectResponse:
+    """Redirect temporarily (307): the address may mean something else tomorrow, so no cache may keep it."""
     assert isinstance(exc, Elsewhere)
-    return redirect(exc.location)
+    return RedirectResponse(exc.location, status_code=307, headers={"Cache-Control": "no-store"})
 
 
 def answer_with_redirects(app: FastAPI) -> None:
     """Answer every `Elsewhere` with its redirect."""
-    app.add_exception_handler(Elsewhere, _answer)
+    app.add_exception_handler(Elsewhere, _redirect)

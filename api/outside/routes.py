@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from api.charts import NARROW, WIDE
 from api.explorer.routes import WidthQuery, svg_response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
+from api.formats.offered import as_csv as rows_as_csv
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
@@ -19,7 +20,6 @@ from api.outside.years import YearsRow
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
-from api.statistics.changes import as_csv as rows_as_csv
 from releases.citation.licences import licence_page
 from releases.formatting import interval_text
 from releases.outside.lines import draw_lines

@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from api.http.etags import CACHE_CONTROL
 from api.http.links import link, relate
 from api.http.problems import Problem
-from api.http.redirects import redirect
+from api.http.redirects import Elsewhere
 from api.routes.files import A_FILE, IMMUTABLE, stored
 from api.routes.pages import TEMPLATES, page, surroundings
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
@@ -51,7 +51,7 @@ def relate_to_report(request: Request, report: Report, name: str, *, page: str =
     named = {"year": report.year, "version": report.version}
     of_version = link(request, "report_page", **named)
     canonical = of_version if name == PAGE else link(request, "report_file", **named, name=quote(name))
-    found = {
+    targets = {
         "canonical": page or canonical,
         "cite-as": page or of_version,
         "license": REPORT_LICENCE,
@@ -61,8 +61,8 @@ def relate_to_report(request: Request, report: Report, name: str, *, page: str =
     }
     newest = request.scope["shelf"].report(report.year)
     if newest.version != report.version and newest.withdrawal is None:
-        found["successor-version"] = link(request, "report_page", year=newest.year, version=newest.version)
-    for relation, target in found.items():
+        targets["successor-version"] = link(request, "report_page", year=newest.year, version=newest.version)
+    for relation, target in targets.items():
         relate(request, relation, target)
 
 
@@ -84,7 +84,7 @@ def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
     """Redirect to the newest version of a year's report that was not withdrawn."""
     report = shelf.report(year)
     path = request.app.url_path_for("report_page", year=year, version=report.version)
-    return redirect(str(path))
+    raise Elsewhere(str(path))
 
 
 @pages.get("/reports/{year}/errata", name="report_errata", response_class=HTMLResponse)
@@ -187,7 +187,7 @@ def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) ->
     if name not in report.files:
         raise Problem("no-such-file", f"there is no file {name!r}")
     path = request.app.url_path_for("report_file", year=year, version=report.version, name=quote(name))
-    return redirect(str(path))
+    raise Elsewhere(str(path))
 
 
 def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response:

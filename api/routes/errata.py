@@ -28,14 +28,14 @@ def errata_json(
     of all or of one crawl."""
     versions = asked(shelf, crawl, version)
     about = {(str(version.crawl), version.version) for version in versions}
-    found = [
+    answers = [
         answer(request, shelf, notice, erratum)
         for notice, erratum in readable(shelf)
         if crawl is None or any((release.crawl, release.version) in about for release in erratum.releases)
     ]
     return ErrataAnswer(
-        errata=found,
-        damaged_errata=[one.number for one in shelf.errata if one.damage],
+        errata=answers,
+        damaged_errata=[notice.number for notice in shelf.errata if notice.damage],
         **dict(aside(versions)),
     )
 
@@ -47,7 +47,7 @@ def errata(request: Request, shelf: ShelfDep) -> Response:
         request,
         "errata/releases.html",
         errata=[erratum for _, erratum in readable(shelf)],
-        damaged=[one.number for one in shelf.errata if one.damage],
+        damaged=[notice.number for notice in shelf.errata if notice.damage],
         replaced=shelf.replaced,
         withdrawn=[version for version in shelf.versions if version.is_withdrawn],
         years=list(shelf.years),
@@ -67,8 +67,8 @@ def asked(shelf: Shelf, crawl: str | None, version: int | None) -> list[Version]
 
 def readable(shelf: Shelf) -> list[tuple[Notice, Erratum]]:
     """The errata that are as they were recorded, the newest first."""
-    found = [(notice, notice.readable) for notice in shelf.errata]
-    return [(notice, erratum) for notice, erratum in found if erratum is not None]
+    notices = [(notice, notice.readable) for notice in shelf.errata]
+    return [(notice, erratum) for notice, erratum in notices if erratum is not None]
 
 
 def answer(request: Request, shelf: Shelf, notice: Notice, erratum: Erratum) -> ErratumAnswer:

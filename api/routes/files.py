@@ -42,7 +42,10 @@ any other file is application/octet-stream."""
 A_FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "the file",
-        "content": {one.partition(";")[0]: {} for one in ("application/octet-stream", *MEDIA_TYPES.values())},
+        "content": {
+            media_type.partition(";")[0]: {}
+            for media_type in ("application/octet-stream", *MEDIA_TYPES.values())
+        },
     }
 }
 """OpenAPI's answers of routes that serve files of any type, whose content is not described."""
@@ -130,8 +133,8 @@ def release_file(
     request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, name: FilePath
 ) -> Response:
     """One file of a release. It never changes: a correction is a new version."""
-    found = shelf.version(crawl, version)
-    if not found.files:
-        found.readable  # noqa: B018  # raises the Problem that says why
-    relate_to_release(request, found)
-    return stored(request, found, name, Cache_Control=IMMUTABLE)
+    release_version = shelf.version(crawl, version)
+    if not release_version.files:
+        release_version.readable  # noqa: B018  # raises the Problem that says why
+    relate_to_release(request, release_version)
+    return stored(request, release_version, name, Cache_Control=IMMUTABLE)

@@ -201,16 +201,16 @@ def crumbs(path: str) -> list[tuple[str, str]]:
     first, *rest = path.strip("/").split("/")
     if first not in ("releases", "reports", "sites", "documents", "lab") or not rest:
         return []
-    found = [(first.capitalize(), f"/{first}")]
+    above = [(first.capitalize(), f"/{first}")]
     if first in ("releases", "reports") and len(rest) > 1:
         of, version, *below = rest
         if below:
-            found.append(
+            above.append(
                 (f"{of}, version {version[1:]}", f"/{first}/{of}/{version}{'/' * (first == 'reports')}")
             )
         elif first == "reports" and version == "errata":
-            found.append((of, f"/{first}/{of}/"))
-    return found
+            above.append((of, f"/{first}/{of}/"))
+    return above
 
 
 def with_form(answer: HTMLResponse) -> HTMLResponse:
@@ -253,8 +253,8 @@ def headline(
     for version in best_first(versions):
         with suppress_problems():
             samples = {measure: held.sample(version, measure, WHOLE) for measure in LEADING}
-            found = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
-            return version, next((one for one in found if one.is_stated), None)
+            leading = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
+            return version, next((distribution for distribution in leading if distribution.is_stated), None)
     return None, None
 
 
@@ -265,12 +265,12 @@ def answer_of(report: Report) -> dict[str, Any] | None:
     try:
         content = json.loads((report.path / "report.json").read_bytes())
         answer = content["answer"]
-        told = {name: answer[name] for name in ("headline", "sentence", "first_line", "limits")}
+        texts = {name: answer[name] for name in ("headline", "sentence", "first_line", "limits")}
         verdict = content.get("verdict")
         # The headline stands above it, and whom the answer does not suit in smaller letters below.
         sentence = answer["sentence"].removeprefix(f"{answer['headline']}: ")
         return {
-            **told,
+            **texts,
             "sentences": [
                 part[:1].upper() + part[1:] for part in re.split(" (?=Over lines)", sentence, maxsplit=1)
             ],
@@ -291,10 +291,11 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     """The home page: the newest report's answer, the CDF of the newest release, and the way to all others."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
     reports = [shelf.report(year) for year in shelf.years]
-    report, answer = next(((report, told) for report in reports if (told := answer_of(report))), (None, None))
+    answers = ((report, answer_of(report)) for report in reports)
+    report, answer = next(((report, answer) for report, answer in answers if answer), (None, None))
     rival = re.match("[0-9]+", str(answer["rival"])) if answer else None
     windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
-    first, found = headline(request, [one for one in newest if one.is_sound], windows)
+    first, distribution = headline(request, [version for version in newest if version.is_sound], windows)
     return page(
         request,
         "home.html",
@@ -303,11 +304,13 @@ def home(request: Request, shelf: ShelfDep) -> Response:
         report=report,
         answer=answer,
         under_way=shelf.under_way,
-        has_years=sum(_is_of_another_year(one) for one in newest) > 1,
+        has_years=sum(_is_of_another_year(version) for version in newest) > 1,
         headline=first,
-        distribution=found,
-        chosen=urlencode({"crawl": first.name, "measure": found.measure, "iw": ",".join(map(str, windows))})
-        if first and found
+        distribution=distribution,
+        chosen=urlencode(
+            {"crawl": first.name, "measure": distribution.measure, "iw": ",".join(map(str, windows))}
+        )
+        if first and distribution
         else "",
         mss=MSS_FIG1,
     )
@@ -325,20 +328,20 @@ def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
 @router.get("/releases/{crawl}/v{version}", name="release_page")
 def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath) -> Response:
     """The page of one version of a release: provenance, distributions and files."""
-    found = shelf.version(crawl, version)
-    relate_to_release(request, found)
-    metadata = release_metadata(request, found)
+    release_version = shelf.version(crawl, version)
+    relate_to_release(request, release_version)
+    metadata = release_metadata(request, release_version)
     answer = page(
         request,
         "release.html",
-        version=found,
-        manifest=found.readable.manifest,
+        version=release_version,
+        manifest=release_version.readable.manifest,
         metadata=metadata,
-        dataset=dataset(request, found, metadata.work),
+        dataset=dataset(request, release_version, metadata.work),
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
-        distributions=read_distributions(request, found),
-        files=file_answers(request, found),
+        distributions=read_distributions(request, release_version),
+        files=file_answers(request, release_version),
         mss=MSS_FIG1,
     )
     return with_form(answer)

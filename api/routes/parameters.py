@@ -33,8 +33,8 @@ MOST_RELEASES = 1000
 
 async def shelf(request: Request) -> Shelf:
     """The shelf to serve from, the same that the ETag was computed from."""
-    found: Shelf = request.scope["shelf"]
-    return found
+    current: Shelf = request.scope["shelf"]
+    return current
 
 
 async def only_known_parameters(request: Request) -> None:
@@ -79,8 +79,8 @@ async def whole_names(request: Request) -> None:
 
     A short name that means no released crawl is left to the route, which says so.
     """
-    found: Shelf = request.scope["shelf"]
-    in_path = {name: _whole(found, name, value) for name, value in request.path_params.items()}
+    current: Shelf = request.scope["shelf"]
+    in_path = {name: _whole(current, name, value) for name, value in request.path_params.items()}
     if in_path == request.path_params:
         return
     named = {name: quote(str(value)) for name, value in in_path.items()}
@@ -118,9 +118,9 @@ PinnedQuery = Annotated[
 ]
 
 
-async def pinned_shelf(found: ShelfDep, release: PinnedQuery = []) -> Shelf:  # noqa: B006  # FastAPI copies it
+async def pinned_shelf(current: ShelfDep, release: PinnedQuery = []) -> Shelf:  # noqa: B006  # FastAPI copies it
     """The shelf with the releases alone that the request names; the whole shelf if it names none."""
-    return found.only(release) if release else found
+    return current.only(release) if release else current
 
 
 PinnedShelfDep = Annotated[Shelf, Depends(pinned_shelf)]

@@ -78,7 +78,7 @@ def provenance(request: Request, version: Version) -> Provenance:
         licence=version.readable.manifest.licence,
         cite_as=citation(version),
         url=link(request, "release_page", crawl=crawl, version=version.version),
-        errata=[f"{link(request, 'errata')}#{one.number}" for one in errata_of(request, version)],
+        errata=[f"{link(request, 'errata')}#{erratum.number}" for erratum in errata_of(request, version)],
     )
 
 
@@ -98,11 +98,11 @@ def relate_to_release(request: Request, version: Version) -> None:
         relate(request, "license", licence_page(version.release.manifest.licence))
     dictionary = link(request, "release_file", **named, name="dictionary.json")
     relate(request, "describedby", dictionary, type="application/json")
-    for one in errata_of(request, version):
+    for erratum in errata_of(request, version):
         relate(
             request,
             "describedby",
-            f"{link(request, 'errata')}#{one.number}",
+            f"{link(request, 'errata')}#{erratum.number}",
             type="text/html",
             title="erratum",
         )
@@ -135,10 +135,10 @@ async def asked_release(
 
     The canonical address of the answer has both, so that it stays the same when a newer version is released.
     """
-    found = release_asked_for(shelf, crawl, version)
-    relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version))
-    relate_to_release(request, found)
-    return found
+    chosen = release_asked_for(shelf, crawl, version)
+    relate(request, "canonical", own_link(request, crawl=chosen.crawl, version=chosen.version))
+    relate_to_release(request, chosen)
+    return chosen
 
 
 AskedRelease = Annotated[Version, Depends(asked_release)]

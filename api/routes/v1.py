@@ -87,7 +87,7 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
     )
 
 
-def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution]) -> str:
+def distributions_json(answer: DistributionsAnswer, computed: Iterable[Distribution]) -> str:
     """The JSON of `answer` with the distributions inserted.
 
     Their points, nearly all of the text, already are JSON, and their quantiles are the same for every window.
@@ -98,7 +98,7 @@ def distributions_json(answer: DistributionsAnswer, found: Iterable[Distribution
             quantiles=_quantiles_json(distribution.quantiles, distribution.quantile_intervals),
             points=distribution.points.json,
         )
-        for distribution in found
+        for distribution in computed
     )
     return with_json(answer, distributions=f"[{','.join(parts)}]")
 
@@ -165,7 +165,9 @@ def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
 @get_in(router, "/progress", IN_JSON, name="progress")
 def progress(shelf: ShelfDep) -> ProgressesAnswer:
     """Running crawls, as their crawlers last reported them."""
-    return ProgressesAnswer(crawls=[ProgressAnswer(**dataclasses.asdict(one)) for one in shelf.under_way])
+    return ProgressesAnswer(
+        crawls=[ProgressAnswer(**dataclasses.asdict(reported)) for reported in shelf.under_way]
+    )
 
 
 @get_in(router, "/releases", IN_JSON, name="releases")
@@ -179,11 +181,11 @@ def releases(
 ) -> ReleasesAnswer:
     """Every version of every release, or of one crawl's, with its manifest, its checksum and its files."""
     if version is not None:
-        found: Sequence[Version] = [release_asked_for(shelf, crawl, version)]
-        relate_to_release(request, found[0])
+        versions: Sequence[Version] = [release_asked_for(shelf, crawl, version)]
+        relate_to_release(request, versions[0])
     else:
-        found = shelf.versions if crawl is None else shelf.matching(crawl)
-    shown, last = page(found, after=after, limit=limit)
+        versions = shelf.versions if crawl is None else shelf.matching(crawl)
+    shown, last = page(versions, after=after, limit=limit)
     following = None if last is None else own_link(request, after=last)
     if following is not None:
         relate(request, "next", following)
@@ -191,13 +193,13 @@ def releases(
         next=following,
         releases=[
             ReleaseAnswer(
-                provenance=provenance(request, one),
-                manifest=dataclasses.asdict(one.readable.manifest),
-                files=file_answers(request, one),
+                provenance=provenance(request, release_version),
+                manifest=dataclasses.asdict(release_version.readable.manifest),
+                files=file_answers(request, release_version),
             )
-            for one in shown
+            for release_version in shown
         ],
-        **dict(aside(found)),
+        **dict(aside(versions)),
     )
 
 
@@ -218,14 +220,14 @@ async def read_distributions(
     intervals over sites. Dimensions of a stratum can be combined; without a measure the answer has those that
     have all of them.
     """
-    for one in measure:
-        stratum.check(one)
+    for name in measure:
+        stratum.check(name)
     measures = dict.fromkeys(measure) or [name for name in MEASURES if stratum.is_of(name)]
     why = stratum.unknown_in(version)
     counts = await request.app.state.held.counts_at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
     # This takes a few milliseconds: a thread would cost more.
-    found = distributions(samples, windows=iw, mss=mss, points=points)
+    computed = distributions(samples, windows=iw, mss=mss, points=points)
     count, share = count_incomplete(counts)
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
@@ -236,7 +238,7 @@ async def read_distributions(
         stratum_unknown=why,
         distributions=[],
     )
-    return Response(distributions_json(answer, found), media_type="application/json")
+    return Response(distributions_json(answer, computed), media_type="application/json")
 
 
 @get_in(router, "/initial-windows", IN_JSON, name="initial_windows")
@@ -246,13 +248,14 @@ def read_initial_windows(request: Request, version: AskedRelease) -> InitialWind
     request.app.state.library.file(version, "connection.parquet")  # or a Problem
     try:
         with open_tables(version.path) as database:
-            found = window_distributions(database)
+            by_connections = window_distributions(database)
     except duckdb.Error as exc:
         raise Problem("damaged-release", "connection.parquet cannot be read") from exc
     return InitialWindowsAnswer(
         provenance=provenance(request, version),
         windows=[
-            WindowsAnswer(connections=name, **dataclasses.asdict(windows)) for name, windows in found.items()
+            WindowsAnswer(connections=name, **dataclasses.asdict(windows))
+            for name, windows in by_connections.items()
         ],
     )
 
@@ -262,7 +265,7 @@ def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
     """Annual reports with all their versions, the latest first."""
     newest = [shelf.report(year) for year in shelf.years]
     return ReportsAnswer(
-        reports=[report_answer(request, shelf, one) for one in newest if not one.damage],
+        reports=[report_answer(request, shelf, report) for report in newest if not report.damage],
         damaged=[
             DamagedReportAnswer(year=report.year, version=report.version, damage=report.damage)
             for report in shelf.reports
@@ -271,52 +274,52 @@ def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
     )
 
 
-def report_answer(request: Request, shelf: Shelf, one: Report) -> ReportAnswer:
+def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswer:
     """A year's report, by its newest version `one`."""
 
     def url(name: str) -> str:
-        return link(request, "report_file", year=one.year, version=one.version, name=name)
+        return link(request, "report_file", year=report.year, version=report.version, name=name)
 
     return ReportAnswer(
-        year=one.year,
-        version=one.version,
-        standing=standing(shelf, one),
-        url=link(request, "newest_report", year=one.year),
+        year=report.year,
+        version=report.version,
+        standing=standing(shelf, report),
+        url=link(request, "newest_report", year=report.year),
         json_url=url("report.json"),
         summary_url=url("summary.txt"),
-        errata_url=link(request, "report_errata", year=one.year),
-        checksum=one.checksum or None,
-        signature=one.signature.kind,
-        signed_by=signer(one),
-        versions=[report_version(request, shelf, other) for other in shelf.report_versions(one.year)],
+        errata_url=link(request, "report_errata", year=report.year),
+        checksum=report.checksum or None,
+        signature=report.signature.kind,
+        signed_by=signer(report),
+        versions=[report_version(request, shelf, other) for other in shelf.report_versions(report.year)],
     )
 
 
-def report_version(request: Request, shelf: Shelf, one: Report) -> ReportVersionAnswer:
+def report_version(request: Request, shelf: Shelf, report: Report) -> ReportVersionAnswer:
     """One version of a year's report."""
-    named = {"year": one.year, "version": one.version}
-    published = dataclasses.asdict(one.publication)
+    named = {"year": report.year, "version": report.version}
+    published = dataclasses.asdict(report.publication)
     return ReportVersionAnswer(
         url=link(request, "report_page", **named),
-        standing=standing(shelf, one),
+        standing=standing(shelf, report),
         **published,
-        withdrawn_on=one.withdrawal.date if one.withdrawal else None,
-        withdrawn_because=one.withdrawal.reason if one.withdrawal else None,
-        damage=one.damage or None,
-        checksum=one.checksum or None,
-        signature=one.signature.kind,
-        signed_by=signer(one),
+        withdrawn_on=report.withdrawal.date if report.withdrawal else None,
+        withdrawn_because=report.withdrawal.reason if report.withdrawal else None,
+        damage=report.damage or None,
+        checksum=report.checksum or None,
+        signature=report.signature.kind,
+        signed_by=signer(report),
         licence=REPORT_LICENCE,
-        cite_as=report_work(request, one).line,
+        cite_as=report_work(request, report).line,
         files=[]
-        if one.damage
+        if report.damage
         else [
             FileAnswer(
                 name=name,
                 url=link(request, "report_exact", **named, name=name),
-                bytes=(one.path / name).stat().st_size,
+                bytes=(report.path / name).stat().st_size,
                 sha256=checksum,
             )
-            for name, checksum in sorted(one.files.items())
+            for name, checksum in sorted(report.files.items())
         ],
     )

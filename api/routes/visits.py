@@ -92,8 +92,8 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
     `first_flight_bytes` of a connection is what packets showed.
     """
     reader: RowReader = request.app.state.rows
-    found = reader.where(version, "visits", TABLES["visits"].schema().names, id=[visit])
-    if not found:
+    visits = reader.where(version, "visits", TABLES["visits"].schema().names, id=[visit])
+    if not visits:
         raise Problem(
             "no-such-visit", f"release {version.crawl} version {version.version} has no visit {visit}"
         )
@@ -102,7 +102,7 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
     flights = {connection["id"]: first_flight(connection, responses) for connection in connections}
     return PageAnswer(
         provenance=provenance(request, version),
-        visit=found[0],
+        visit=visits[0],
         connections=[
             connection | {"first_flight": flight_answer(flights[connection["id"]])}
             for connection in connections
@@ -124,8 +124,8 @@ def first_flight(
     return first_flights.first_flight(
         first_flights.Connection(**{name: connection[name] for name in first_flights.Connection._fields}),
         [
-            first_flights.Response(**{name: one[name] for name in first_flights.Response._fields})
-            for one in own
+            first_flights.Response(**{name: response[name] for name in first_flights.Response._fields})
+            for response in own
         ],
     )
 
@@ -138,5 +138,5 @@ def flight_answer(flight: first_flights.FirstFlight | None) -> FirstFlightAnswer
 
 
 def _is_in(response: dict[str, Any], flights: dict[int, first_flights.FirstFlight | None]) -> bool | None:
-    found = flights.get(response["connection_id"])
-    return None if found is None else response["id"] in found.response_ids
+    flight = flights.get(response["connection_id"])
+    return None if flight is None else response["id"] in flight.response_ids

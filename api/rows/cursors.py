@@ -46,7 +46,7 @@ def key_of(cursor: str, *, parts: int, bound_to: Sequence[object]) -> Key:
         key = json.loads(content)
     except ValueError as exc:
         raise _refused() from exc
-    is_key = isinstance(key, list) and all(type(one) is int and 0 <= one < MOST for one in key)
+    is_key = isinstance(key, list) and all(type(part) is int and 0 <= part < MOST for part in key)
     # The last character of base64 has bits that say nothing, so that a key could be spelled in several ways.
     if not is_key or len(key) != parts or cursor_of(tuple(key), bound_to=bound_to) != cursor:
         raise _refused()

@@ -96,52 +96,56 @@ def is_ordered(kind: pa.DataType) -> bool:
 
 def parameters(schema: pa.Schema) -> dict[str, Parameter]:
     """Every filter on the columns of `schema`, by the name of its parameter."""
-    return {one.name: one for field in schema for one in _of(field)}
+    return {parameter.name: parameter for field in schema for parameter in _of(field)}
 
 
 def _of(field: pa.Field) -> list[Parameter]:
     kind = choice(CLOSED[field.name]) if field.name in CLOSED else value_type(field.type)
     comment = (field.metadata or {}).get(b"comment", b"").decode()
 
-    def parameter(suffix: str, condition: str, annotation: Any, said: str) -> Parameter:  # noqa: ANN401
+    def parameter(suffix: str, condition: str, annotation: Any, description: str) -> Parameter:  # noqa: ANN401
         return Parameter(
             name=f"{field.name}{suffix}",
             column=field.name,
             condition=condition,
             annotation=annotation,
-            description=said,
+            description=description,
         )
 
-    found = []
+    offered = []
     if kind is not None:
         equal: Any = Annotated[list[kind], Field(min_length=1, max_length=MOST_VALUES)]  # type: ignore[valid-type]
         if field.name in WITH_COMMAS:
-            said = "this value, or repeated any of several"
+            description = "this value, or repeated any of several"
         else:
-            equal, said = Annotated[equal, SEVERAL], "any of these values"
-        found.append(parameter("", IN, equal, f"{said}; {comment}"))
+            equal, description = Annotated[equal, SEVERAL], "any of these values"
+        offered.append(parameter("", IN, equal, f"{description}; {comment}"))
     if is_ordered(field.type):
-        found.append(parameter(AT_LEAST, ">= ?", kind, f"least {field.name}"))
-        found.append(parameter(AT_MOST, "<= ?", kind, f"most {field.name}"))
+        offered.append(parameter(AT_LEAST, ">= ?", kind, f"least {field.name}"))
+        offered.append(parameter(AT_MOST, "<= ?", kind, f"most {field.name}"))
     if field.nullable:
-        found.append(parameter(IS_NULL, "IS NULL = ?", bool, f"true for rows without {field.name}"))
-    return found
+        offered.append(parameter(IS_NULL, "IS NULL = ?", bool, f"true for rows without {field.name}"))
+    return offered
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Filters:
     """Conditions that all must hold, in the order of the table's columns."""
 
-    given: tuple[tuple[Parameter, Any], ...]
+    conditions: tuple[tuple[Parameter, Any], ...]
 
     @property
     def facts(self) -> list[list[str]]:
         """Names and values, for comparison with those of another request."""
-        return [[parameter.name, repr(value)] for parameter, value in self.given]
+        return [[parameter.name, repr(value)] for parameter, value in self.conditions]
 
 
 def filters(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> Filters:
     """Filters from the values of parameters; those without a value are left out."""
     return Filters(
-        tuple((one, values[name]) for name, one in known.items() if values.get(name) not in (None, []))
+        tuple(
+            (parameter, values[name])
+            for name, parameter in known.items()
+            if values.get(name) not in (None, [])
+        )
     )

@@ -83,8 +83,8 @@ def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]
     kinds = {field.name: field.type for field in table.schema()}
     conditions: list[str] = []
     values: list[Any] = []
-    for parameter, given in question.filters.given:
-        condition, bound = parameter.bound(f'"{parameter.column}"', given)
+    for parameter, value in question.filters.conditions:
+        condition, bound = parameter.bound(f'"{parameter.column}"', value)
         conditions.append(condition)
         values += bound
     if question.after is not None:
@@ -172,9 +172,9 @@ class Rows:
         batches = list(self._batches())
         if not batches:
             return [], None
-        found = pa.Table.from_batches(batches)
-        following = self._key(found.columns, limit - 1) if found.num_rows > limit else None
-        return [self._shown(batch) for batch in found.slice(0, limit).to_batches()], following
+        rows = pa.Table.from_batches(batches)
+        following = self._key(rows.columns, limit - 1) if rows.num_rows > limit else None
+        return [self._shown(batch) for batch in rows.slice(0, limit).to_batches()], following
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         while True:

@@ -53,9 +53,9 @@ class RowReader:
 
         Problem if the file cannot be read.
         """
-        found = TABLES[table]
-        known = parameters(found.schema())
-        question = Question(table=found, fields=tuple(fields), filters=filters(known, equal))
+        row_table = TABLES[table]
+        known = parameters(row_table.schema())
+        question = Question(table=row_table, fields=tuple(fields), filters=filters(known, equal))
         try:
             rows = self.rows(version, question, "arrow")
             with contextlib.closing(rows):

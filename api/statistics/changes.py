@@ -1,9 +1,7 @@
 """`/v1/changes`: what changed between two releases over the sites that both have."""
 
-import csv
 import dataclasses
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 import duckdb
@@ -11,7 +9,7 @@ import pyarrow as pa
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
+from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.choices import SEVERAL, choice
 from api.http.links import own_link, relate
 from api.http.problems import Problem
@@ -160,30 +158,20 @@ ComparedDep = Annotated[ChangesAnswer, Depends(compared)]
 
 
 @get_in(router, "/changes", IN_A_TABLE, name="changes", response_model=ChangesAnswer)
-async def read_changes(found: ComparedDep, wanted: AskedFormat) -> ChangesAnswer | Response:
+async def read_changes(answer: ComparedDep, wanted: AskedFormat) -> ChangesAnswer | Response:
     """What changed between two releases over the sites that both have: shares, quantiles, bytes a page.
 
     Lists differ, so that only the same sites compare like with like. Recorded sets that come with the code
     know the same site without its name. Redirects are left out, since not every recorder counts them. Of
     fewer than 20 sites nothing is stated.
     """
-    return changes_csv(found) if wanted == CSV else found
+    return changes_csv(answer) if wanted == CSV else answer
 
 
-def changes_csv(found: ChangesAnswer) -> Response:
+def changes_csv(answer: ChangesAnswer) -> Response:
     """Changes as CSV, with both releases in every row."""
     ends = {
-        "from": f"{found.before.crawl}/v{found.before.version}",
-        "to": f"{found.after.crawl}/v{found.after.version}",
+        "from": f"{answer.before.crawl}/v{answer.before.version}",
+        "to": f"{answer.after.crawl}/v{answer.after.version}",
     }
-    return as_csv(ends | change.model_dump() for change in found.changes)
-
-
-def as_csv(rows: Iterable[Mapping[str, object]]) -> Response:
-    """Rows of the same columns as CSV."""
-    every: Sequence[Mapping[str, object]] = list(rows)
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(every[0]) if every else [])
-    writer.writeheader()
-    writer.writerows(every)
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8")
+    return as_csv(ends | change.model_dump() for change in answer.changes)

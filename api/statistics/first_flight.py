@@ -3,14 +3,13 @@
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
+from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.links import link, relate
 from api.routes.answers import Provenance
 from api.routes.parameters import DEFAULT_WINDOWS, MssQuery, OneMeasureQuery, WindowsQuery
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
-from api.statistics.changes import as_csv
 from api.statistics.series import estimated
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
@@ -70,13 +69,13 @@ async def read_first_flight(
     stratum.check(measure)
     relate(request, "describedby", link(request, "document", name="methods"), type="text/html")
     windows = []
-    for one in dict.fromkeys(iw):
-        statistic = Statistic(name="share", iw=one, mss=mss, percent=50)
+    for segments in dict.fromkeys(iw):
+        statistic = Statistic(name="share", iw=segments, mss=mss, percent=50)
         share = await estimated(request, version, statistic, measure, stratum)
         windows.append(
             WindowShare(
-                iw=one,
-                window_bytes=one * mss,
+                iw=segments,
+                window_bytes=segments * mss,
                 share=share.value,
                 share_unknown=share.value_unknown,
                 lower=share.lower,
@@ -111,5 +110,6 @@ def table(answer: FirstFlightAnswer) -> Response:
     counts = {"known": answer.known, "unknown": answer.unknown, "sites": answer.sites}
     terms = {"quality": origin.quality, "licence": origin.licence, "cite_as": origin.cite_as}
     return as_csv(
-        release | what | one.model_dump() | {"mss": answer.mss} | counts | terms for one in answer.windows
+        release | what | window.model_dump() | {"mss": answer.mss} | counts | terms
+        for window in answer.windows
     )

@@ -1,8 +1,6 @@
 """`/v1/series`: one statistic of one measure over the months of a crawl, with a flag at every break."""
 
-import csv
 import dataclasses
-import io
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
@@ -10,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
-from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
+from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.parameters import (
@@ -126,16 +124,20 @@ async def variant(
     """The crawls that the parameters choose; of what they leave open, those of the crawl that an answer from
     one release is of without a crawl."""
     asked = {"device": device, "vantage": vantage, "arm": arm, "kind": kind}
-    given = {name: part for name, part in asked.items() if part not in (None, ANY)}
+    fixed = {name: part for name, part in asked.items() if part not in (None, ANY)}
 
     def matching(versions: Iterable[Version]) -> list[Version]:
-        return [one for one in versions if all(getattr(one.crawl, n) == part for n, part in given.items())]
+        return [
+            version
+            for version in versions
+            if all(getattr(version.crawl, n) == part for n, part in fixed.items())
+        ]
 
-    there = best_first(matching(shelf.newest_sound) or matching(shelf.versions))
-    if not there:
+    candidates = best_first(matching(shelf.newest_sound) or matching(shelf.versions))
+    if not candidates:
         return Variant(**{name: part or getattr(DEFAULT, name) for name, part in asked.items()})
-    found = Variant.of(there[0].crawl)
-    return dataclasses.replace(found, vantage=ANY) if vantage == ANY else found
+    chosen = Variant.of(candidates[0].crawl)
+    return dataclasses.replace(chosen, vantage=ANY) if vantage == ANY else chosen
 
 
 async def statistics(
@@ -147,9 +149,12 @@ async def statistics(
     """The statistics that the parameters choose: of a share one for each window, of a quantile one for each
     percentage."""
     if statistic == "quantile":
-        return [Statistic(name=statistic, iw=iw[0], mss=mss, percent=one) for one in dict.fromkeys(percent)]
+        return [
+            Statistic(name=statistic, iw=iw[0], mss=mss, percent=percentage)
+            for percentage in dict.fromkeys(percent)
+        ]
     windows = dict.fromkeys(iw if statistic == "share" else iw[:1])
-    return [Statistic(name=statistic, iw=one, mss=mss, percent=percent[0]) for one in windows]
+    return [Statistic(name=statistic, iw=segments, mss=mss, percent=percent[0]) for segments in windows]
 
 
 VariantDep = Annotated[Variant, Depends(variant)]
@@ -168,14 +173,14 @@ async def series(
     months = months_between(versions[0].crawl.month, versions[-1].crawl.month)
     by_month = {version.crawl.month: version for version in versions}
     points = []
-    for one in statistics:
+    for statistic in statistics:
         for month in months:
             version = by_month.get(month)
             if version is None:
-                points.append(_gap(month, one))
+                points.append(_gap(month, statistic))
             else:
-                found = await estimated(request, version, one, measure, stratum)
-                points.append(_point(request, version, one, found))
+                computed = await estimated(request, version, statistic, measure, stratum)
+                points.append(_point(request, version, statistic, computed))
     return _answer(versions, statistics[0], measure, stratum, points=points, flags=list(_flags(versions)))
 
 
@@ -220,11 +225,11 @@ async def estimated(
         why = stratum.unknown_in(version)
         if why is not None:
             return Estimate(value=None, value_unknown=why, interval_unknown=why)
-        found = await stratum.sample(request, version, measure)
+        held = await stratum.sample(request, version, measure)
     except Problem as problem:
         reraise_exhaustion(problem)
         return Estimate(value=None, value_unknown=problem.detail, interval_unknown=problem.detail)
-    return estimate(statistic, found.sample)
+    return estimate(statistic, held.sample)
 
 
 def _of(statistic: Statistic) -> dict[str, Any]:
@@ -235,7 +240,7 @@ def _of(statistic: Statistic) -> dict[str, Any]:
     }
 
 
-def _point(request: Request, version: Version, statistic: Statistic, found: Estimate) -> SeriesPoint:
+def _point(request: Request, version: Version, statistic: Statistic, computed: Estimate) -> SeriesPoint:
     crawl = str(version.crawl)
     return SeriesPoint(
         month=version.crawl.month,
@@ -245,7 +250,7 @@ def _point(request: Request, version: Version, statistic: Statistic, found: Esti
         checksum=version.checksum,
         cite_as=citation(version) if version.is_sound else None,
         url=link(request, "release_page", crawl=crawl, version=version.version),
-        **dataclasses.asdict(found),
+        **dataclasses.asdict(computed),
     )
 
 
@@ -305,19 +310,17 @@ async def read_series(
     ]
     if not versions:
         raise Problem("no-such-crawl", "no release of those months; /v1/crawls lists all")
-    found = await series(request, versions, statistics, stratum, measure)
-    relate(request, "canonical", own_link(request, release=releases_of(found.points)))
-    return as_csv(found) if wanted == CSV else found
+    answer = await series(request, versions, statistics, stratum, measure)
+    relate(request, "canonical", own_link(request, release=releases_of(answer.points)))
+    return series_csv(answer) if wanted == CSV else answer
 
 
-def as_csv(found: SeriesAnswer) -> Response:
+def series_csv(answer: SeriesAnswer) -> Response:
     """A series as CSV."""
-    names = [name for name in SeriesPoint.model_fields if name != "url"]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow([*names, "unit", "quality", "licence", "flags"])
-    for point in found.points:
-        flags = " ".join(flag.said for flag in found.flags if flag.month == point.month)
-        values = [getattr(point, name) for name in names]
-        writer.writerow([*values, found.unit, found.quality, found.licence, flags])
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8")
+    common = {"unit": answer.unit, "quality": answer.quality, "licence": answer.licence}
+    return as_csv(
+        point.model_dump(exclude={"url"})
+        | common
+        | {"flags": " ".join(flag.said for flag in answer.flags if flag.month == point.month)}
+        for point in answer.points
+    )

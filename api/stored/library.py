@@ -85,12 +85,12 @@ class Library:
             raise Problem("no-such-file", f"there is no file {name!r}")
         path = volume.path / name
         try:
-            found = self._sums.of(path)
+            checksum = self._sums.of(path)
         except OSError as exc:
             raise Problem("damaged-file", f"{name} is missing or cannot be read") from exc
-        if expected and found != expected:
+        if expected and checksum != expected:
             raise Problem("damaged-file", f"{name} is not the file that was published")
-        return path, found
+        return path, checksum
 
     def _look_again(self, last: Shelf | None) -> Shelf:
         """A new scan; the last shelf where no descriptor is left for one."""
@@ -103,7 +103,7 @@ class Library:
 
     def _look(self) -> Shelf:
         with self._inspection as inspection:
-            versions = [inspection.version(one) for one in iter_versions(self._releases)]
+            versions = [inspection.version(release) for release in iter_versions(self._releases)]
             reports = [
                 inspection.report(report_version) for report_version in all_report_versions(self._reports)
             ]

@@ -42,16 +42,16 @@ class Variant:
 
         Problem if there is none, or if a month has crawls from several vantages and none was chosen.
         """
-        found = [shelf.newest(name) for name, versions in shelf.crawls.items() if self._is_of(versions[0])]
-        if not found:
+        newest = [shelf.newest(name) for name, versions in shelf.crawls.items() if self._is_of(versions[0])]
+        if not newest:
             others = sorted({str(version.crawl).partition(".")[2] for version in shelf.versions})
-            there = f"there are {', '.join(others)}" if others else "there is no release at all"
-            raise Problem("no-such-crawl", f"no release of a crawl {self}; {there}")
-        months = [one.crawl.month for one in found]
+            offered = f"there are {', '.join(others)}" if others else "there is no release at all"
+            raise Problem("no-such-crawl", f"no release of a crawl {self}; {offered}")
+        months = [version.crawl.month for version in newest]
         if len(set(months)) < len(months):
-            several = ", ".join(sorted({one.crawl.vantage for one in found}))
+            several = ", ".join(sorted({version.crawl.vantage for version in newest}))
             raise Problem("bad-parameter", f"vantage: a month has several crawls; choose one of {several}")
-        return sorted(found, key=lambda one: one.crawl.month)
+        return sorted(newest, key=lambda version: version.crawl.month)
 
     def _is_of(self, version: Version) -> bool:
         crawl = version.crawl
@@ -93,7 +93,7 @@ class Change:
 
 def changes(before: Manifest, after: Manifest) -> list[Change]:
     """The changes from one release of a series to the next, breaks first."""
-    found = [
+    possible = [
         _change("method", before.method_version, after.method_version),
         _change("vantage", before.crawl.vantage, after.crawl.vantage),
         _change("list", before.list_id, after.list_id),
@@ -101,7 +101,9 @@ def changes(before: Manifest, after: Manifest) -> list[Change]:
         _change("browser", before.browser, after.browser),
         _change("schema", str(before.schema_version), str(after.schema_version)),
     ]
-    return sorted((one for one in found if one is not None), key=lambda one: not one.is_break)
+    return sorted(
+        (change for change in possible if change is not None), key=lambda change: not change.is_break
+    )
 
 
 def _change(what: What, before: str, after: str) -> Change | None:

@@ -84,10 +84,10 @@ class Prepared:
         """What `read` finds in the folder of the rows by visit; None if they are not there."""
         return self._read(version, lambda folder: read(folder / SITES))
 
-    def remove_all_but(self, kept: Iterable[Version]) -> None:
+    def remove_all_but(self, versions: Iterable[Version]) -> None:
         """Remove the files of this folder's other releases and of other code:
         what was withdrawn is not kept."""
-        names = {self.path_of(one).name for one in kept}
+        names = {self.path_of(version).name for version in versions}
         self._there &= names
         for path in self.folder.glob(f"{self._owner}-*"):
             if path.name not in names:
@@ -116,26 +116,30 @@ async def keep_prepared(prepared: Prepared, library: Library) -> None:
     while True:
         try:
             versions = (await asyncio.to_thread(library.shelf)).versions
-            kept = [version for version in versions if version.is_sound]
-            await asyncio.to_thread(prepared.remove_all_but, kept)
+            sound = [version for version in versions if version.is_sound]
+            await asyncio.to_thread(prepared.remove_all_but, sound)
         except OSError as exc:
             LOG.warning("releases are not prepared for now: %s", exc)
             await asyncio.sleep(LOOKED_AT_EVERY_S)
             continue
-        await _prepare_the_next(prepared, kept, refused)
+        await _prepare_the_next(prepared, sound, refused)
 
 
-async def _prepare_the_next(prepared: Prepared, kept: Sequence[Version], refused: set[str]) -> None:
+async def _prepare_the_next(prepared: Prepared, sound: Sequence[Version], refused: set[str]) -> None:
     """Prepare a release that is not prepared yet, or wait if there is none.
 
     `refused` are checksums of those that failed.
     """
     following = next(
-        (one for one in kept if one.is_checked and not prepared.has(one) and one.checksum not in refused),
+        (
+            version
+            for version in sound
+            if version.is_checked and not prepared.has(version) and version.checksum not in refused
+        ),
         None,
     )
     if following is None:
-        await asyncio.sleep(LOOKED_AT_EVERY_S if all(one.is_checked for one in kept) else 1)
+        await asyncio.sleep(LOOKED_AT_EVERY_S if all(version.is_checked for version in sound) else 1)
     elif (complaint := await _prepare(prepared, following)) is None:
         if (prepared.path_of(following) / ITEMS).exists():
             await asyncio.to_thread(bootstrap.draw)
@@ -180,15 +184,15 @@ def prepare(release: Path, folder: Path) -> None:
         if not broken_sums(folder):
             return
         shutil.rmtree(folder)
-    with put_new(folder) as made:
+    with put_new(folder) as unfinished:
         items = release / "item.parquet"
         if pq.read_metadata(items).num_rows <= MOST_ITEMS:
-            (made / ITEMS).mkdir()
+            (unfinished / ITEMS).mkdir()
             for measure in MEASURES:
-                read_items(items, measure).save(made / ITEMS / measure)
-        (made / SITES).mkdir()
-        write_site_rows(release, made / SITES)
-        seal(made, {})
+                read_items(items, measure).save(unfinished / ITEMS / measure)
+        (unfinished / SITES).mkdir()
+        write_site_rows(release, unfinished / SITES)
+        seal(unfinished, {})
 
 
 def main() -> None:

@@ -130,7 +130,7 @@ class Shelf:
         reports = [
             (report.year, report.publication, report.withdrawal, *report.facts) for report in self.reports
         ]
-        errata = [(one.number, one.erratum, *one.facts) for one in self.errata]
+        errata = [(notice.number, notice.erratum, *notice.facts) for notice in self.errata]
         return hashlib.sha256(repr((versions, reports, errata)).encode()).hexdigest()
 
     @functools.cached_property
@@ -147,7 +147,7 @@ class Shelf:
     @functools.cached_property
     def under_way(self) -> tuple[Progress, ...]:
         """The crawls that are not sealed."""
-        return tuple(one for one in self.progress if one.sealed_at is None)
+        return tuple(crawl for crawl in self.progress if crawl.sealed_at is None)
 
     @functools.cached_property
     def crawls(self) -> dict[str, list[Version]]:
@@ -181,12 +181,12 @@ class Shelf:
         if whole in self.crawls:
             return self.crawls[whole]
         others = self._beginning_with(crawl)
-        there = (
+        offered = (
             f"those whose names begin so are {', '.join(others)}"
             if others
             else "/v1/crawls lists what there is"
         )
-        raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; {there}", crawls=others)
+        raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; {offered}", crawls=others)
 
     def newest(self, crawl: str) -> Version:
         """The newest version that was not withdrawn; a damaged one is not replaced by an older one."""
@@ -196,7 +196,7 @@ class Shelf:
     @functools.cached_property
     def newest_sound(self) -> list[Version]:
         """The newest version of each crawl, where that is sound, in the order of `versions`."""
-        return [one for one in map(self.newest, self.crawls) if one.is_sound]
+        return [newest for newest in map(self.newest, self.crawls) if newest.is_sound]
 
     def version(self, crawl: str, number: int) -> Version:
         """One version of the crawl of that name.
@@ -210,9 +210,9 @@ class Shelf:
             raise Problem(
                 "bad-parameter", f"a version needs the whole name of its crawl: write {whole}, not {crawl}"
             )
-        for one in versions:
-            if one.version == number:
-                return one
+        for version in versions:
+            if version.version == number:
+                return version
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")
 
     def find(self, name: str) -> Version:
@@ -221,21 +221,21 @@ class Shelf:
 
     def named(self, name: str) -> Version:
         """The version of a name such as 2026-11.desktop.local.tcp.web/v1."""
-        found = NAMED.fullmatch(name)
-        if found is None:
+        match = NAMED.fullmatch(name)
+        if match is None:
             raise Problem(
                 "bad-parameter",
                 f"release: {name!r} is no crawl with a version, as 2026-11.desktop.local.tcp.web/v1",
             )
-        return self.version(found["crawl"], int(found["version"]))
+        return self.version(match["crawl"], int(match["version"]))
 
     def only(self, names: Sequence[str]) -> Shelf:
         """The shelf with the named versions of releases alone.
 
         Problem if one is not there, or if two are of one crawl.
         """
-        kept = {one.name for one in map(self.named, names)}
-        versions = tuple(version for version in self.versions if version.name in kept)
+        chosen = {version.name for version in map(self.named, names)}
+        versions = tuple(version for version in self.versions if version.name in chosen)
         if len({str(version.crawl) for version in versions}) < len(versions):
             raise Problem("bad-parameter", "release: two versions of one crawl are named")
         return dataclasses.replace(self, versions=versions)
@@ -243,14 +243,16 @@ class Shelf:
     @functools.cached_property
     def replaced(self) -> dict[int, int]:
         """Numbers of the errata that a later one stands in for, and the number of that later one."""
-        found = [one.readable for one in self.errata]
-        return {one.replaces: one.number for one in found if one is not None and one.replaces is not None}
+        errata = [notice.readable for notice in self.errata]
+        return {
+            erratum.replaces: erratum.number for erratum in errata if erratum and erratum.replaces is not None
+        }
 
     def errata_of(self, crawl: str, version: int) -> list[Erratum]:
         """Readable errata about one version of the crawl of that whole name, the newest first;
         replaced ones are left out."""
-        found = [one.readable for one in self.errata if one.number not in self.replaced]
-        return [one for one in found if one is not None and one.is_about(crawl, version)]
+        errata = [notice.readable for notice in self.errata if notice.number not in self.replaced]
+        return [erratum for erratum in errata if erratum is not None and erratum.is_about(crawl, version)]
 
     @functools.cached_property
     def years(self) -> dict[str, list[Report]]:
@@ -281,10 +283,10 @@ class Shelf:
         for version in versions:
             if version.version == number:
                 return version
-        there = ", ".join(str(version.version) for version in reversed(versions))
+        numbers = ", ".join(str(version.version) for version in reversed(versions))
         raise Problem(
             "no-such-report",
-            f"the report of {year} has no version {number}; there are: {there}",
+            f"the report of {year} has no version {number}; there are: {numbers}",
             see=f"/reports/{year}/errata",
         )
 
@@ -301,5 +303,5 @@ def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple
             "bad-parameter", f"after: there is no release {after!r} here; follow `next`, or begin without it"
         )
     behind = versions if after is None else versions[names.index(after) + 1 :]
-    sound = [one for one in behind if one.is_sound]
+    sound = [version for version in behind if version.is_sound]
     return sound[:limit], sound[limit - 1].name if len(sound) > limit else None

@@ -77,5 +77,5 @@ def rows_of(folder: Path, table: str, visit: int) -> list[dict[str, Any]]:
     columns: Sequence[str] = SITE_COLUMNS[table]
     with pa.memory_map(str(folder / f"{table}.arrow")) as file, pa.ipc.open_file(file) as reader:
         batches = map(reader.get_batch, range(begin, end))
-        found = [batch.filter(pc.equal(batch[KEYS[table]], visit)).select(columns) for batch in batches]
-        return [row for batch in found for row in batch.to_pylist()]
+        matching = [batch.filter(pc.equal(batch[KEYS[table]], visit)).select(columns) for batch in batches]
+        return [row for batch in matching for row in batch.to_pylist()]
