@@ -22,7 +22,7 @@ from tqdm import tqdm
 from benchmarks import copying, counting, results
 from benchmarks.crawl_figures import find_misses, format_table
 from benchmarks.local_web import multiply_sites, serve_local_web
-from benchmarks.tools import MONTH, Bare, Browsertime, Logged, Ours, Puppeteer, Tool, ToolError, Web
+from benchmarks.tools import MONTH, Bare, Logged, Ours, Puppeteer, Tool, ToolError, Web
 from crawler.campaign.plan import Plan, plan
 from crawler.sites.lists import Entry, Sites
 from firstflight.connect import database, embedded_folder
@@ -189,7 +189,6 @@ def choose_tools(names: list[str], peers: Path | None, data: Path) -> list[Tool]
         Logged(),
         Ours(data),
         Puppeteer(node, folder),
-        Browsertime(node, folder),
     ]
     unknown = set(names) - {tool.id for tool in tools}
     if unknown:
@@ -220,9 +219,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--pages", type=int, default=60)
     parser.add_argument("--browsers", default="2,3,4,5,6", help="numbers of browsers to try")
-    parser.add_argument(
-        "--tools", default=f"{Bare.id},{Logged.id},{OURS},{PEER}", help="browsertime too, if named"
-    )
+    parser.add_argument("--tools", default=f"{Bare.id},{Logged.id},{OURS},{PEER}", help="those to compare")
     parser.add_argument("--responses", type=int, default=200_000, help="rows that are written alone")
     return parser.parse_args()
 

@@ -12,7 +12,6 @@ NAMES = {
     "logged": "Playwright and Chromium's log, unread",
     "firstflight": "firstflight, rows in PostgreSQL",
     "puppeteer": "Puppeteer with HAR",
-    "browsertime": "browsertime",
 }
 
 CRAWL = """## The crawler compared with others
@@ -22,10 +21,9 @@ side by side as gave it the most pages a second in a first run ({tried} were tri
 All tools drive the same binary, `{browser}`, with the same flags and viewport; CPU time includes all their processes and
 the database, but not the local web; the kernel counts it while they run. Busy is the share of the machine's cores that a tool used; the rest is waiting.
 
-- Every tool leaves a page when its network has been quiet for 0.5 s after its load event; browsertime, if measured, waits for
-  5 s and starts a browser for every page.
+- Every tool leaves a page when its network has been quiet for 0.5 s after its load event.
 - Memory is the highest proportional set size seen in the first run: of a browser with its processes, and of everything else
-  (driver, crawler, chromedriver).
+  (driver, crawler).
 """  # noqa: E501
 
 LOG = """What Chromium needs to write the log, which has all bytes (decision 1), no reader can save: Playwright with the log written to

@@ -8,9 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchmarks import crawl_figures
+from benchmarks.decide import Run, find_contradictions
 from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages import loads as pages
+from benchmarks.replay import Measured, SecondOpinion
 from benchmarks.results import FOLDER
 from benchmarks.service.load import later_sections
 
@@ -53,47 +57,53 @@ median difference of a transfer's time from the virtual one is {median_differenc
 
 def replay(facts: dict[str, Any]) -> str:
     """Return the section from replay.json."""
-    samples = facts["samples"]
-    loads = facts["page_load_cpu_ms_by_profile"]
+    measured = msgspec.convert(facts, Measured)
+    figures, grid = measured.figures(), measured.grids[0]
     rows = [
-        ["CS244's grid, times real time", f"{facts['cs244_times_real_time']:,.0f}"],
-        ["the same, of CPU time", f"{facts['cs244_times_its_cpu']:,.0f}"],
-        ["CPU ms a transfer of it", f"{facts['transfer_cpu_ms']:.2f}"],
-        *([f"CPU ms a page load over {name}", f"{value:.0f}"] for name, value in loads.items()),
-        ["CPU ms a megabyte", f"{facts['megabyte_cpu_ms']:.1f}"],
-        ["CPU ms a request of 1 kB, its connection included", f"{facts['request_cpu_ms']:.2f}"],
-        ["CPU s a boot", f"{facts['boot_cpu_s']:.2f}"],
-        ["two guests on two cores, times one", f"{facts['two_guest_speedup']:.2f}"],
+        ["CS244's grid, times real time", f"{figures['cs244_times_real_time']:,.0f}"],
+        ["the same, of CPU time", f"{figures['cs244_times_its_cpu']:,.0f}"],
+        ["CPU ms a transfer of it", f"{figures['transfer_cpu_ms']:.2f}"],
+        *(
+            [f"CPU ms a page load over {name}", f"{value:.0f}"]
+            for name, value in measured.load_cpu_ms().items()
+        ),
+        ["CPU ms a megabyte", f"{figures['megabyte_cpu_ms']:.1f}"],
+        ["CPU ms a request of 1 kB, its connection included", f"{figures['request_cpu_ms']:.2f}"],
+        ["CPU s a boot", f"{figures['boot_cpu_s']:.2f}"],
+        ["two guests on two cores, times one", f"{figures['two_guest_speedup']:.2f}"],
     ]
     pages = " and ".join(
-        "{site} ({protocol}, {objects} objects, {megabytes} MB, {origins} origins)".format(**page)
-        for page in samples["pages"]
+        f"{page.site} ({page.protocol}, {page.objects} objects, {page.megabytes} MB, {page.origins} origins)"
+        for page in measured.pages
     )
-    parts = [REPLAY.format(pages=pages, **samples["grids"][0]), table(["median of the runs", ""], rows)]
-    steps = [[step["step"], f"{1e3 * step['wall_s']:.0f}"] for step in samples["boots"][-1]["steps"]]
-    parts += [STEPS, table(["", "ms"], steps)]
-    return "\n".join([*parts, *second_opinion(samples["second_opinion"]), describe_measurement(facts)])
+    extent = REPLAY.format(
+        pages=pages, cells=grid.cells, virtual_s=grid.virtual_s, payload_mb=grid.payload_mb
+    )
+    steps = [[step, f"{1e3 * wall_s:.0f}"] for step, wall_s in measured.boots[-1].steps.items()]
+    parts = [extent, table(["median of the runs", ""], rows), STEPS, table(["", "ms"], steps)]
+    return "\n".join([*parts, *compare_kernels(measured.second_opinion), describe_measurement(facts)])
 
 
 def decide(facts: dict[str, Any]) -> str:
     """Return the section from decide.json."""
+    runs = msgspec.convert(facts["runs"], list[Run])
     rows = [
         [
-            str(run["run"]),
-            run["answer"],
-            "yes" if run["is_settled"] else "no",
-            f"{run['core_minutes']:.1f}",
-            f"{run['wall_minutes']:.1f}",
-            f"{run['loads']:,}",
-            f"{run['peak_mb']:,.0f}",
+            str(run.run),
+            run.answer,
+            "yes" if run.is_settled else "no",
+            f"{run.core_minutes:.1f}",
+            f"{run.wall_minutes:.1f}",
+            f"{run.loads:,}",
+            f"{run.peak_mb:,.0f}",
         ]
-        for run in facts["runs"]
+        for run in runs
     ]
     head = ["run", "answer", "settled", "core-minutes", "minutes", "loads", "MB at most"]
-    against = ", ".join(f"IW {window}" for window in facts["contradicted"])
+    against = ", ".join(f"IW {window}" for window in find_contradictions(runs))
     verdict = f"contradict each other on {against}" if against else "do not contradict each other"
-    runs = [f"The runs {verdict}.\n"] if len(rows) > 1 else []
-    return "\n".join([DECIDE.format(**facts), table(head, rows), *runs, describe_measurement(facts)])
+    sentence = [f"The runs {verdict}.\n"] if len(rows) > 1 else []
+    return "\n".join([DECIDE.format(**facts), table(head, rows), *sentence, describe_measurement(facts)])
 
 
 def service(facts: dict[str, Any]) -> str:
@@ -120,16 +130,17 @@ def service(facts: dict[str, Any]) -> str:
     return "\n".join([text, table(head, rows), later_sections(facts), describe_measurement(facts)])
 
 
-def second_opinion(figures: dict[str, Any]) -> list[str]:
+def compare_kernels(opinion: SecondOpinion | str) -> list[str]:
     """Return the table of transfers in virtual time and under Debian's kernel."""
-    if missing := figures.get("missing"):
-        return [f"Not compared with a second kernel: {missing}.\n"]
+    if isinstance(opinion, str):
+        return [f"Not compared with a second kernel: {opinion}.\n"]
     rows = [
-        [name, f"{figure['wall_s']:.1f}", f"{figure['cpu_s']:.1f}", f"{figure['times_real_time']:.2f}"]
-        for name, figure in (("virtual time", figures["virtual"]), ("Debian's, real time", figures["real"]))
+        [name, f"{kernel.cost.wall_s:.1f}", f"{kernel.cost.cpu_s:.1f}", f"{kernel.times_real_time:.2f}"]
+        for name, kernel in (("virtual time", opinion.virtual), ("Debian's, real time", opinion.real))
     ]
     head = ["", "wall s", "CPU s", "times real time"]
-    return [SECOND.format(**figures), table(head, rows)]
+    cells, difference = len(opinion.virtual.seconds), opinion.median_difference
+    return [SECOND.format(cells=cells, median_difference=difference), table(head, rows)]
 
 
 SECTIONS = {

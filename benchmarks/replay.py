@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks import results
@@ -88,28 +88,143 @@ def real_page(site: str) -> Recipe:
     return Recipe(page=site, visit_id=page.number, origins=origins, objects=objects, left_out=0)
 
 
-def describe_page(page: Recipe) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """The structure of a page."""
+
+    site: str
+    protocol: str
+    objects: int
+    origins: int
+    megabytes: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Boot:
+    """A guest that boots and has nothing to do."""
+
+    cost: Cost
+    steps: dict[str, float]
+    """Seconds of wall time since the start, at the end of each step."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grid:
+    """CS244's grid in one guest, each file ten times."""
+
+    cells: int
+    transfers: int
+    payload_mb: float
+    virtual_s: float
+    cost: Cost
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageLoads:
+    """Forty page loads over one profile."""
+
+    profile: str
+    loads: int
+    not_done: int
+    cpu_ms: float
+    """CPU time of a load, without the boot."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kernel:
+    """The same transfers under one kernel."""
+
+    seconds: list[float]
+    cost: Cost
+
+    @property
+    def times_real_time(self) -> float:
+        """Seconds of transfers in a second of wall time."""
+        return sum(self.seconds) / self.cost.wall_s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecondOpinion:
+    """Some transfers in virtual time, and under Debian's kernel in real time."""
+
+    virtual: Kernel
+    real: Kernel
+
+    @property
+    def median_difference(self) -> float:
+        """Median relative difference of a transfer's time from the virtual one."""
+        pairs = zip(self.virtual.seconds, self.real.seconds, strict=True)
+        return statistics.median(real / virtual - 1 for virtual, real in pairs)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """All measurements, each of several runs."""
+
+    pages: list[Page]
+    boots: list[Boot]
+    grids: list[Grid]
+    two_guest_speedups: list[float]
+    megabyte_cpu_ms: list[float]
+    request_cpu_ms: list[float]
+    page_loads: list[PageLoads]
+    second_opinion: SecondOpinion | str
+    """A reason where there is no second kernel."""
+
+    @property
+    def boot_cpu_s(self) -> float:
+        """CPU time of a boot, the median of the runs."""
+        return statistics.median(boot.cost.cpu_s for boot in self.boots)
+
+    def load_cpu_ms(self) -> dict[str, float]:
+        """Return the CPU time of a page load by profile, medians of the runs."""
+        profiles = dict.fromkeys(loads.profile for loads in self.page_loads)
+        return {
+            profile: statistics.median(loads.cpu_ms for loads in self.page_loads if loads.profile == profile)
+            for profile in profiles
+        }
+
+    def figures(self) -> dict[str, float]:
+        """Return the figures that are compared over time: medians of the runs; for page loads, the profile
+        with the highest cost."""
+        grids, boot_cpu_s = self.grids, self.boot_cpu_s
+        return {
+            "cs244_times_real_time": statistics.median(grid.virtual_s / grid.cost.wall_s for grid in grids),
+            "cs244_times_its_cpu": statistics.median(grid.virtual_s / grid.cost.cpu_s for grid in grids),
+            "transfer_cpu_ms": statistics.median(
+                1e3 * (grid.cost.cpu_s - boot_cpu_s) / grid.transfers for grid in grids
+            ),
+            "page_load_cpu_ms": max(self.load_cpu_ms().values()),
+            "two_guest_speedup": statistics.median(self.two_guest_speedups),
+            "megabyte_cpu_ms": statistics.median(self.megabyte_cpu_ms),
+            "request_cpu_ms": statistics.median(self.request_cpu_ms),
+            "boot_cpu_s": boot_cpu_s,
+            "boot_wall_s": statistics.median(boot.cost.wall_s for boot in self.boots),
+        }
+
+
+def describe_page(page: Recipe) -> Page:
     """Return the description of a page's structure."""
-    return {
-        "site": page.page,
-        "protocol": "H2" if page.origins[0].h2 else "H1",
-        "objects": len(page.objects),
-        "origins": len(page.origins),
-        "megabytes": round(page.response_bytes / 1e6, 2),
-    }
+    return Page(
+        site=page.page,
+        protocol="H2" if page.origins[0].h2 else "H1",
+        objects=len(page.objects),
+        origins=len(page.origins),
+        megabytes=round(page.response_bytes / 1e6, 2),
+    )
 
 
-def boot(lab: Lab) -> tuple[Cost, list[dict[str, Any]]]:
-    """Boot a guest without work; the time of each step."""
-    steps: list[dict[str, Any]] = []
+def boot(lab: Lab) -> Boot:
+    """Boot a guest without work."""
+    steps: dict[str, float] = {}
     began = time.monotonic()
 
     def take(answer: dict[str, Any]) -> None:
-        steps.append({"step": answer.get("step", next(iter(answer))), "wall_s": time.monotonic() - began})
+        steps[answer.get("step", next(iter(answer)))] = time.monotonic() - began
 
     with measure_cost() as cost:
         run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], take)
-    return cost, steps
+    return Boot(cost=cost, steps=steps)
 
 
 def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
@@ -119,181 +234,116 @@ def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
     )
 
 
-def grid(lab: Lab) -> dict[str, Any]:
+def grid(lab: Lab) -> Grid:
     """Run CS244's grid in one guest, each file ten times."""
     cells = cs244.whole_grid()
     wanted = [load for cell in cells for load in cell for _ in range(REPEATS)]
     with measure_cost() as cost:
         virtual_s = fetch(lab, wanted, usable_cpus()[-1])
-    return {
-        "cells": len(cells),
-        "transfers": len(wanted),
-        "payload_mb": sum(load.response_bytes for load in wanted) / 1e6,
-        "virtual_s": virtual_s,
-        "wall_s": cost.wall_s,
-        "cpu_s": cost.cpu_s,
-        "times_real_time": virtual_s / cost.wall_s,
-    }
+    return Grid(
+        cells=len(cells),
+        transfers=len(wanted),
+        payload_mb=sum(load.response_bytes for load in wanted) / 1e6,
+        virtual_s=virtual_s,
+        cost=cost,
+    )
 
 
-def two_guests(lab: Lab) -> dict[str, float]:
+def two_guest_speedup(lab: Lab) -> float:
     """Return the speed-up of two guests at once over one guest, on a part of the grid."""
     wanted = [load for cell in cs244.whole_grid() for load in cell for _ in range(2)]
     first, *_, last = usable_cpus()
-    with measure_cost() as usage:
+    with measure_cost() as alone:
         fetch(lab, wanted, last)
-    with measure_cost() as two, ThreadPoolExecutor(max_workers=2) as pool:
+    with measure_cost() as both, ThreadPoolExecutor(max_workers=2) as pool:
         list(pool.map(lambda cpu: fetch(lab, wanted, cpu), (first, last)))
-    return {
-        "one_wall_s": usage.wall_s,
-        "two_wall_s": two.wall_s,
-        "one_cpu_s": usage.cpu_s,
-        "two_cpu_s": two.cpu_s,
-        "speedup": 2 * usage.wall_s / two.wall_s,
-    }
+    return 2 * alone.wall_s / both.wall_s
 
 
-def measure_prices(lab: Lab, boot_cpu_s: float) -> dict[str, float]:
-    """Return the CPU time of a megabyte and of a request, over the fastest profile, without the boot."""
-    fast = max(PAPER_PROFILES, key=lambda paper_profile: paper_profile.down_bps)
-
-    def cpu_s(response_bytes: int, count: int) -> float:
-        download = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
-        with measure_cost() as cost:
-            fetch(lab, [download] * count, usable_cpus()[-1])
-        return cost.cpu_s - boot_cpu_s
-
-    return {
-        "megabyte_cpu_ms": 1e3 * cpu_s(10_000_000, MEGABYTES // 10) / MEGABYTES,
-        "request_cpu_ms": 1e3 * cpu_s(1_000, REQUESTS) / REQUESTS,
-    }
+def cpu_ms(lab: Lab, response_bytes: int, count: int, boot_cpu_s: float) -> float:
+    """Return the CPU time of `count` responses over the fastest profile, without the boot."""
+    fast = max(PAPER_PROFILES, key=lambda profile: profile.down_bps)
+    download = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
+    with measure_cost() as cost:
+        fetch(lab, [download] * count, usable_cpus()[-1])
+    return 1e3 * (cost.cpu_s - boot_cpu_s)
 
 
-def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> dict[str, Any]:
+def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> PageLoads:
     """Run forty page loads over one profile."""
     cells = plan([real_page(site) for site in PAGES], [profile], windows=WINDOWS, seeds=SEEDS)
     with measure_cost() as cost:
-        result = replay(lab, cells, guests=1)
-    return {
-        "profile": profile.id,
-        "loads": sum(row["state"] == "done" for row in result.rows),
-        "loads_refused_or_failed": sum(row["state"] != "done" for row in result.rows),
-        "virtual_s": result.virtual_s,
-        "wall_s": cost.wall_s,
-        "cpu_s": cost.cpu_s,
-        "load_cpu_ms": 1e3 * (cost.cpu_s - boot_cpu_s) / len(cells),
-        "times_real_time": result.virtual_s / cost.wall_s,
-    }
+        states = replay(lab, cells, guests=1).table["state"].to_pylist()
+    return PageLoads(
+        profile=profile.id,
+        loads=states.count("done"),
+        not_done=len(states) - states.count("done"),
+        cpu_ms=1e3 * (cost.cpu_s - boot_cpu_s) / len(cells),
+    )
 
 
-def second_opinion(lab: Lab) -> dict[str, Any]:
+def second_opinion(lab: Lab) -> SecondOpinion | str:
     """Repeat some transfers under Debian's kernel in real time; the reason if there is no kernel."""
     wanted = [cell.transfer for cell in cs244.read_cells() if cell.experiment == "segments"]
-    try:
-        theirs = debian.locate(lab.player)
-    except LabMissing as exc:
-        return {"missing": str(exc)}
-    opinion: dict[str, Any] = {"cells": len(wanted)}
-    seconds = {}
-    for name, which in (("virtual", lab), ("real", theirs)):
+
+    def under(which: Lab) -> Kernel:
         with measure_cost() as cost:
             times = transfer(which, wanted, shaper="netem", congestion_control="cubic")
-        seconds[name] = [time.seconds for time in times]
-        opinion[name] = {
-            "seconds": seconds[name],
-            "wall_s": cost.wall_s,
-            "cpu_s": cost.cpu_s,
-            "times_real_time": sum(seconds[name]) / cost.wall_s,
-        }
-    apart = [real / virtual - 1 for virtual, real in zip(seconds["virtual"], seconds["real"], strict=True)]
-    return {**opinion, "median_difference": statistics.median(apart)}
+        return Kernel(seconds=[time.seconds for time in times], cost=cost)
+
+    try:
+        return SecondOpinion(virtual=under(lab), real=under(debian.locate(lab.player)))
+    except LabMissing as exc:
+        return str(exc)
 
 
-def measure(lab: Lab) -> dict[str, Any]:
+def measure(lab: Lab) -> Measured:
     """Make all measurements."""
     boots = [boot(lab) for _ in range(RUNS)]
-    boot_cpu_s = statistics.median(cost.cpu_s for cost, _ in boots)
-    return {
-        "pages": [describe_page(real_page(site)) for site in PAGES],
-        "boots": [{"cpu_s": cost.cpu_s, "wall_s": cost.wall_s, "steps": steps} for cost, steps in boots],
-        "grids": [grid(lab) for _ in range(RUNS)],
-        "two_guests": [two_guests(lab) for _ in range(RUNS)],
-        "prices": [measure_prices(lab, boot_cpu_s) for _ in range(RUNS)],
-        "page_loads": [
-            page_loads(lab, paper_profile, boot_cpu_s)
-            for paper_profile in PAPER_PROFILES
-            for _ in range(RUNS)
+    boot_cpu_s = statistics.median(boot.cost.cpu_s for boot in boots)
+    return Measured(
+        pages=[describe_page(real_page(site)) for site in PAGES],
+        boots=boots,
+        grids=[grid(lab) for _ in range(RUNS)],
+        two_guest_speedups=[two_guest_speedup(lab) for _ in range(RUNS)],
+        megabyte_cpu_ms=[
+            cpu_ms(lab, 10_000_000, MEGABYTES // 10, boot_cpu_s) / MEGABYTES for _ in range(RUNS)
         ],
-        "second_opinion": second_opinion(lab),
-    }
+        request_cpu_ms=[cpu_ms(lab, 1_000, REQUESTS, boot_cpu_s) / REQUESTS for _ in range(RUNS)],
+        page_loads=[page_loads(lab, profile, boot_cpu_s) for profile in PAPER_PROFILES for _ in range(RUNS)],
+        second_opinion=second_opinion(lab),
+    )
 
 
-def figures(samples: dict[str, Any]) -> dict[str, Any]:
-    """Return figures that are compared over time: medians of the runs; for page loads,
-    the profile with the highest cost."""
-    boot_cpu_s = statistics.median(sample["cpu_s"] for sample in samples["boots"])
-    loads = {
-        profile.id: statistics.median(
-            page_load["load_cpu_ms"]
-            for page_load in samples["page_loads"]
-            if page_load["profile"] == profile.id
-        )
-        for profile in PAPER_PROFILES
-    }
-
-    def of(name: str, key: str) -> float:
-        return float(statistics.median(sample[key] for sample in samples[name]))
-
-    return {
-        "cs244_times_real_time": round(of("grids", "times_real_time"), 1),
-        "cs244_times_its_cpu": round(
-            statistics.median(sample["virtual_s"] / sample["cpu_s"] for sample in samples["grids"]), 1
-        ),
-        "transfer_cpu_ms": round(
-            statistics.median(
-                1e3 * (sample["cpu_s"] - boot_cpu_s) / sample["transfers"] for sample in samples["grids"]
-            ),
-            2,
-        ),
-        "page_load_cpu_ms": round(max(loads.values()), 1),
-        "page_load_cpu_ms_by_profile": {name: round(value, 1) for name, value in loads.items()},
-        "two_guest_speedup": round(of("two_guests", "speedup"), 2),
-        "megabyte_cpu_ms": round(of("prices", "megabyte_cpu_ms"), 2),
-        "request_cpu_ms": round(of("prices", "request_cpu_ms"), 2),
-        "boot_cpu_s": round(boot_cpu_s, 3),
-        "boot_wall_s": round(of("boots", "wall_s"), 3),
-    }
-
-
-def find_misses(facts: dict[str, Any], samples: dict[str, Any]) -> Iterator[str]:
+def find_misses(measured: Measured) -> Iterator[str]:
     """Yield the missed bounds and failed loads."""
-    if facts["cs244_times_real_time"] < TIMES_REAL_TIME:
+    figures = measured.figures()
+    if figures["cs244_times_real_time"] < TIMES_REAL_TIME:
         yield f"at least {TIMES_REAL_TIME:.0f} times real time"
-    if facts["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:
+    if figures["page_load_cpu_ms"] > PAGE_LOAD_CPU_MS:
         yield f"at most {PAGE_LOAD_CPU_MS:.0f} ms of CPU a page load"
-    if facts["two_guest_speedup"] < TWO_GUEST_SPEEDUP:
+    if figures["two_guest_speedup"] < TWO_GUEST_SPEEDUP:
         yield f"two guests at least {TWO_GUEST_SPEEDUP} times one"
-    if any(page_load["loads_refused_or_failed"] for page_load in samples["page_loads"]):
+    if any(loads.not_done for loads in measured.page_loads):
         yield "every load done"
 
 
 def main() -> int:
     """Measure, write and print; returns 1 if a bound is missed or a load failed."""
     before = results.provenance()
-    cache = from_environment().cache_dir
     try:
-        samples = measure(find_lab(cache))
+        measured = measure(find_lab(from_environment().cache_dir))
     except ReplayError as exc:
         print(exc, file=sys.stderr)
         return 1
-    facts = figures(samples)
-    path = results.write("replay", before | facts | {"samples": samples})
-    for name, value in facts.items():
-        print(f"{name:<28} {value}")
+    path = results.write("replay", before | asdict(measured))
+    for name, value in measured.figures().items():
+        print(f"{name:<28} {value:,.2f}")
     print(path)
-    for missed in find_misses(facts, samples):
+    misses = list(find_misses(measured))
+    for missed in misses:
         print(f"missed: {missed}", file=sys.stderr)
-    return 1 if any(find_misses(facts, samples)) else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from storage import embedded
 VIEWPORT = {"width": 1280, "height": 720}
 """Viewport of every tool: Playwright's default."""
 
-CHROMEDRIVER = Path("/usr/bin/chromedriver")
 MONTH = "2000-01"
 """Month of the benchmark's crawls; each run is a vantage."""
 
@@ -195,65 +194,3 @@ class Puppeteer:
     def done(self, folder: Path) -> Done:
         """Count the load events and the entries of all HAR files."""
         return Done(**_read(folder / "done.json"))
-
-
-FIRST_PORT = 9222
-"""First port that browsertime tries for DevTools."""
-
-LISTENING = 'until { true < "/dev/tcp/127.0.0.1/$0"; } 2>/dev/null; do sleep 0.1; done; exec "$@"'
-"""Shell program that waits until a port is listened on; arguments: the port, and the command to run then."""
-
-
-class Browsertime:
-    """browsertime with chromedriver, which starts a browser for each page and
-    waits 5 s after the load event."""
-
-    id = "browsertime"
-    name = "browsertime"
-
-    def __init__(self, node: Path, peers: Path) -> None:
-        self.environment: dict[str, str] = {}
-        self._command = [str(node), str(peers / "node_modules/browsertime/bin/browsertime.js")]
-
-    def prepare(self, web: Web, folder: Path, browsers: int) -> list[list[str]]:
-        """Return one process for each browser, with its share of the pages.
-
-        Two processes that start at once would find the same port free, and connect to the same browser.
-        """
-        commands = []
-        root = ["no-sandbox"] if os.geteuid() == 0 else []
-        for number, urls in enumerate(shares(web.urls, browsers)):
-            config = {
-                "browser": "chrome",
-                "headless": True,
-                "iterations": 1,
-                "viewPort": f"{VIEWPORT['width']}x{VIEWPORT['height']}",
-                "resultDir": str(folder / f"results-{number}"),
-                "chrome": {
-                    "binaryPath": _browser(),
-                    "chromedriverPath": str(CHROMEDRIVER),
-                    "args": [*root, "disable-quic", *(flag.removeprefix("--") for flag in web.flags)],
-                },
-            }
-            path = folder / f"browsertime-{number}.json"
-            path.write_text(json.dumps(config), encoding="utf-8")
-            after = ["bash", "-c", LISTENING, str(FIRST_PORT + number - 1)] if number else []
-            commands.append([*after, *self._command, "--config", str(path), *urls])
-        return commands
-
-    def done(self, folder: Path) -> Done:
-        """Count the pages with timings and the entries of the HAR files."""
-        pages = requests = 0
-        for results in sorted(folder.glob("results-*")):
-            pages += sum(not any(page["errors"]) for page in _read(results / "browsertime.json"))
-            requests += len(_read(results / "browsertime.har")["log"]["entries"])
-        return Done(pages=pages, requests=requests)
-
-
-def shares(urls: Sequence[str], parts: int) -> list[list[str]]:
-    """Deal items out in turn to a number of shares.
-
-    >>> shares(["a", "b", "c"], 2)
-    [['a', 'c'], ['b']]
-    """
-    return [list(urls[part::parts]) for part in range(parts) if urls[part::parts]]

@@ -28,7 +28,9 @@ def test_runs_contradict_each_other_on_a_window_that_is_worth_it_for_one_and_not
 def test_the_document_has_a_row_for_each_run_and_names_what_they_contradict_each_other_on() -> None:
     machine = {"cpus": 2, "cpu": "a processor", "kernel": "6", "load_before": 0.0}
     facts = {"measured_at": "2026-11-26", "commit": "c0ffee", "machine": machine, "budget_minutes": 30.0}
-    text = decide(facts | {"runs": [asdict(run(1)), asdict(run(2))], "contradicted": ["16p", "20p"]})
+    verdicts = {"16p": "worth it", "20p": "not worth it"}
+    first, second = run(1, **verdicts), run(2, **{"16p": "not worth it", "20p": "worth it"})
+    text = decide(facts | {"runs": [asdict(first), asdict(second)]})
     assert "or 30 minutes of a core are used" in text
     assert text.count("| IW 10 stays | yes | 29.8 | 15.0 | 35,656 | 512 |") == 2
     assert "The runs contradict each other on IW 16p, IW 20p." in text
