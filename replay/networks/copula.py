@@ -24,14 +24,21 @@ RHOS = {"AvgDC": -0.6, "SlowDC": -0.4}
 PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion Window (2010), Fig 3"
 
 
+Curve = tuple[tuple[float, ...], tuple[float, ...]]
+"""Cumulative shares, and the values at them."""
+
+
 @functools.cache
-def fig3(quantity: str, data_center: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def fig3(quantity: str, data_center: str) -> Curve:
     """Return the cumulative shares and values of one of the four curves in Fig 3."""
-    with FIG3.open(encoding="utf-8", newline="") as file:
-        rows = [
-            row for row in csv.DictReader(file) if (row["quantity"], row["dc"]) == (quantity, data_center)
-        ]
-    return tuple(float(row["cdf"]) for row in rows), tuple(float(row["value"]) for row in rows)
+    return read_curve(FIG3, "value", quantity=quantity, dc=data_center)
+
+
+def read_curve(path: Path, column: str, **kind: str) -> Curve:
+    """Return the cumulative shares and the values of a published curve: the rows of `kind`."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if kind.items() <= row.items()]
+    return tuple(float(row["cdf"]) for row in rows), tuple(float(row[column]) for row in rows)
 
 
 def quantile(quantity: str, data_center: str, share: float) -> float:

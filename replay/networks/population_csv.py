@@ -8,9 +8,12 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from replay.networks.profiles import DISCIPLINES, QUEUE_BYTES, Population, Profile
+import msgspec
+from msgspec import Meta
+
+from replay.networks.profiles import QUEUE_BYTES, Discipline, Population, Profile
 
 MOST_ROWS = 200
 """Most networks of a population: each costs a calibration."""
@@ -29,52 +32,20 @@ LONGEST_ID = 24
 """Most characters of a population's id."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Column:
-    """A column of numbers and their allowed range."""
+class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A network of the file; a column without a default is needed."""
 
-    name: str
-    least: float
-    most: float
-    is_needed: bool = True
-
-    def value(self, text: str | None) -> float:
-        """Return the number in `text`; ValueError, which says what would do, if it is none or out of
-        range."""
-        try:
-            number = float(text or "")
-        except ValueError:
-            number = math.nan
-        if not self.least <= number <= self.most:
-            raise ValueError(f"a number from {self.least:g} to {self.most:g}")
-        return number
+    bandwidth_kbps: Annotated[float, Meta(ge=16, le=1_000_000)]
+    rtt_ms: Annotated[float, Meta(ge=0.1, le=5_000)]
+    loss: Annotated[float, Meta(ge=0, le=0.5)]
+    weight: Annotated[float, Meta(ge=1e-12, le=1e15)]
+    up_kbps: Annotated[float, Meta(ge=16, le=1_000_000)] | None = None
+    queue_bytes: Annotated[float, Meta(ge=3_028, le=16_000_000)] = QUEUE_BYTES
+    discipline: Discipline = "tail-drop"
+    slow_weight: Annotated[float, Meta(ge=0, le=1e15)] | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class WordColumn:
-    """A column that holds one of several words."""
-
-    name: str
-    words: tuple[str, ...]
-    is_needed: bool = False
-
-    def value(self, text: str | None) -> str:
-        """Return the word in `text`; ValueError, which says what would do, if it is another."""
-        if text is None or text not in self.words:
-            raise ValueError(" or ".join(self.words))
-        return text
-
-
-COLUMNS: tuple[Column | WordColumn, ...] = (
-    Column("bandwidth_kbps", 16, 1_000_000),
-    Column("rtt_ms", 0.1, 5_000),
-    Column("loss", 0, 0.5),
-    Column("weight", 1e-12, 1e15),
-    Column("up_kbps", 16, 1_000_000, is_needed=False),
-    Column("queue_bytes", 3_028, 16_000_000, is_needed=False),
-    WordColumn("discipline", DISCIPLINES),
-    Column("slow_weight", 0, 1e15, is_needed=False),
-)
+NEEDED = [field.name for field in msgspec.structs.fields(Row) if field.required]
 
 
 class PopulationError(Exception):
@@ -106,7 +77,7 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
     content = _content(path)
     rows = list(_rows(path, content))
     profiles = tuple(_profile(f"{name}-{number}", row, source) for number, row in enumerate(rows, start=1))
-    shares = shares_of([row["weight"] for row in rows])
+    shares = shares_of([row.weight for row in rows])
     whole = tuple((profile.id, share) for profile, share in zip(profiles, shares, strict=True))
     checksum = hashlib.sha256(content.encode()).hexdigest()
     population = Population(
@@ -126,12 +97,12 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 
 
 def _slow(
-    path: Path, profiles: Sequence[Profile], rows: Sequence[dict[str, Any]], shares: Sequence[float]
+    path: Path, profiles: Sequence[Profile], rows: Sequence[Row], shares: Sequence[float]
 ) -> tuple[str, tuple[tuple[str, float], ...]]:
     """Return what the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
-    if "slow_weight" not in rows[0]:
+    slow_weights = [row.slow_weight for row in rows if row.slow_weight is not None]
+    if not slow_weights:
         return "the quarter of its weight with the least bandwidth (ours)", slow_part(profiles, shares)
-    slow_weights = [row["slow_weight"] for row in rows]
     if not any(slow_weights):
         raise PopulationError(f"{path}: no network has a slow_weight above 0")
     pairs = zip(profiles, shares_of(slow_weights), strict=True)
@@ -151,19 +122,19 @@ def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tup
     return tuple(slowest)
 
 
-def _profile(name: str, row: dict[str, Any], source: str) -> Profile:
+def _profile(name: str, row: Row, source: str) -> Profile:
     """Return the profile of a row; by default the uplink is a quarter of the downlink and the queue is
     QUEUE_BYTES."""
-    down_bps = round(1000 * row["bandwidth_kbps"])
+    down_bps = round(1000 * row.bandwidth_kbps)
     return Profile(
         id=name,
         down_bps=down_bps,
-        up_bps=round(1000 * row["up_kbps"]) if "up_kbps" in row else max(down_bps // 4, 128_000),
-        rtt_us=round(1000 * row["rtt_ms"]),
-        queue_bytes=round(row.get("queue_bytes", QUEUE_BYTES)),
+        up_bps=max(down_bps // 4, 128_000) if row.up_kbps is None else round(1000 * row.up_kbps),
+        rtt_us=round(1000 * row.rtt_ms),
+        queue_bytes=round(row.queue_bytes),
         source=source,
-        loss=row["loss"],
-        discipline=row.get("discipline", "tail-drop"),
+        loss=row.loss,
+        discipline=row.discipline,
     )
 
 
@@ -178,41 +149,25 @@ def _content(path: Path) -> str:
     return content
 
 
-def _rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, content: str) -> Iterator[Row]:
+    count = 0
     try:
         reader = csv.DictReader(io.StringIO(content.removeprefix("\ufeff"), newline=""), strict=True)
-        _check_header(path, reader.fieldnames or [])
-        count = 0
+        names = reader.fieldnames or []
+        if lacking := [name for name in NEEDED if name not in names]:
+            raise PopulationError(f"{path}: its first line does not name {', '.join(lacking)}")
+        if len({*names}) < len(names):
+            raise PopulationError(f"{path}: its first line names a column twice")
         for count, row in enumerate(reader, start=1):
             if count > MOST_ROWS:
                 raise PopulationError(f"{path} has more than {MOST_ROWS} networks: group them, with weights")
-            yield dict(_values(f"{path}, line {reader.line_num}", row))
+            if None in row:
+                raise PopulationError(f"{path}, line {reader.line_num}: more values than columns")
+            try:
+                yield msgspec.convert(row, Row, strict=False)
+            except msgspec.ValidationError as exc:
+                raise PopulationError(f"{path}, line {reader.line_num}: {exc}") from exc
     except csv.Error as exc:
         raise PopulationError(f"{path} cannot be read as CSV: {exc}") from exc
     if not count:
         raise PopulationError(f"{path} has no network below its header")
-
-
-def _check_header(path: Path, names: Sequence[str]) -> None:
-    lacking = [column.name for column in COLUMNS if column.is_needed and column.name not in names]
-    unknown = [str(name) for name in names if name not in {column.name for column in COLUMNS}]
-    if lacking or unknown or len(set(names)) != len(names):
-        allowed = ", ".join(
-            f"{column.name}" if column.is_needed else f"[{column.name}]" for column in COLUMNS
-        )
-        raise PopulationError(
-            f"{path}: its first line must name the columns {allowed}; it has {', '.join(names)}"
-        )
-
-
-def _values(where: str, row: dict[str, str | None]) -> Iterator[tuple[str, Any]]:
-    if None in row:
-        raise PopulationError(f"{where}: more values than columns")
-    for column in COLUMNS:
-        if column.name not in row:
-            continue
-        text = row[column.name]
-        try:
-            yield column.name, column.value(text)
-        except ValueError as exc:
-            raise PopulationError(f"{where}: {column.name} must be {exc}, not {text!r}") from exc

@@ -1,6 +1,5 @@
 """Clients of the 2010 paper's data centres, drawn from its curves, and web search to them by arithmetic."""
 
-import csv
 import functools
 import random
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
-from replay.networks.copula import RHOS, SOURCE, interpolate, quantile
+from replay.networks.copula import RHOS, SOURCE, Curve, interpolate, quantile, read_curve
 from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.runs.transfers import Transfer
 
@@ -110,8 +109,6 @@ def draw(count: int, *, data_center: str = DATA_CENTER) -> list[Client]:
 
 
 @functools.cache
-def size_curve(file: str, curve: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def size_curve(file: str, curve: str) -> Curve:
     """Return the cumulative shares and the sizes in bytes of a curve in Figure 1."""
-    with (ORACLES / file).open(encoding="utf-8", newline="") as opened:
-        rows = [row for row in csv.DictReader(opened) if row["curve"] == curve]
-    return tuple(float(row["cdf"]) for row in rows), tuple(float(row["bytes"]) for row in rows)
+    return read_curve(ORACLES / file, "bytes", curve=curve)

@@ -153,16 +153,24 @@ def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[in
     def began(row: Row) -> int | None:
         if row.get("began_us") is not None:
             return int(row["began_us"])
-        leading = rows.get(row.get("redirected_from_id") or row.get("initiator_id") or 0)
-        delay = row.get("browser_delay_first_byte_us")
-        if delay is not None and leading and leading["first_byte_us"] is not None:
-            return int(leading["first_byte_us"] + delay)
+        if (crawled := crawled_began_us(row, rows)) is not None:
+            return crawled
         connection = connections.get(row["connection_id"])
         is_opener = connection is not None and openers[row["connection_id"]] == row["id"]
         times = [row["request_sent_us"], connection["opened_us"] if connection and is_opener else None]
         return min((int(time) for time in times if time is not None), default=None)
 
     return {number: began(row) for number, row in rows.items()}
+
+
+def crawled_began_us(row: Row, rows: Mapping[int, Row]) -> int | None:
+    """Return the time in µs at which the browser began a request, by its delay after the response that led to
+    it; None if unknown."""
+    leading = rows.get(row.get("redirected_from_id") or row.get("initiator_id") or 0)
+    delay = row.get("browser_delay_first_byte_us")
+    if leading is None or delay is None or leading["first_byte_us"] is None:
+        return None
+    return int(leading["first_byte_us"] + delay)
 
 
 def is_html(row: Row) -> bool:

@@ -1,13 +1,13 @@
 """Page recipes: the responses, sizes and dependencies of a page load, derived from a release."""
 
 import collections
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from releases.catalogue import Release
 from replay.errors import RecipeError
-from replay.recipes.discovery import discoveries
+from replay.recipes.discovery import crawled_began_us, discoveries
 from replay.recipes.distance import BASELINES, Baseline, own_baseline, recorded_distances
 from replay.recipes.release_rows import Row, by_visit, rows
 from replay.recipes.think_time import FILE, PAGE, kind_of, think_times, usual_think_times
@@ -447,23 +447,10 @@ def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict
             continue
         seen.add(host)
         opener = openers.get(row["id"])
-        began = None if opener is None else _began_us(opener, rows)
+        began = None if opener is None else crawled_began_us(opener, rows)
         if began is not None:
             times[host] = max(0, row["opened_us"] - began)
     return times
-
-
-def _began_us(response: Row, rows: Mapping[int, Row]) -> int | None:
-    """Return the time in µs at which the browser began a request, by its delay after the response that led to
-    it.
-
-    None if unknown.
-    """
-    leading = rows.get(response["redirected_from_id"] or response["initiator_id"] or 0)
-    delay = response.get("browser_delay_first_byte_us")
-    if leading is None or delay is None or leading["first_byte_us"] is None:
-        return None
-    return int(leading["first_byte_us"] + delay)
 
 
 def is_delayable(row: Row) -> bool:

@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from replay.errors import ReplayError
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
 from replay.runs.guests import Progress
 from replay.runs.price import core_seconds
-from replay.runs.replay_folder import guest_facts, origin, write_cells, write_facts, write_replay
+from replay.runs.replay_folder import guest_facts, origin, read_cells, write_cells, write_facts, write_replay
 from replay.runs.responses import read_responses, response_tables, write_responses
 from replay.runs.run import Result, replay, share_out, sort_key
 from schema.computed_tables import CELL, CELL_KEY
@@ -91,8 +90,20 @@ def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool)
 
 def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
     """Return whether the folder holds an undamaged part of this plan."""
-    facts = _read(folder)
-    return facts is not None and facts["plan"] == plan and not broken_sums(folder)
+    return fault_of(folder, plan) is None
+
+
+def fault_of(folder: Path, plan: Mapping[str, Any]) -> str | None:
+    """Return why a folder holds no undamaged part of this plan; None if it does."""
+    try:
+        stored = json.loads((folder / "part.json").read_text(encoding="utf-8"))["plan"]
+        differing = sorted(name for name in {*plan, *stored} if stored.get(name) != plan.get(name))
+    except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
+        return "is not there"
+    if differing:
+        return f"is of another replay, by its {', '.join(differing)}"
+    broken = broken_sums(folder)
+    return f"is damaged ({', '.join(broken)})" if broken else None
 
 
 def find_whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
@@ -172,35 +183,18 @@ def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Ta
     PartError if one is missing or damaged.
     """
     parts = parts_of(total)
-    facts = [_check_part(part.folder(replay), plan, part) for part in parts]
-    tables = [pq.ParquetFile(part.folder(replay) / "cells.parquet").read().cast(CELL) for part in parts]
+    folders = [part.folder(replay) for part in parts]
+    for part, folder in zip(parts, folders, strict=True):
+        if fault := fault_of(folder, plan):
+            raise PartError(f"part {part} {fault}: replay again")
+    facts = [json.loads((folder / "part.json").read_text(encoding="utf-8")) for folder in folders]
+    tables = [read_cells(folder).cast(CELL) for folder in folders]
     return _sort_cells(pa.concat_tables(tables)), _merge_facts(facts)
 
 
 def remove_parts(replay: Path) -> None:
     """Remove the parts of a run that writes to `replay`."""
     shutil.rmtree(parts_folder(replay), ignore_errors=True)
-
-
-def _read(folder: Path) -> dict[str, Any] | None:
-    """Return the facts of a part; None if it is missing or unreadable."""
-    try:
-        facts = json.loads((folder / "part.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    return dict(facts) if isinstance(facts, dict) and isinstance(facts.get("plan"), dict) else None
-
-
-def _check_part(folder: Path, plan: Mapping[str, Any], part: Part) -> dict[str, Any]:
-    facts = _read(folder)
-    if facts is None:
-        raise PartError(f"part {part} is not there: replay again")
-    differing = [name for name in plan if facts["plan"].get(name) != plan[name]]
-    if differing:
-        raise PartError(f"part {part} is of another replay, by its {', '.join(differing)}: replay again")
-    if broken := broken_sums(folder):
-        raise PartError(f"part {part} is damaged ({', '.join(broken)}): replay again")
-    return facts
 
 
 def _sort_cells(table: pa.Table) -> pa.Table:
