@@ -29,7 +29,7 @@ OTHER_RUN = 1000
 """Added to the number of a run, so that an arm draws networks and seeds of its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Input:
     """An input that differs in an arm."""
 
@@ -57,36 +57,26 @@ ALONE, EVERYONE = "half-loaded", "half-loaded-everyone"
 ARMS = {
     arm.id: arm
     for arm in (
-        Input(id="queues-low", title="shallow queues", changes={"queue": QUEUES["low"]}),
-        Input(id="queues-high", title="deep queues", changes={"queue": QUEUES["high"]}),
-        Input(id="at-least-2", title="queues of 2 packets and more", changes={"queue": QUEUES["at-least-2"]}),
+        Input("queues-low", "shallow queues", {"queue": QUEUES["low"]}),
+        Input("queues-high", "deep queues", {"queue": QUEUES["high"]}),
+        Input("at-least-2", "queues of 2 packets and more", {"queue": QUEUES["at-least-2"]}),
+        Input("at-least-50", "queues of 50 packets and more", {"queue": QUEUES["at-least-50"]}),
+        Input("fq-codel-25", "FQ-CoDel on a quarter of the lines", {"queue": QUEUES["fq-codel-25"]}),
+        Input("near", "servers near by", {"distance": NEAR}),
+        Input("far", "servers far away", {"distance": FAR}),
+        Input("all-tcp", "as if HTTP/3 were TCP", {"http3": AS_TCP}),
+        Input("bbr", "all servers send by BBR", {"senders": ONE_SENDER, "congestion_control": "bbr"}),
         Input(
-            id="at-least-50", title="queues of 50 packets and more", changes={"queue": QUEUES["at-least-50"]}
+            ALONE,
+            "a half-loaded line, the page alone at the window",
+            {"neighbours": Neighbours(load=HALF_LOADED.load)},
+            SHARED_WINDOWS,
         ),
         Input(
-            id="fq-codel-25",
-            title="FQ-CoDel on a quarter of the lines",
-            changes={"queue": QUEUES["fq-codel-25"]},
-        ),
-        Input(id="near", title="servers near by", changes={"distance": NEAR}),
-        Input(id="far", title="servers far away", changes={"distance": FAR}),
-        Input(id="all-tcp", title="as if HTTP/3 were TCP", changes={"http3": AS_TCP}),
-        Input(
-            id="bbr",
-            title="all servers send by BBR",
-            changes={"senders": ONE_SENDER, "congestion_control": "bbr"},
-        ),
-        Input(
-            id=ALONE,
-            title="a half-loaded line, the page alone at the window",
-            changes={"neighbours": Neighbours(load=HALF_LOADED.load)},
-            windows=SHARED_WINDOWS,
-        ),
-        Input(
-            id=EVERYONE,
-            title="a half-loaded line, everyone at the window",
-            changes={"neighbours": HALF_LOADED},
-            windows=SHARED_WINDOWS,
+            EVERYONE,
+            "a half-loaded line, everyone at the window",
+            {"neighbours": HALF_LOADED},
+            SHARED_WINDOWS,
         ),
     )
 }

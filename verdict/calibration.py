@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,7 +20,6 @@ from releases.formatting import stated
 from replay.backcast.calibration import Calibrated
 from replay.backcast.experiment import Experiment, production
 from replay.backcast.measure import (
-    Inputs,
     latencies_ms,
     mean_and_quantiles,
     responses_percent,
@@ -135,11 +135,11 @@ class Standing:
         if self.content is None:
             return ()
         missed = [
-            f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[figure['center']]} data "
-            f"centre of 2010 changes by {figure['ours']:.2g} {figure['unit']} in the replay, published are "
-            f"{figure['published']:.2g} {figure['unit']}."
+            f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[figure.center]} data "
+            f"centre of 2010 changes by {figure.ours:.2g} {figure.unit} in the replay, published are "
+            f"{figure.published:.2g} {figure.unit}."
             for quantity in sorted(PRECEDENT)
-            for figure in _find_missed(self.content["figures"], quantity)
+            for figure in self.find_missed(quantity)
         ]
         other = [
             f"Over the networks of the {CENTERS[center]} data centre of 2010 the rule chooses IW "
@@ -155,15 +155,22 @@ class Standing:
         Page time and payload sent again are the yardstick itself: where they are missed, the confidence is
         low.
         """
-        figures = self.content["figures"] if self.content else ()
         for quantity in rule.quantities:
-            if quantity not in PRECEDENT and (missed := _find_missed(figures, quantity)):
+            if quantity not in PRECEDENT and (missed := self.find_missed(quantity)):
                 differences = "; ".join(
-                    f"{figure['what']} is {figure['ours']:.3g} {figure['unit']}, "
-                    f"published {figure['published']:.3g} {figure['unit']}"
+                    f"{figure.what} is {figure.ours:.3g} {figure.unit}, "
+                    f"published {figure.published:.3g} {figure.unit}"
                     for figure in missed
                 )
                 raise CannotDecide(f"{BY_ID[quantity].what} cannot decide: {differences}")
+
+    def find_missed(self, quantity: str) -> list[Figure]:
+        """Return the figures of a quantity that the back-cast misses."""
+        return [
+            figure
+            for figure in figures_in(self.content or {"figures": ()})
+            if figure.quantity == quantity and not figure.is_met
+        ]
 
     def origin(self) -> dict[str, Any] | None:
         """Return what identifies the back-cast in a manifest; None without one."""
@@ -245,8 +252,9 @@ def choose_windows(
     return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
 
 
-def _find_missed(figures: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
-    return [figure for figure in figures if figure["quantity"] == quantity and not figure["is_met"]]
+def figures_in(content: Mapping[str, Any]) -> list[Figure]:
+    """Return the figures of a stored back-cast."""
+    return msgspec.convert(content["figures"], list[Figure])
 
 
 def content_of(
@@ -283,7 +291,7 @@ def content_of(
             for center, answer in chosen.items()
         },
         "inputs": {
-            **inputs_of(calibrated.inputs),
+            **dataclasses.asdict(calibrated.inputs),
             "shapes": {service: str(shape) for service, shape in calibrated.shapes.items()},
             "backend_ms": dict(calibrated.backend_ms),
         },
@@ -291,7 +299,7 @@ def content_of(
             {
                 "service": trial.service,
                 "shape": str(trial.shape),
-                **inputs_of(trial.inputs),
+                **dataclasses.asdict(trial.inputs),
                 "segments": dict(trial.segments),
                 "responses": dict(trial.responses),
                 "error": trial.error,
@@ -304,17 +312,6 @@ def content_of(
 def instrument() -> dict[str, Any]:
     """Return the kernel, player and rule of this code: a back-cast of others says nothing about them."""
     return {"kernel": kernel_facts(), "player": player_key(), "rule_version": RULE_VERSION}
-
-
-def inputs_of(inputs: Inputs) -> dict[str, Any]:
-    """Return the inputs as data."""
-    return {
-        "rate_factor": dict(inputs.rate_factor),
-        "loss": dict(inputs.loss),
-        "burst": inputs.burst,
-        "queue_bytes": inputs.queue_bytes,
-        "shallow_share": inputs.shallow_share,
-    }
 
 
 def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
@@ -361,8 +358,8 @@ def _standing(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str |
 
 def sentence(content: Mapping[str, Any]) -> str:
     """Return the outcome of a back-cast in a sentence."""
-    own = [figure for figure in content["figures"] if figure["quantity"] in PRECEDENT]
-    met = f"{sum(figure['is_met'] for figure in own)} of {len(own)} figures of 2010"
+    own = [figure for figure in figures_in(content) if figure.quantity in PRECEDENT]
+    met = f"{sum(figure.is_met for figure in own)} of {len(own)} figures of 2010"
     chosen = " and ".join(
         f"IW {choice['window']} ({center})" for center, choice in content["choices"].items()
     )

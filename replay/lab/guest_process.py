@@ -152,14 +152,14 @@ class Watchdog(threading.Thread):
         super().__init__(daemon=True)
         self.process = process
         self.silence_s = silence_s
-        self.heard = time.monotonic()
+        self.last_answer = time.monotonic()
         self.over = threading.Event()
         self.has_killed = False
 
     def run(self) -> None:
         """Watch until the guest ends."""
         while not self.over.wait(min(1.0, self.silence_s / 4)):
-            if time.monotonic() - self.heard > self.silence_s:
+            if time.monotonic() - self.last_answer > self.silence_s:
                 self.has_killed = True
                 kill(self.process)
                 return
@@ -175,7 +175,7 @@ def listen(
     finished = False
     try:
         for answer in answers(process, log):
-            watchdog.heard = time.monotonic()
+            watchdog.last_answer = time.monotonic()
             finished = finished or "finished" in answer
             on_answer(answer)
     finally:
