@@ -9,7 +9,7 @@ from typing import Any
 from psycopg import sql
 from sqlalchemy import Connection, Engine, select, text
 
-from benchmarks import results
+from benchmarks.crawl_figures import Copy
 from schema.tables import Crawl, Response
 from storage.bulk_copy import column_names, copy_rows
 from storage.engine import driver_connection
@@ -18,7 +18,7 @@ from storage.partitions import partition_name
 BLOCK_BYTES = 128 * 1024
 
 
-def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -> dict[str, Any]:
+def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -> list[Copy]:
     """Measure `copy_rows` and the raw COPY in turn, each into the empty
     partition of `crawl` with its indexes.
 
@@ -27,18 +27,13 @@ def measure(engine: Engine, crawl: Crawl, *, like: int, count: int, runs: int) -
     with engine.connect() as connection:
         of = select(*Response.__table__.columns).where(Response.crawl_id == like)
         rows = list(repeat([dict(row) for row in connection.execute(of).mappings()], crawl.id, count))
-    samples = []
-    for run in range(1, runs + 1):
+    copies = []
+    for _ in range(runs):
         ours_s = _time(engine, crawl.id, functools.partial(copy_rows, model=Response, rows=rows))
         blocks = _encode(engine, crawl.id)
         raw_s = _time(engine, crawl.id, functools.partial(_raw, blocks=blocks))
-        size = sum(len(block) for block in blocks)
-        samples.append({"run": run, "rows": count, "bytes": size, "ours_s": ours_s, "raw_s": raw_s})
-    return {
-        "copy_ratio": results.spread([sample["raw_s"] / sample["ours_s"] for sample in samples]),
-        "copy_rows_per_second": results.spread([count / sample["ours_s"] for sample in samples], 0),
-        "copy_samples": samples,
-    }
+        copies.append(Copy(rows=count, bytes=sum(map(len, blocks)), ours_s=ours_s, raw_s=raw_s))
+    return copies
 
 
 def repeat(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> Iterator[dict[str, Any]]:

@@ -9,18 +9,16 @@ import argparse
 import dataclasses
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import playwright
 from tqdm import tqdm
 
 from benchmarks import copying, counting, results
-from benchmarks.crawl_figures import find_misses, format_table
+from benchmarks.crawl_figures import OURS, PEER, Copy, Crawled, Sample, best_trials, find_misses, section
 from benchmarks.local_web import multiply_sites, serve_local_web
 from benchmarks.tools import MONTH, Bare, Logged, Ours, Puppeteer, Tool, ToolError, Web
 from crawler.campaign.plan import Plan, plan
@@ -32,8 +30,6 @@ from storage import embedded
 from storage.crawls import crawls
 from storage.engine import DatabaseError
 
-OURS = "firstflight"
-PEER = "puppeteer"
 MODE = "h2"
 """Mode of the local web: HTTP/2 and TLS for all, as most of the web, and the most work to record."""
 
@@ -43,11 +39,11 @@ ATTEMPTS = 3
 of the machine appears or goes."""
 
 
-def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = False) -> dict[str, Any]:
+def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = False) -> Sample:
     """Run a tool once over all pages. A run that lost a page is repeated, with a message."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return {"attempt": attempt} | run_once(tool, web, folder / str(attempt), browsers, weigh=weigh)
+            return run_once(tool, web, folder / str(attempt), browsers, weigh=weigh, attempt=attempt)
         except ToolError as exc:
             if attempt == ATTEMPTS:
                 raise
@@ -55,7 +51,7 @@ def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = 
     raise AssertionError
 
 
-def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> dict[str, Any]:
+def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool, attempt: int) -> Sample:
     """Make one attempt at a run; raises ToolError if a page was not loaded."""
     folder.mkdir(parents=True)
     spec = counting.Spec(
@@ -79,61 +75,22 @@ def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) 
     done = tool.done(folder)
     if done.pages != len(web.sites):
         raise ToolError(f"{tool.name} loaded {done.pages} of {len(web.sites)} pages; see {folder}")
-    cpu_s = report.cpu_s + done.database_cpu_s
-    return {
-        "tool": tool.id,
-        "browsers": browsers,
-        "pages": done.pages,
-        "requests": done.requests,
-        "wall_s": round(report.wall_s, 3),
-        "cpu_s": round(cpu_s, 3),
-        "database_cpu_s": done.database_cpu_s,
-        "browser_mb": round(report.browser_mb / browsers, 1),
-        "other_mb": round(report.other_mb, 1),
-        "killed": report.killed,
-    }
-
-
-def summarise(samples: list[dict[str, Any]], cpus: int) -> dict[str, dict[str, Any]]:
-    """Return the median and range of each tool's runs.
-
-    >>> one = dict(tool="a", browsers=2, pages=10, requests=7, wall_s=5.0, cpu_s=4.0, database_cpu_s=0.0)
-    >>> found = summarise([one, one | {"wall_s": 10.0}], cpus=2)["a"]
-    >>> found["cpu_ms_a_page"]["median"], found["pages_per_second"]["max"], found["busy_share"]
-    (400.0, 2.0, 0.3)
-    """
-    facts = {}
-    for tool in dict.fromkeys(sample["tool"] for sample in samples):
-        runs = [sample for sample in samples if sample["tool"] == tool]
-        facts[tool] = {
-            "browsers": runs[-1]["browsers"],
-            "cpu_ms_a_page": results.spread([1e3 * run["cpu_s"] / run["pages"] for run in runs], 1),
-            "database_cpu_ms_a_page": results.spread(
-                [1e3 * run["database_cpu_s"] / run["pages"] for run in runs], 1
-            ),
-            "pages_per_second": results.spread([run["pages"] / run["wall_s"] for run in runs]),
-            "busy_share": round(statistics.median(run["cpu_s"] / run["wall_s"] / cpus for run in runs), 3),
-            "requests": runs[-1]["requests"],
-        }
-    return facts
-
-
-def ratio(samples: list[dict[str, Any]], tool: str, than: str, key: str) -> dict[str, float] | None:
-    """Return the ratio of a tool's value to that of another, run by run: interleaved runs share their
-    disturbances.
-
-    >>> ratio([{"tool": "bare", "cpu_s": 2.0}, {"tool": "a", "cpu_s": 3.0}], "a", "bare", "cpu_s")["median"]
-    1.5
-    """
-    ours, theirs = ([sample[key] for sample in samples if sample["tool"] == each] for each in (tool, than))
-    return (
-        results.spread([own / other for own, other in zip(ours, theirs, strict=True)])
-        if ours and theirs
-        else None
+    return Sample(
+        tool=tool.id,
+        browsers=browsers,
+        pages=done.pages,
+        requests=done.requests,
+        wall_s=round(report.wall_s, 3),
+        cpu_s=round(report.cpu_s + done.database_cpu_s, 3),
+        database_cpu_s=done.database_cpu_s,
+        browser_mb=round(report.browser_mb / browsers, 1),
+        other_mb=round(report.other_mb, 1),
+        killed=report.killed,
+        attempt=attempt,
     )
 
 
-def trials(tools: list[Tool], web: Web, folder: Path, counts: list[int]) -> list[dict[str, Any]]:
+def trials(tools: list[Tool], web: Web, folder: Path, counts: list[int]) -> list[Sample]:
     """Run each tool once with each number of browsers, and measure its memory."""
     steps = [(count, tool) for count in counts for tool in tools]
     return [
@@ -142,42 +99,25 @@ def trials(tools: list[Tool], web: Web, folder: Path, counts: list[int]) -> list
     ]
 
 
-def best(tried: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the trial with the most pages per second of each tool.
-
-    >>> best([{"tool": "a", "browsers": n, "pages": 6, "wall_s": s} for n, s in ((2, 3.0), (3, 2.0))])["a"]["browsers"]
-    3
-    """  # noqa: E501
-    slowest_first = sorted(tried, key=lambda trial: -trial["wall_s"] / trial["pages"])
-    return {trial["tool"]: trial for trial in slowest_first}
-
-
-def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int]) -> dict[str, Any]:
+def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int]) -> Crawled:
     """Run the tools in turn, `runs` times, each with the number of browsers that served it best."""
     tried = trials(tools, web, folder, counts)
-    chosen = best(tried)
+    browsers = {tool: trial.browsers for tool, trial in best_trials(tried).items()}
     steps = [(run, tool) for run in range(1, runs + 1) for tool in tools]
     samples = [
-        {"run": run} | measure(tool, web, folder / f"{tool.id}-{run}", chosen[tool.id]["browsers"])
+        measure(tool, web, folder / f"{tool.id}-{run}", browsers[tool.id])
         for run, tool in tqdm(steps, unit="run", disable=None)
     ]
-    return {
-        "pages": len(web.sites),
-        "tried": counts,
-        "mode": MODE,
-        "browser": str(from_environment().chromium),
-        "tools": summarise(samples, os.cpu_count() or 1),
-        "recording_cpu_ratio": ratio(samples, OURS, Bare.id, "cpu_s"),
-        "log_cpu_ratio": ratio(samples, Logged.id, Bare.id, "cpu_s"),
-        "log_speed_ratio": ratio(samples, PEER, Logged.id, "wall_s"),
-        "speed_ratio": ratio(samples, PEER, OURS, "wall_s"),
-        "memory": {
-            tool: {"a_browser_mb": trial["browser_mb"], "others_mb": trial["other_mb"]}
-            for tool, trial in chosen.items()
-        },
-        "trials": tried,
-        "samples": samples,
-    }
+    return Crawled(
+        pages=len(web.sites),
+        mode=MODE,
+        browser=str(from_environment().chromium),
+        cpus=os.cpu_count() or 1,
+        tried=counts,
+        trials=tried,
+        samples=samples,
+        copies=[],
+    )
 
 
 def choose_tools(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
@@ -196,7 +136,7 @@ def choose_tools(names: list[str], peers: Path | None, data: Path) -> list[Tool]
     return [tool for tool in tools if tool.id in names]
 
 
-def measure_writing(settings: Settings, count: int, runs: int) -> dict[str, Any]:
+def measure_writing(settings: Settings, count: int, runs: int) -> list[Copy]:
     """Measure the writing of rows from the crawls before, into a crawl without rows."""
     with database(settings) as engine:
         with engine.connect() as connection:
@@ -240,20 +180,22 @@ def main() -> int:
                 web = Web(sites=served["sites"], flags=served["browser_flags"], state=state)
                 tools = choose_tools(asked.tools.split(","), asked.peers, settings.data_dir)
                 counts = [int(count) for count in asked.browsers.split(",")]
-                facts |= crawl(tools, web, folder, asked.runs, counts)
+                crawled = crawl(tools, web, folder, asked.runs, counts)
                 if asked.responses:
-                    facts |= measure_writing(settings, asked.responses, asked.runs)
+                    copies = measure_writing(settings, asked.responses, asked.runs)
+                    crawled = dataclasses.replace(crawled, copies=copies)
         except (ToolError, DatabaseError) as exc:
             print(exc, file=sys.stderr)
             return 1
         finally:
             embedded.stop(embedded_folder(settings))
-    path = results.write("crawl", facts)
-    print(format_table(facts))
-    print(path)
-    for line in find_misses(facts):
+    facts |= dataclasses.asdict(crawled)
+    print(section(facts))
+    print(results.write("crawl", facts))
+    misses = find_misses(crawled)
+    for line in misses:
         print(f"missed: {line}", file=sys.stderr)
-    return 1 if find_misses(facts) else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -1,17 +1,23 @@
-"""The figures of the crawler beside others: printed, in the document, and held against their bounds."""
+"""The runs of the crawler beside others: in the document, and held against their bounds."""
 
-from typing import Any
+import statistics
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
 
 from benchmarks.markdown import describe_measurement, format_range, table
-from benchmarks.results import RECORDING_CPU_BOUND, SPEED_BOUND
+from benchmarks.results import RECORDING_CPU_BOUND, SPEED_BOUND, spread
 
 COPY_BOUND = 0.5
 
+BARE, LOGGED, OURS, PEER = "bare", "logged", "firstflight", "puppeteer"
+
 NAMES = {
-    "bare": "Playwright alone, nothing recorded",
-    "logged": "Playwright and Chromium's log, unread",
-    "firstflight": "firstflight, rows in PostgreSQL",
-    "puppeteer": "Puppeteer with HAR",
+    BARE: "Playwright alone, nothing recorded",
+    LOGGED: "Playwright and Chromium's log, unread",
+    OURS: "firstflight, rows in PostgreSQL",
+    PEER: "Puppeteer with HAR",
 }
 
 CRAWL = """## The crawler compared with others
@@ -38,88 +44,144 @@ same empty partition:
 """  # noqa: E501
 
 
-def format_table(facts: dict[str, Any]) -> str:
-    """Return the printed table."""
-    lines = [
-        f"{'':<12}{'browsers':>9}{'CPU ms a page':>26}{'pages a second':>24}{'busy':>7}{'MB a browser':>14}{'MB besides':>12}"  # noqa: E501
-    ]
-    for tool, measures in facts["tools"].items():
-        memory = facts["memory"][tool]
-        cpu, pages = measures["cpu_ms_a_page"], measures["pages_per_second"]
-        lines.append(
-            f"{tool:<12}{measures['browsers']:>9}"
-            f"{cpu['median']:>10.0f} ({cpu['min']:>6.0f}-{cpu['max']:>6.0f})"
-            f"{pages['median']:>10.2f} ({pages['min']:.2f}-{pages['max']:.2f})"
-            f"{measures['busy_share']:>7.0%}{memory['a_browser_mb']:>14.0f}{memory['others_mb']:>12.0f}"
-        )
-    lines += [
-        f"{name:<26}{measures['median']:.3f} ({measures['min']:.3f}-{measures['max']:.3f})"
-        for name in ("recording_cpu_ratio", "log_cpu_ratio", "speed_ratio", "log_speed_ratio", "copy_ratio")
-        if (measures := facts.get(name))
-    ]
-    return "\n".join(lines)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """One run of a tool over all pages."""
+
+    tool: str
+    browsers: int
+    pages: int
+    requests: int | None
+    """Number of recorded requests; None if the tool records none."""
+    wall_s: float
+    cpu_s: float
+    database_cpu_s: float
+    browser_mb: float
+    """Highest memory of a browser, measured in trials alone; as of the others."""
+    other_mb: float
+    killed: int
+    """Processes that the tool left behind."""
+    attempt: int
+
+    @property
+    def pages_per_second(self) -> float:
+        """Pages a second of wall time."""
+        return self.pages / self.wall_s
 
 
-def find_misses(facts: dict[str, Any]) -> list[str]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copy:
+    """Rows written by firstflight, and their bytes by a raw COPY."""
+
+    rows: int
+    bytes: int
+    ours_s: float
+    raw_s: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Crawled:
+    """All runs of a benchmark."""
+
+    pages: int
+    mode: str
+    browser: str
+    cpus: int
+    tried: list[int]
+    """Numbers of browsers that were tried."""
+    trials: list[Sample]
+    samples: list[Sample]
+    copies: list[Copy]
+
+    def runs(self, tool: str) -> list[Sample]:
+        """Return the runs of a tool."""
+        return [sample for sample in self.samples if sample.tool == tool]
+
+    def ratio(self, tool: str, other: str, name: Literal["cpu_s", "wall_s"]) -> dict[str, float] | None:
+        """Return the ratio of a tool's value to that of another, run by run: interleaved runs share their
+        disturbances. None if either was not run."""
+        pairs = zip(self.runs(tool), self.runs(other), strict=False)
+        ratios = [getattr(run, name) / getattr(its_run, name) for run, its_run in pairs]
+        return spread(ratios) if ratios else None
+
+    def copy_ratio(self) -> dict[str, float] | None:
+        """Return the speed of writing as a share of the raw COPY's."""
+        return spread([copy.raw_s / copy.ours_s for copy in self.copies]) if self.copies else None
+
+
+def best_trials(trials: list[Sample]) -> dict[str, Sample]:
+    """Return the trial with the most pages a second of each tool."""
+    return {trial.tool: trial for trial in sorted(trials, key=lambda trial: trial.pages_per_second)}
+
+
+def find_misses(crawled: Crawled) -> list[str]:
     """Return the missed bounds."""
 
-    def median(name: str, otherwise: float) -> float:
-        return float((facts.get(name) or {"median": otherwise})["median"])
+    def median(ratio: dict[str, float] | None, otherwise: float) -> float:
+        return ratio["median"] if ratio else otherwise
 
     bounds = {
         f"recording may cost {RECORDING_CPU_BOUND} times the bare CPU": (
-            median("recording_cpu_ratio", 0) <= RECORDING_CPU_BOUND
+            median(crawled.ratio(OURS, BARE, "cpu_s"), 0) <= RECORDING_CPU_BOUND
         ),
-        f"{SPEED_BOUND} of the pages a second of puppeteer": (median("speed_ratio", 1) >= SPEED_BOUND),
-        f"writing must reach {COPY_BOUND} of the raw COPY rate": median("copy_ratio", 1) >= COPY_BOUND,
+        f"{SPEED_BOUND} of the pages a second of puppeteer": (
+            median(crawled.ratio(PEER, OURS, "wall_s"), 1) >= SPEED_BOUND
+        ),
+        f"writing must reach {COPY_BOUND} of the raw COPY rate": (
+            median(crawled.copy_ratio(), 1) >= COPY_BOUND
+        ),
     }
     return [bound for bound, holds in bounds.items() if not holds]
 
 
-def describe_floor(cpu: dict[str, float], speed: dict[str, float]) -> str:
-    """Return what writing the log costs by itself, as ratios to the bare browser and to Puppeteer."""
-    return LOG.format(cpu=format_range(cpu, 2), speed=format_range(speed, 2))
-
-
 def section(facts: dict[str, Any]) -> str:
     """Return the section from crawl.json."""
-    runs = max(sample["run"] for sample in facts["samples"])
+    crawled = msgspec.convert(facts, Crawled)
     rows = []
-    for tool, measures in facts["tools"].items():
-        memory = facts["memory"][tool]
+    for tool, trial in best_trials(crawled.trials).items():
+        runs = crawled.runs(tool)
+        busy = statistics.median(run.cpu_s / run.wall_s / crawled.cpus for run in runs)
         rows.append(
             [
-                NAMES.get(tool, tool),
-                str(measures["browsers"]),
-                format_range(measures["cpu_ms_a_page"]),
-                format_range(measures["pages_per_second"], 2),
-                f"{measures['busy_share']:.0%}",
-                f"{memory['a_browser_mb']:.0f}",
-                f"{memory['others_mb']:.0f}",
+                NAMES[tool],
+                str(trial.browsers),
+                format_range(spread([1e3 * run.cpu_s / run.pages for run in runs], 1)),
+                format_range(spread([run.pages_per_second for run in runs]), 2),
+                f"{busy:.0%}",
+                f"{trial.browser_mb:.0f}",
+                f"{trial.other_mb:.0f}",
             ]
         )
+    rows.sort(key=lambda row: [*NAMES.values()].index(row[0]))
     head = ["", "browsers", "CPU ms a page", "pages a second", "busy", "MB a browser", "MB besides"]
-    tried = ", ".join(map(str, facts["tried"]))
-    parts = [CRAWL.format(**facts | {"runs": runs, "tried": tried}), table(head, rows)]
-    if ratio := facts["recording_cpu_ratio"]:
-        database = facts["tools"]["firstflight"]["database_cpu_ms_a_page"]["median"]
+    tried = ", ".join(map(str, crawled.tried))
+    extent = CRAWL.format(
+        pages=crawled.pages,
+        mode=crawled.mode,
+        browser=crawled.browser,
+        runs=len(crawled.samples) // len(rows),
+        tried=tried,
+    )
+    parts = [extent, table(head, rows)]
+    if ratio := crawled.ratio(OURS, BARE, "cpu_s"):
+        database_ms = statistics.median(1e3 * run.database_cpu_s / run.pages for run in crawled.runs(OURS))
         parts.append(
             f"Recording and writing cost **{format_range(ratio, 2)} times** the CPU of Playwright alone; "
-            f"{database:.0f} ms a page of it are PostgreSQL's.\n"
+            f"{database_ms:.0f} ms a page of it are PostgreSQL's.\n"
         )
-    if ratio := facts["speed_ratio"]:
+    if ratio := crawled.ratio(PEER, OURS, "wall_s"):
         parts.append(
             f"firstflight visits **{format_range(ratio, 2)} times** as many pages a second as Puppeteer "
             "with HAR.\n"
         )
-    if (cpu := facts.get("log_cpu_ratio")) and (speed := facts.get("log_speed_ratio")):
-        parts.append(describe_floor(cpu, speed))
-    if copied := facts.get("copy_samples"):
-        head = ["", "rows a second", "of raw COPY"]
-        row = [
-            "firstflight",
-            format_range(facts["copy_rows_per_second"]),
-            format_range(facts["copy_ratio"], 2),
+    cpu, speed = crawled.ratio(LOGGED, BARE, "cpu_s"), crawled.ratio(PEER, LOGGED, "wall_s")
+    if cpu and speed:
+        parts.append(LOG.format(cpu=format_range(cpu, 2), speed=format_range(speed, 2)))
+    if copy_ratio := crawled.copy_ratio():
+        rates = spread([copy.rows / copy.ours_s for copy in crawled.copies], 0)
+        row = ["firstflight", format_range(rates), format_range(copy_ratio, 2)]
+        parts += [
+            COPY.format(rows=crawled.copies[0].rows),
+            table(["", "rows a second", "of raw COPY"], [row]),
         ]
-        parts += [COPY.format(rows=copied[0]["rows"]), table(head, [row])]
     return "\n".join([*parts, describe_measurement(facts)])

@@ -1,16 +1,40 @@
 """Benchmarks say which of their bounds are missed, and the document keeps
 sections that were not measured again."""
 
+import dataclasses
 from typing import Any
 
-from benchmarks.crawl_figures import find_misses
+from benchmarks.crawl_figures import Copy, Crawled, Sample, find_misses, section
 from benchmarks.document import document
 from benchmarks.service.load import missed as missed_by_service
 
 
-def crawl(ratio: float, speed: float, copied: float) -> dict[str, Any]:
-    names = ("recording_cpu_ratio", "speed_ratio", "copy_ratio")
-    return {name: {"median": value} for name, value in zip(names, (ratio, speed, copied), strict=True)}
+def crawl(cpu_ratio: float, speed: float, copied: float) -> Crawled:
+    def sample(tool: str, cpu_s: float, wall_s: float) -> Sample:
+        return Sample(
+            tool=tool, browsers=2, pages=10, requests=7, wall_s=wall_s, cpu_s=cpu_s, database_cpu_s=0.1,
+            browser_mb=150.0, other_mb=200.0, killed=0, attempt=1,
+        )  # fmt: skip
+
+    samples = [
+        sample("bare", 4.0, 5.0),
+        sample("firstflight", 4.0 * cpu_ratio, 5.0),
+        sample("puppeteer", 4.0, 5.0 * speed),
+    ]
+    return Crawled(
+        pages=10, mode="h2", browser="chromium", cpus=2, tried=[2], trials=samples, samples=samples,
+        copies=[Copy(rows=9, bytes=99, ours_s=1.0, raw_s=copied)],
+    )  # fmt: skip
+
+
+def test_the_crawls_section_has_every_tool_and_the_ratios_of_interleaved_runs() -> None:
+    facts = {"measured_at": "2026-11-26", "commit": "c0ffee", "machine": {"cpus": 2}}
+    text = section(facts | dataclasses.asdict(crawl(1.2, 0.9, 0.8)))
+    assert "nothing recorded | 2 | 400 (400 to 400) | 2.00 (2.00 to 2.00) | 40% | 150 | 200 |" in text
+    assert "| firstflight, rows in PostgreSQL | 2 | 480 (480 to 480) |" in text
+    assert "cost **1.20 (1.20 to 1.20) times** the CPU of Playwright alone; 10 ms a page" in text
+    assert "visits **0.90 (0.90 to 0.90) times** as many" in text
+    assert "| firstflight | 9 (9 to 9) | 0.80 (0.80 to 0.80) |" in text
 
 
 def test_the_crawl_misses_no_bound_that_holds_and_every_one_that_does_not() -> None:
