@@ -139,7 +139,7 @@ def test_a_quantity_beyond_a_factor_of_two_cannot_decide(content: dict[str, Any]
 def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     content: dict[str, Any],
 ) -> None:
-    met = [figure | {"is_met": True} for figure in content["figures"]]
+    met = [figure | {"ours": figure["published"]} for figure in content["figures"]]
     known = Standing(content=content | {"figures": met}, sentence="")
     outcomes = {
         month: (verdict["confidence"], [reason["sentence"] for reason in verdict["reasons"]])
@@ -158,7 +158,8 @@ def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
     figures = [
-        figure | {"is_met": figure["what"] != "SlowDC: mean gain of search"} for figure in content["figures"]
+        figure | {"ours": (3 if figure["what"] == "SlowDC: mean gain of search" else 1) * figure["published"]}
+        for figure in content["figures"]
     ]
     write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
     stored = read_standing(tmp_path / "backcast")
