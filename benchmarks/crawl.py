@@ -175,9 +175,9 @@ def main() -> int:
         try:
             state = folder / "web.json"
             with serve_local_web(state, "--mode", MODE) as served:
-                served = multiply_sites(served, served["sites"], asked.pages)
-                state.write_text(json.dumps(served), encoding="utf-8")
-                web = Web(sites=served["sites"], flags=served["browser_flags"], state=state)
+                served = multiply_sites(served, served.sites, asked.pages)
+                served.write(state)
+                web = Web(sites=served.sites, flags=served.browser_flags, state=state)
                 tools = choose_tools(asked.tools.split(","), asked.peers, settings.data_dir)
                 counts = [int(count) for count in asked.browsers.split(",")]
                 crawled = crawl(tools, web, folder, asked.runs, counts)

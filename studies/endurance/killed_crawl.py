@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.counting import pss_kb
-from benchmarks.local_web import multiply_sites
+from benchmarks.local_web import Served, multiply_sites
 from crawler.browser import processes
 from crawler.browser.driver import ARGUMENT
 from localweb import recipes
@@ -58,15 +58,15 @@ class KilledCrawl:
                 call, env=self.environment, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
             )
 
-    def plan(self, web: dict[str, Any]) -> None:
+    def plan(self, web: Served) -> None:
         """Plan a crawl in which each site is a small page under a name of its own;
         the same plan again changes nothing."""
         small = {
             page.site + SUFFIX for page in recipes.load_bundled() if len(page.objects) <= LARGEST_PAGE_OBJECTS
         }
-        web = multiply_sites(web, [site for site in web["sites"] if site in small], self.pages)
-        (self.folder / "sites.txt").write_text("\n".join(web["sites"]), encoding="utf-8")
-        (self.folder / "web.json").write_text(json.dumps(web), encoding="utf-8")
+        web = multiply_sites(web, [site for site in web.sites if site in small], self.pages)
+        (self.folder / "sites.txt").write_text("\n".join(web.sites), encoding="utf-8")
+        web.write(self.folder / "web.json")
         options = ["--list", str(self.folder / "sites.txt"), "--kind", "localweb", "--attempts", "9"]
         if self.command("plan", *options).wait():
             sys.exit(f"the crawl cannot be planned: see {self.folder}/errors.log")

@@ -6,15 +6,14 @@ nothing else uses (`unshare --net`).
 """
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from benchmarks.local_web import Served, await_state
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
 from localweb import recipes
@@ -24,7 +23,6 @@ from studies.page_loads.loading import left, load_all, read_loads, steps
 from studies.page_loads.networks import CRAWLERS
 from studies.page_loads.shaped_path import ShapedPath, shaped_path
 
-STARTS_WITHIN_S = 180.0
 MONTH = "2026-11"
 DATABASE = "data"
 """Folder of the crawl and its release, in the folder of the pages."""
@@ -61,24 +59,14 @@ def world(pages: Sequence[Page], folder: Path) -> Iterator[World]:
             with shaped_path(server.pid) as path:
                 server.stdin.write("\n")
                 server.stdin.flush()
-                facts = _state(server, state)
-                yield World(path=path, sites=facts["sites"], flags=facts["browser_flags"])
+                served = await_state(server, state)
+                yield World(path=path, sites=served.sites, flags=served.browser_flags)
         finally:
             server.stdin.close()
             for file in (recipe_file, state):
                 file.unlink(missing_ok=True)
     if server.returncode:
         sys.exit(f"the server ended with exit code {server.returncode}")
-
-
-def _state(server: subprocess.Popen[str], state: Path) -> dict[str, Any]:
-    deadline = time.monotonic() + STARTS_WITHIN_S
-    while not state.exists():
-        if server.poll() is not None or time.monotonic() > deadline:
-            sys.exit("the server of the pages does not start")
-        time.sleep(0.05)
-    facts: dict[str, Any] = json.loads(state.read_text(encoding="utf-8"))
-    return facts
 
 
 async def make_loads(server: World, networks: Sequence[Profile], loads: int, folder: Path) -> None:
@@ -104,7 +92,7 @@ def crawl(server: World, folder: Path) -> None:
     server.path.use(10)
     sites, state = folder / "sites.txt", folder / "crawled.json"
     sites.write_text("\n".join(server.sites) + "\n", encoding="utf-8")
-    state.write_text(json.dumps({"browser_flags": server.flags}), encoding="utf-8")
+    Served(sites=server.sites, browser_flags=server.flags).write(state)
     for arguments in (
         ("list", "fetch", str(sites)),
         ("crawl", "plan", "--crawl", MONTH, "--list", str(sites), "--kind", "localweb"),
