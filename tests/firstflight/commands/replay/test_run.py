@@ -132,7 +132,7 @@ def interrupted(running: Sequence[Future[None]]) -> Iterator[Future[None]]:
         (("networks=wpt-cable,dialup",), "no profile dialup; there are"),
         (("networks=ndt-2026-05.csv",), "population_measured is empty, not a month such as 2026-05"),
         (("networks=ndt-2026-05.csv", TOLD[0]), "population_source is empty"),
-        (("networks=broken.csv", *TOLD), "line 2: loss must be a number from 0 to 0.5, not '7'"),
+        (("networks=broken.csv", *TOLD), "line 2: Expected `float` <= 0.5 - at `$.loss`"),
         (("max_networks=1",), "max_networks"),
     ],
 )
