@@ -281,7 +281,7 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
     manifest = dataclasses.replace(manifest, history=add_date(manifest.history, folder), authors=authors)
     describe(folder, manifest, like=place)
     manifest = dataclasses.replace(manifest, files=sums_now(folder))
-    seal(folder, manifest.facts)
+    seal(folder, dataclasses.asdict(manifest))
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():
         signer.sign(built.release.path)

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import is_recorded
@@ -51,10 +53,9 @@ class Edition:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Manifest:
-    """The content of `manifest.json`: what a release is, and what it was made from."""
+class ReleaseFacts:
+    """What a release is, and what it was made from; a manifest and a report state it alike."""
 
-    crawl: CrawlName
     version: int
     schema_version: int
     method_version: str
@@ -65,8 +66,6 @@ class Manifest:
     licence: str
     rows: dict[str, int]
     """Number of rows by table."""
-    files: dict[str, str]
-    """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
     packets: dict[str, int]
     """storage.packet_audit.PacketAudit of the connections."""
     history: tuple[Edition, ...]
@@ -77,6 +76,15 @@ class Manifest:
     """Authors that the operator named; empty if these are the maintainers of firstflight."""
     recorded_by: tuple[Author, ...] = ()
     """Who recorded the pages, where somebody else did, and then is the release's author."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest(ReleaseFacts):
+    """The content of `manifest.json`."""
+
+    crawl: CrawlName
+    files: dict[str, str]
+    """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
 
     @property
     def edition(self) -> Edition:
@@ -93,45 +101,6 @@ class Manifest:
         tables = sorted(name for name in self.files if name.endswith(".parquet") and name != "crawl.parquet")
         lines = "".join(f"{self.files[name]}  {name}\n" for name in tables)
         return hashlib.sha256(lines.encode()).hexdigest()
-
-    def to_json(self) -> str:
-        """Return the canonical JSON with sorted keys, so that equal manifests have equal bytes."""
-        return json.dumps(self.facts, indent=2, sort_keys=True) + "\n"
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The fields as JSON has them."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Manifest:
-        """Parse the output of `to_json`; ReleaseError if it is malformed."""
-        try:
-            facts: dict[str, Any] = json.loads(text)
-            history = tuple(Edition(**edition) for edition in facts["history"])
-            authors, recorded_by = (
-                tuple(Author(**author) for author in facts.get(name, ()))
-                for name in ("authors", "recorded_by")
-            )
-            crawl = CrawlName(**facts["crawl"])
-            manifest = cls(
-                **{
-                    **facts,
-                    "crawl": crawl,
-                    "history": history,
-                    "authors": authors,
-                    "recorded_by": recorded_by,
-                }
-            )
-            if not all(
-                isinstance(table, dict) for table in (manifest.rows, manifest.files, manifest.packets)
-            ):
-                raise ReleaseError(
-                    "not a manifest of a release: its rows, its files or its packets are not a table"
-                )
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
-            raise ReleaseError(f"not a manifest of a release: {exc}") from exc
-        return manifest
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -254,8 +223,8 @@ def releases(root: Path) -> Iterator[Release]:
 def read_release(path: Path) -> Release:
     """Read the release in the folder `path`; ReleaseError if its manifest is unreadable."""
     try:
-        return Release(path, Manifest.from_json((path / MANIFEST).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, ReleaseError) as exc:
+        return Release(path, msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest))
+    except (OSError, RecursionError, msgspec.DecodeError) as exc:
         raise ReleaseError(
             f"{path / MANIFEST} is damaged or missing ({exc}): restore the release from a copy"
         ) from exc

@@ -109,11 +109,11 @@ def made_up_report(shared_folder: Path) -> Path:
     """A data folder with the first report of made-up pages."""
 
     def build(stage: Path) -> None:
-        from reports.document.report import build_report  # which few tests need and which takes seconds
-        from tests.factories.made_up_report import data_folder, read_data_folder
+        # Few tests need it, and it takes seconds.
+        from tests.factories.made_up_report import build_report, data_folder, read_data_folder
 
         data_folder(stage)
-        build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1", commit="c0ffee")
+        build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1")
 
     return built_once(shared_folder / "made-up-report", build)
 

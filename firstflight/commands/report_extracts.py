@@ -1,6 +1,5 @@
 """`firstflight report draft` and `edition`: what is taken from a published report."""
 
-import json
 from pathlib import Path
 
 import click
@@ -8,8 +7,7 @@ import click
 from firstflight.commands.report_versions import YEAR
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from reports.document.illustrative import marks
-from reports.forms.cells import tables_of
+from reports.content import read_published
 from reports.forms.draft import draft_xml, table_blocks
 from reports.inputs.replays import ReportError
 from reports.publishing.edition import write_edition
@@ -71,17 +69,16 @@ def draft(
       firstflight report draft --year 2026 --items shares,verdicts
     """
     with one_line(ReportError, ReportVersionError, OSError):
-        report = sound_version(settings, year, version)
-        content = json.loads((report.folder / CONTENT).read_text(encoding="utf-8"))
+        report = read_published(sound_version(settings, year, version).folder / CONTENT)
         if items is None:
-            text = draft_xml(content, marks=marks(content))
+            text = draft_xml(report)
         else:
-            wanted, known = items.split(","), {table["id"] for table in tables_of(content)}
+            wanted, known = items.split(","), {table.id for table in report.tables()}
             if unknown := [item for item in wanted if item not in known]:
                 raise ReportError(
                     f"the report has no table {unknown[0]!r}; it has: {', '.join(sorted(known))}"
                 )
-            text = table_blocks(content, wanted)
+            text = table_blocks(report, wanted)
         if output is None:
             click.echo(text, nl=False)
         else:

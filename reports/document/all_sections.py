@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from releases.cdf import Cdf, read_cdfs
 from releases.chart_theme import CURVES
 from releases.formatting import apart, grouped, quantity
-from reports.forms.brief import finding_of, steps_of_2010
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
 from reports.sections.same_sites import same_sites
@@ -20,8 +18,6 @@ from reports.sections.sizes.since_2010 import since_2010
 from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
 from verdict.rule import RULE
 from verdict.stored import VerdictFacts
-
-Data = Mapping[str, Any]
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -45,11 +41,7 @@ def sections_of(
     yield gains_section(verdict, source=source, query=query)
     yield costs_section(verdict, source=source, query=query)
     plane = plane_figure(
-        verdict,
-        [*steps_of_2010()],
-        title=finding_of(verdict),
-        source=f"{source_of(inputs)} 2010: Dukkipati et al., Tables 3 and 7.",
-        query=query,
+        verdict, source=f"{source_of(inputs)} 2010: Dukkipati et al., Tables 3 and 7.", query=query
     )
     yield otherwise_section(verdict, plane, source=source, query=query)
     yield instrument_section(inputs.back_cast)

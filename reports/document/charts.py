@@ -19,8 +19,8 @@ from releases.chart_theme import CURVES, FONT, HUES, LIGHT, LOCALE
 from releases.formatting import quantity, significant
 from reports.document.theme import BYTES
 from reports.forms.cells import titled
+from reports.sections.shape import Column, Figure, Line, Row
 
-Data = Mapping[str, Any]
 Rows = Sequence[dict[str, Any]]
 Place = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -108,7 +108,7 @@ class Name:
     style: dict[str, Any] = field(default_factory=dict)
 
 
-def draw_figure(figure: Data, *, note: str | None = None) -> alt.TopLevelMixin | None:
+def draw_figure(figure: Figure, *, note: str = "") -> alt.TopLevelMixin | None:
     """Draw a figure of dots or curves; None if none of its values is known.
 
     `note` is part of the drawing, so that copies have it too.
@@ -116,13 +116,13 @@ def draw_figure(figure: Data, *, note: str | None = None) -> alt.TopLevelMixin |
     rows = known_rows(figure)
     if not rows:
         return None
-    panel = _dots(figure, rows) if figure["drawing"] == "dots" else _curves(figure, rows)
+    panel = _dots(figure, rows) if figure.drawing == "dots" else _curves(figure, rows)
     inner = WIDTH - 2 * MARGIN
     top = [
-        *lines_of(figure["title"], TITLE, inner, fontWeight="bold"),
-        *lines_of(figure["caption"], TEXT, inner, color=GREY),
+        *lines_of(figure.title, TITLE, inner, fontWeight="bold"),
+        *lines_of(figure.caption, TEXT, inner, color=GREY),
     ]
-    bottom = [*lines_of(f"Source: {figure['source'].rstrip('.')}.", SMALL, inner, color=GREY)]
+    bottom = [*lines_of(f"Source: {figure.source.rstrip('.')}.", SMALL, inner, color=GREY)]
     if note:
         top = [*lines_of(note, TEXT, inner, color=STANDS_OUT), *top]
     above, below = panel.above + height_of(top) + 8, panel.below + height_of(bottom) + 4
@@ -178,7 +178,7 @@ def combine_layers(
     return chart
 
 
-def of_rows(rows: Sequence[Data]) -> alt.Chart:
+def of_rows(rows: Sequence[Row]) -> alt.Chart:
     """Return a chart of rows that it carries itself."""
     chart: alt.Chart = alt.Chart(alt.InlineData(values=list(rows)))
     return chart
@@ -191,11 +191,11 @@ def text_at(text: str, x: float, y: float, letters: float, **style: Any) -> alt.
     return drawn.encode(x=alt.XValue(x), y=alt.YValue(y), text="text:N")
 
 
-Line = tuple[str, float, dict[str, Any]]
+TextLine = tuple[str, float, dict[str, Any]]
 """A line of text, the size of its letters, and its style."""
 
 
-def lines_of(text: str, letters: float, width: float, **style: Any) -> Iterator[Line]:  # noqa: ANN401
+def lines_of(text: str, letters: float, width: float, **style: Any) -> Iterator[TextLine]:  # noqa: ANN401
     """Return the lines of a text in a column."""
     most = int(width / letters / (BOLD if style.get("fontWeight") == "bold" else LETTER))
     return ((line, letters, style) for line in textwrap.wrap(text.replace("IW ", "IW\u00a0"), most))
@@ -204,25 +204,25 @@ def lines_of(text: str, letters: float, width: float, **style: Any) -> Iterator[
 LEADING = 1.28
 
 
-def height_of(lines: Iterable[Line]) -> float:
+def height_of(lines: Iterable[TextLine]) -> float:
     """Return the height of lines below each other."""
     return sum(LEADING * letters for _, letters, _ in lines)
 
 
-def stack_lines(lines: Iterable[Line], *, x: float, y: float) -> Iterator[alt.Chart]:
+def stack_lines(lines: Iterable[TextLine], *, x: float, y: float) -> Iterator[alt.Chart]:
     """Draw lines of text below each other."""
     for text, letters, style in lines:
         yield text_at(text, x, y + LEADING * letters / 2, letters, **style)
         y += LEADING * letters
 
 
-def known_rows(figure: Data) -> list[dict[str, Any]]:
+def known_rows(figure: Figure) -> list[dict[str, Any]]:
     """Return the rows whose measured value is known, flat: an interval's ends stand beside its estimate."""
-    measured = figure["x"] if figure["drawing"] == "dots" else figure["y"]
-    return [flat(row, measured) for row in figure["rows"] if flat(row, measured)[measured] is not None]
+    measured = figure.x if figure.drawing == "dots" else figure.y
+    return [flat(row, measured) for row in figure.rows if flat(row, measured)[measured] is not None]
 
 
-def flat(row: Data, measured: str) -> dict[str, Any]:
+def flat(row: Row, measured: str) -> dict[str, Any]:
     """Return a row whose measured value is its estimate, with its ends beside it."""
     value = row.get(measured)
     if not isinstance(value, Mapping):
@@ -231,29 +231,29 @@ def flat(row: Data, measured: str) -> dict[str, Any]:
     return {**row, measured: value["estimate"], **ends}
 
 
-def column_of(figure: Data, name: str) -> Data:
+def column_of(figure: Figure, name: str) -> Column:
     """Return a figure's column by its id."""
-    return next(column for column in figure["columns"] if column["id"] == name)
+    return next(column for column in figure.columns if column.id == name)
 
 
-def _names_of(figure: Data, rows: Rows) -> list[str]:
+def _names_of(figure: Figure, rows: Rows) -> list[str]:
     """Return the series in their order; an empty name if there are none."""
-    return list(dict.fromkeys(row[figure["series"]] for row in rows)) if figure["series"] else [""]
+    return list(dict.fromkeys(row[figure.series] for row in rows)) if figure.series else [""]
 
 
-def _dots(figure: Data, rows: Rows) -> Panel:
+def _dots(figure: Figure, rows: Rows) -> Panel:
     """Build estimates with their intervals, a category below the other; names stand beside their rows, or
     above."""
     rows = [{**row, "at": at} for at, row in enumerate(rows)]
-    series = _names_of(figure, rows) if figure["series"] else []
+    series = _names_of(figure, rows) if figure.series else []
     if set(series) <= {*SENT}:
         series = [name for name in SENT if name in series]
     looks = dict(zip(series, LOOKS if set(series) <= {*SENT} else LOOKS[2:], strict=False))
-    categories = list(dict.fromkeys(str(row[figure["y"]]) for row in rows))
-    each = {name: [row for row in rows if str(row[figure["y"]]) == name] for name in categories}
+    categories = list(dict.fromkeys(str(row[figure.y]) for row in rows))
+    each = {name: [row for row in rows if str(row[figure.y]) == name] for name in categories}
     is_above = max(map(len, categories)) > SHORT
     name_room = 0.0 if is_above else LETTER * TEXT * max(map(len, categories)) + 10
-    measured = column_of(figure, figure["x"])
+    measured = column_of(figure, figure.x)
     values = {row["at"]: _value(row, figure) for row in rows}
     for some in each.values():
         if not any("lower" in row for row in some):
@@ -262,11 +262,11 @@ def _dots(figure: Data, rows: Rows) -> Panel:
     left, width = MARGIN + name_room, WIDTH - 2 * MARGIN - name_room - value_room
     low, high = _ends(figure, rows)
     x: dict[str, Any] = {
-        "title": measured["title"] if measured["unit"] == "%" else titled(measured),
+        "title": measured.title if measured.unit == "%" else titled(measured),
         "scale": alt.Scale(domain=[low, high], nice=False, zero=False, clamp=True),
         "axis": alt.Axis(tickCount=TICKS, labelExpr=_label(measured), labelFlush=True),
     }
-    if figure["is_logarithmic"]:
+    if figure.is_logarithmic:
         x["scale"] = alt.Scale(domain=[low, high], type="log", nice=False, clamp=True)
         x["axis"] = alt.Axis(
             values=[log_tick for log_tick in LOG_TICKS if low <= log_tick <= high], format="~g"
@@ -287,7 +287,7 @@ def _dots(figure: Data, rows: Rows) -> Panel:
             y = top + step * (at + 0.5)
             for row in part:
                 marks += _estimate(
-                    {**row, "y": y}, figure["x"], x, looks[row[figure["series"]]] if series else LOOKS[-1]
+                    {**row, "y": y}, figure.x, x, looks[row[figure.series]] if figure.series else LOOKS[-1]
                 )
             words.append(text_at(values[part[0]["at"]], width + value_room, y, TEXT, align="right"))
         if not is_above:
@@ -295,40 +295,38 @@ def _dots(figure: Data, rows: Rows) -> Panel:
         bands.append((top, top + step * len(parts)))
         top += step * len(parts) + (6 if is_above or len(parts) > 1 else 0)
     marked = uprights(
-        figure["lines"],
+        figure.lines,
         domain=(low, high),
-        is_log=figure["is_logarithmic"],
+        is_log=figure.is_logarithmic,
         width=width,
         height=top,
         parts=bands if is_above else (),
     )
-    above = UPRIGHT_ROOM if any(line["label"] for line in figure["lines"]) else 4
+    above = UPRIGHT_ROOM if any(line.label for line in figure.lines) else 4
     key = [*_key(looks, y=-above - KEY_ROOM / 2, x=-name_room)]
     above += KEY_ROOM if key else 0
     return Panel(layers=[*marked, *marks, *words, *key], width=width, height=top, left=left, above=above)
 
 
-def _value(row: Data, figure: Data) -> str:
+def _value(row: Row, figure: Figure) -> str:
     """Return the estimate as it stands beside its mark."""
-    column = column_of(figure, figure["x"])
-    unit = column["unit"] if column["unit"] == "%" else ""
-    return quantity(row[figure["x"]], unit) if unit else significant(row[figure["x"]])
+    column = column_of(figure, figure.x)
+    unit = column.unit if column.unit == "%" else ""
+    return quantity(row[figure.x], unit) if unit else significant(row[figure.x])
 
 
-def _label(column: Data) -> str:
+def _label(column: Column) -> str:
     """Return the Vega expression for the labels of a linear axis."""
-    return "format(datum.value, ',~r') + '\u202f%'" if column["unit"] == "%" else "format(datum.value, ',~r')"
+    return "format(datum.value, ',~r') + '\u202f%'" if column.unit == "%" else "format(datum.value, ',~r')"
 
 
-def _ends(figure: Data, rows: Rows) -> tuple[float, float]:
+def _ends(figure: Figure, rows: Rows) -> tuple[float, float]:
     """Return ends of the axis of estimates, with some room beside the outermost marks."""
-    if figure["domain"]:
-        return figure["domain"][0], figure["domain"][1]
-    values = [
-        row[name] for row in rows for name in (figure["x"], "lower", "upper") if row.get(name) is not None
-    ]
-    values += [line["value"] for line in figure["lines"]]
-    return span(values, is_log=figure["is_logarithmic"])
+    if figure.domain:
+        return figure.domain
+    values = [row[name] for row in rows for name in (figure.x, "lower", "upper") if row.get(name) is not None]
+    values += [line.value for line in figure.lines]
+    return span(values, is_log=figure.is_logarithmic)
 
 
 def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float]:
@@ -371,14 +369,14 @@ def _key(looks: Mapping[str, tuple[str, str, bool]], *, y: float, x: float) -> I
         x += 34 + LETTER * TEXT * len(name)
 
 
-def _curves(figure: Data, rows: Rows) -> Panel:
+def _curves(figure: Figure, rows: Rows) -> Panel:
     """Build a curve for each series over a quantity, named beside it, with the figure's lines upright."""
     left = 58
     width = WIDTH - left - 2 * MARGIN
-    is_log = figure["is_logarithmic"]
-    along = [float(row[figure["x"]]) for row in rows] + [float(line["value"]) for line in figure["lines"]]
-    low, high = figure["domain"] or (min(along), max(along))
-    column = column_of(figure, figure["x"])
+    is_log = figure.is_logarithmic
+    along = [float(row[figure.x]) for row in rows] + [line.value for line in figure.lines]
+    low, high = figure.domain or (min(along), max(along))
+    column = column_of(figure, figure.x)
     x: dict[str, Any] = {
         "title": titled(column),
         "scale": alt.Scale(domain=[low, high], nice=False, zero=False, clamp=True),
@@ -386,12 +384,12 @@ def _curves(figure: Data, rows: Rows) -> Panel:
     }
     if is_log:
         x["scale"] = alt.Scale(domain=[low, high], type="log", nice=False, clamp=True)
-        x["title"] = column["title"]  # the labels have the unit
+        x["title"] = column.title  # the labels have the unit
         x["axis"] = alt.Axis(values=_decades(low, high), labelExpr=BYTES, grid=False, labelFlush=True)
-    measured = column_of(figure, figure["y"])
-    top = max(100.0 if measured["unit"] == "%" else 0.0, *(row[figure["y"]] for row in rows))
+    measured = column_of(figure, figure.y)
+    top = max(100.0 if measured.unit == "%" else 0.0, *(row[figure.y] for row in rows))
     y: dict[str, Any] = {
-        "title": measured["title"] if measured["unit"] == "%" else titled(measured),
+        "title": measured.title if measured.unit == "%" else titled(measured),
         "scale": alt.Scale(domain=[0, top], nice=False),
         "axis": alt.Axis(tickCount=TICKS, labelExpr=_label(measured)),
     }
@@ -402,28 +400,28 @@ def _curves(figure: Data, rows: Rows) -> Panel:
     layers: list[alt.Chart] = []
     names, segments = [], []
     for name, (colour, dash) in looks.items():
-        points = [row for row in rows if not figure["series"] or row[figure["series"]] == name]
-        band = [flat(row, figure["y"]) for row in figure["bands"] if row[figure["series"]] == name]
+        points = [row for row in rows if not figure.series or row[figure.series] == name]
+        band = [flat(row, figure.y) for row in figure.bands if figure.series and row[figure.series] == name]
         if band:
             area = of_rows(band).mark_area(color=colour, opacity=0.22)
             layers.append(
-                area.encode(x=alt.X(f"{figure['x']}:Q", **x), y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q"))
+                area.encode(x=alt.X(f"{figure.x}:Q", **x), y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q"))
             )
         drawn = of_rows(points).mark_line(strokeWidth=2.2, color=colour, strokeDash=dash)
-        layers.append(drawn.encode(x=alt.X(f"{figure['x']}:Q", **x), y=alt.Y(f"{figure['y']}:Q", **y)))
+        layers.append(drawn.encode(x=alt.X(f"{figure.x}:Q", **x), y=alt.Y(f"{figure.y}:Q", **y)))
         places = [
-            (width * _part(row[figure["x"]], low, high, is_log=is_log), HEIGHT * (1 - row[figure["y"]] / top))
+            (width * _part(row[figure.x], low, high, is_log=is_log), HEIGHT * (1 - row[figure.y] / top))
             for row in points
         ]
         segments += [(start, end, 2.0) for start, end in itertools.pairwise(places)]
         spots = [_at_height(places, HEIGHT * part) for part in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)]
         names.append(Name(name, spots, {"color": colour, "fontWeight": "bold"}))
-    marked = [*uprights(figure["lines"], domain=(low, high), is_log=is_log, width=width, height=HEIGHT)]
-    if figure["series"]:
+    marked = [*uprights(figure.lines, domain=(low, high), is_log=is_log, width=width, height=HEIGHT)]
+    if figure.series:
         segments += [
             ((at, 0.0), (at, float(HEIGHT)), 0.5)
-            for line in figure["lines"]
-            for at in [width * _part(line["value"], low, high, is_log=is_log)]
+            for line in figure.lines
+            for at in [width * _part(line.value, low, high, is_log=is_log)]
         ]
         layers += draw_names(names, segments, width=width, height=HEIGHT, letters=TEXT)
     above = UPRIGHT_ROOM if marked else 6
@@ -449,7 +447,7 @@ def _decades(low: float, high: float) -> list[int]:
 
 
 def uprights(
-    lines: Sequence[Data],
+    lines: Sequence[Line],
     *,
     domain: tuple[float, float],
     is_log: bool,
@@ -462,12 +460,12 @@ def uprights(
 
     Lines are whole, or drawn over `parts` of the height alone.
     """
-    ordered = sorted(lines, key=lambda line: float(line["value"]))
-    places = [width * _part(line["value"], *domain, is_log=is_log) for line in ordered]
+    ordered = sorted(lines, key=lambda line: line.value)
+    places = [width * _part(line.value, *domain, is_log=is_log) for line in ordered]
     for x, (top, bottom) in itertools.product(places, parts or [(-4, height)]):
         rule = of_rows([{}]).mark_rule(color=LIGHT.ink, strokeWidth=1, strokeDash=[4, 3])
         yield rule.encode(x=alt.XValue(x), y=alt.YValue(top), y2=alt.Y2Value(bottom))
-    labelled = [(x, str(line["label"])) for x, line in zip(places, ordered, strict=True) if line["label"]]
+    labelled = [(x, line.label) for x, line in zip(places, ordered, strict=True) if line.label]
     texts = [name for _, name in labelled]
     texts = [*texts[:1], *(name.removeprefix("IW ") for name in texts[1:])]
     widths = [LETTER * TEXT * len(name) + 8 for name in texts]

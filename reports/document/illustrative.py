@@ -1,10 +1,9 @@
 """Quality of a report: whether its pages were recorded by somebody else, and why it is illustrative."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from releases.formatting import apart, grouped, quantity
+from reports.content import RecordedFacts
 from reports.inputs.report_inputs import ReportInputs
 from schema.recorded import is_recorded
 
@@ -25,7 +24,7 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     return because
 
 
-def limits_sentence(recording: Mapping[str, Any], *, vantage: str) -> str:
+def limits_sentence(recording: RecordedFacts, *, vantage: str) -> str:
     """Return the number, source and day of the pages, who loaded them and whence, and what was rebuilt."""
     source, day = re.split("[,;] ", recording["source"])[0], recording["recorded"].partition(",")[0]
     when = f"from {day}" if " to " in day else f"on one day, {day},"
@@ -36,15 +35,6 @@ def limits_sentence(recording: Mapping[str, Any], *, vantage: str) -> str:
         f"Recorded pages, not the live web: {grouped(recording['pages'])} from {apart(source)}, loaded "
         f"{when} by somebody else\u2019s browser {whence}{rebuilt}."
     )
-
-
-def marks(content: Mapping[str, Any]) -> str:
-    """Return words that mark every number and figure of a report: recorded, illustrative, both or none."""
-    words = {
-        "recorded pages": content["recorded_pages"] is not None,
-        "illustrative": content["is_illustrative"],
-    }
-    return ", ".join(word for word, holds in words.items() if holds)
 
 
 def is_stale(measured: str, month: str) -> bool:

@@ -4,7 +4,7 @@ of 2010."""
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import altair as alt
@@ -12,6 +12,7 @@ import altair as alt
 from releases.chart_theme import LIGHT
 from releases.formatting import NARROW, stated
 from replay.backcast.published import BASE, EXPERIMENT
+from reports.content import Report
 from reports.document.charts import (
     LETTER,
     LOOKS,
@@ -27,11 +28,10 @@ from reports.document.charts import (
     stack_lines,
     text_at,
 )
-from reports.forms.brief import RATES, Brief, steps_of_2010
+from reports.forms.brief import RATES, Brief
+from reports.sections.verdict import steps_of_2010
 from verdict.rule import RULE
-from verdict.stored import rule_facts
-
-Data = Mapping[str, Any]
+from verdict.stored import CandidateFacts, EntryFacts, VerdictFacts, rule_facts
 
 MOST_GAIN, MOST_COST = 14.0, 3.0
 """Ends of the axes, in per cent and in percentage points; what is beyond is drawn at the end."""
@@ -90,8 +90,8 @@ class Plot:
         return self.width * gain / MOST_GAIN, self.height * (1 - math.sqrt(cost / MOST_COST))
 
 
-def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
-    """Draw the plane from the content of report.json.
+def draw_plane(report: Report, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
+    """Draw the plane from the verdict of a report.
 
     A slide has the headline as its title and the finding below; other drawings have the finding as title.
     """
@@ -102,7 +102,7 @@ def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
     top = [
         line for text, letters, weight in titles for line in lines_of(text, letters, inner, fontWeight=weight)
     ]
-    left_out = [entry["window"] for entry in _list_measured(content) if not _saves(entry)]
+    left_out = [mark.window for mark in _list_marks(report.verdict) if not mark.is_drawn]
     note = (
         f"Not drawn, for they save little or no time: {', '.join(f'IW {window}' for window in left_out)}. "
         if left_out
@@ -115,8 +115,8 @@ def draw_plane(content: Data, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
     marks = text_at(brief.marks, plot.width, -1.1 * size, size, align="right", color=STANDS_OUT)
     return combine_layers(
         [
-            *_region(_rule(content), plot, size),
-            *_marks(content, plot, size),
+            *_region(_rule(report.verdict), plot, size),
+            *_marks(report.verdict, plot, size),
             *_key(plot, size),
             marks,
             *stack_lines(top, x=-3 * size, y=size - above),
@@ -153,9 +153,9 @@ def _axes(step: int = 2) -> dict[str, Any]:
     }
 
 
-def _rule(content: Data) -> tuple[float, float]:
+def _rule(verdict: VerdictFacts | None) -> tuple[float, float]:
     """Return the price in percentage points for 1 %, and the least that is worthwhile in per cent."""
-    rule = (content["verdict"] or {"rule": rule_facts(RULE)})["rule"]
+    rule = verdict["rule"] if verdict else rule_facts(RULE)
     return rule["price_pp"], rule["worthwhile_percent"]
 
 
@@ -200,18 +200,46 @@ def _key(plot: Plot, size: float) -> Iterator[alt.Chart]:
         x += LETTER * size * (len(name) + 5)
 
 
-def _list_measured(content: Data) -> Sequence[Data]:
-    """Return candidates and groups of lines by rate whose gain and cost are known."""
-    verdict = content["verdict"] or {"candidates": (), "groups": ()}
-    groups = [
-        group for group in verdict["groups"] if group["id"] in RATES and group["gain_percent"] is not None
-    ]
-    every = [*verdict["candidates"], *groups]
-    return [
-        entry
-        for entry in every
-        if None not in (entry["gain_percent"]["estimate"], entry["resent_pp"]["estimate"])
-    ]
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A window, or a group of lines with its window, whose gain and cost are known."""
+
+    group: str
+    """Title of the group; empty for a window over all lines."""
+    window: str
+    gain: float
+    cost: float
+    gain_ends: tuple[float | None, float | None]
+    cost_ends: tuple[float | None, float | None]
+
+    @property
+    def is_drawn(self) -> bool:
+        """False if it saves too little to have a place in the picture."""
+        return self.gain > LEAST_DRAWN
+
+    @property
+    def is_paced(self) -> bool:
+        """True if the window is sent over a round trip."""
+        return self.window.endswith("paced")
+
+
+def _list_marks(verdict: VerdictFacts | None) -> Iterator[Mark]:
+    """Yield the candidates, and the groups of lines by rate, whose gain and cost are known."""
+    if verdict is None:
+        return
+    entries: list[tuple[str, CandidateFacts | EntryFacts]] = [("", entry) for entry in verdict["candidates"]]
+    entries += [(group["title"], group) for group in verdict["groups"] if group["id"] in RATES]
+    for title, entry in entries:
+        gain, cost = entry["gain_percent"], entry["resent_pp"]
+        if gain and cost and gain["estimate"] is not None and cost["estimate"] is not None:
+            yield Mark(
+                group=title,
+                window=str(entry["window"]),
+                gain=gain["estimate"],
+                cost=cost["estimate"],
+                gain_ends=(gain["lower"], gain["upper"]),
+                cost_ends=(cost["lower"], cost["upper"]),
+            )
 
 
 def _colour(*, is_paced: bool) -> str:
@@ -219,17 +247,13 @@ def _colour(*, is_paced: bool) -> str:
     return LOOKS[0 if is_paced else 1][0]
 
 
-def _saves(entry: Data) -> bool:
-    return bool(entry["gain_percent"]["estimate"] > LEAST_DRAWN)
-
-
-def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
+def _marks(verdict: VerdictFacts | None, plot: Plot, size: float) -> Iterator[alt.Chart]:
     """Yield 2010's arrows, today's windows with their intervals, and the groups of lines, with their
     names."""
     names: list[Name] = []
     lines: list[tuple[Place, Place, float]] = []
     axes = _axes(4 if plot.is_narrow else 2)
-    ray = [plot.place(**point) for point in _ray(_rule(content)[0])]
+    ray = [plot.place(**point) for point in _ray(_rule(verdict)[0])]
     lines += [(start, end, 1.5) for start, end in itertools.pairwise(ray)]
     for name, gain, cost in reversed([*steps_of_2010()]):
         x, y = plot.place(gain, cost)
@@ -244,34 +268,33 @@ def _marks(content: Data, plot: Plot, size: float) -> Iterator[alt.Chart]:
         style: dict[str, Any] = {"color": STANDS_OUT, "fontWeight": "bold"}
         label = f"2010, {name}" if plot.is_narrow else f"2010, {BASE} to {EXPERIMENT}: {name} data centre"
         names.append(Name(label, [(x, y)], style))
-    for entry in filter(_saves, _list_measured(content)):
-        gain, cost = entry["gain_percent"], entry["resent_pp"]
-        is_group, is_paced = "share" in entry, str(entry["window"]).endswith("paced")
-        row = {"gain": gain["estimate"], "cost": cost["estimate"]}
-        if not is_group:
-            for name, ends in (("gain", gain), ("cost", cost)):
-                if None not in ends.values():
-                    first, last = row | {name: ends["lower"]}, row | {name: ends["upper"]}
-                    lines.append((plot.place(**first), plot.place(**last), 2.0))
-                    rule = of_rows([first | {"end": ends["upper"]}]).mark_rule(
-                        color=_colour(is_paced=is_paced), opacity=0.5
-                    )
-                    other = {"x2": alt.X2("end:Q")} if name == "gain" else {"y2": alt.Y2("end:Q")}
-                    yield rule.encode(**axes, **other)
-        colour = LIGHT.ink if is_group else _colour(is_paced=is_paced)
+    for mark in _list_marks(verdict):
+        if not mark.is_drawn:
+            continue
+        row = {"gain": mark.gain, "cost": mark.cost}
+        for axis, (lower, upper) in (("gain", mark.gain_ends), ("cost", mark.cost_ends)):
+            if not mark.group and lower is not None and upper is not None:
+                first, last = row | {axis: lower}, row | {axis: upper}
+                lines.append((plot.place(**first), plot.place(**last), 2.0))
+                rule = of_rows([first | {"end": upper}]).mark_rule(
+                    color=_colour(is_paced=mark.is_paced), opacity=0.5
+                )
+                other = {"x2": alt.X2("end:Q")} if axis == "gain" else {"y2": alt.Y2("end:Q")}
+                yield rule.encode(**axes, **other)
+        colour = LIGHT.ink if mark.group else _colour(is_paced=mark.is_paced)
         point = of_rows([row]).mark_point(
-            shape="diamond" if is_group else "circle",
-            filled=is_group or is_paced,
+            shape="diamond" if mark.group else "circle",
+            filled=bool(mark.group) or mark.is_paced,
             color=colour,
             strokeWidth=2.5,
-            size=4 * size if is_group else 8 * size,
+            size=4 * size if mark.group else 8 * size,
             opacity=1,
         )
         yield point.encode(**axes)
-        name = f"{entry['title']}: {entry['window']}" if is_group else f"IW {entry['window']}"
+        name = f"{mark.group}: {mark.window}" if mark.group else f"IW {mark.window}"
         if plot.is_narrow:
-            name = entry["title"].removeprefix("lines ") if is_group else name.removeprefix("IW ")
-        style = {"color": colour, **({"fontSize": SMALL * size} if is_group else {"fontWeight": "bold"})}
-        names.append(Name(name, [plot.place(row["gain"], row["cost"])], style))
+            name = mark.group.removeprefix("lines ") if mark.group else mark.window
+        style = {"color": colour, **({"fontSize": SMALL * size} if mark.group else {"fontWeight": "bold"})}
+        names.append(Name(name, [plot.place(mark.gain, mark.cost)], style))
     key: Box = (plot.width / 2, 0.0, plot.width, 2 * size)
     yield from draw_names(names, lines, width=plot.width, height=plot.height, letters=size, keep=[key])

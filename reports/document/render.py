@@ -1,5 +1,6 @@
 """Renders a report's content as an HTML page. Every string in the content is treated as hostile."""
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from releases.formatting import grouped, quantity, range_text, significant, size, stated, visible_text, wholes
-from reports.document.illustrative import marks
+from reports.content import Published
 from reports.document.method import pattern_of
 from reports.document.theme import pair_colours
 from reports.forms.brief import Brief
@@ -20,11 +21,18 @@ from reports.forms.typesetting import keep_unbroken
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-def render_html(content: Mapping[str, Any], *, figures: Mapping[str, str]) -> str:
+def render_html(report: Published, *, figures: Mapping[str, str]) -> str:
     """Render the self-contained page. `figures` are our own SVG drawings by name."""
     drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # drawn by us
     template = _environment().get_template("report.html.j2")
-    return template.render(**template_values(content), figures=drawn, recolouring=pair_colours())
+    return template.render(
+        **{field.name: getattr(report, field.name) for field in dataclasses.fields(report)},
+        marks=report.marks,
+        provenance=provenance(report),
+        parameters=parameters(report),
+        figures=drawn,
+        recolouring=pair_colours(),
+    )
 
 
 def render_brief(brief: Brief, *, wide: str, narrow: str) -> str:
@@ -32,17 +40,6 @@ def render_brief(brief: Brief, *, wide: str, narrow: str) -> str:
     figures = {"wide": Markup(wide), "narrow": Markup(narrow)}  # noqa: S704  # drawn by us
     template = _environment().get_template("brief.html.j2")
     return template.render(brief=brief, marks=brief.marks, recolouring=pair_colours(), **figures)
-
-
-def template_values(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content with what every template takes: labels, and the words that mark every number."""
-    return {
-        "recorded_pages": None,
-        **content,
-        "marks": marks(content),
-        "provenance": provenance(content),
-        "parameters": parameters(content),
-    }
 
 
 def _environment() -> jinja2.Environment:

@@ -7,31 +7,21 @@ import dataclasses
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pikepdf
 import typst
 
-from releases.formatting import (
-    NARROW,
-    RANGE,
-    UNKNOWN,
-    apart,
-    estimate,
-    grouped,
-    quantity,
-    range_text,
-    significant,
-)
-from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
-from reports.forms.cells import visible_content
+from releases.formatting import NARROW, UNKNOWN, apart, estimate, grouped, quantity, range_text, significant
+from replay.backcast.published import BASE
+from reports.answer import KeyNumber
+from reports.content import Published
 from reports.forms.typesetting import each_text, keep_unbroken
+from reports.sections.verdict import describe_plane
+from schema.authors import MAINTAINERS
 from verdict.closing import MOST_TIMES
-from verdict.stored import EntryFacts, IntervalFacts, VerdictFacts, Window, rival_of
-
-Data = Mapping[str, Any]
+from verdict.stored import EntryFacts, IntervalFacts, VerdictFacts, Window
 
 RATES = ("slow", "middle", "quick")
 """Groups of lines by rate, as verdict.json names them."""
@@ -42,14 +32,9 @@ SERVERS = ("near", "far", "bbr")
 HEADINGS = ("for", "nearest IW", "page time saved", "payload sent again", "answer")
 """Headings of the table of those for whom the answer may differ."""
 
-CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
-
-
 TEMPLATE = Path(__file__).with_name("templates") / "brief.typ"
 
 STANDARD: typst.PDFStandard = "ua-1"
-
-AUTHOR = "The firstflight maintainers"
 
 FONTS = typst.Fonts(include_system_fonts=False, include_embedded_fonts=True)
 """Fonts of the package alone: the machine's fonts would change the layout."""
@@ -98,101 +83,75 @@ class Brief:
     redo: tuple[str, ...]
 
 
-def steps_of_2010() -> Iterator[tuple[str, float, float]]:
-    """Yield the step of 2010 in each data centre: its name, what it saved in per cent, what it cost in pp.
-
-    >>> [(name, round(gain, 2), round(cost, 2)) for name, gain, cost in steps_of_2010()]
-    [('average', 11.68, 0.31), ('slow', 8.75, 0.67)]
-    """
-    for center in DATA_CENTERS:
-        before, after = (LATENCY[center, window].mean for window in (BASE, EXPERIMENT))
-        resent = RETRANSMITTED[center, "all"]
-        yield CENTERS[center], 100 * (1 - after / before), resent[EXPERIMENT] - resent[BASE]
-
-
-def brief_of(content: Data, *, marks: str) -> Brief:
-    """Build the brief of the content of report.json; `marks` are the words that mark its numbers."""
-    content = visible_content(content)
-    answer, verdict, publication = content["answer"], content["verdict"], content["publication"]
-    date = f", {publication['date']}" if publication["date"] else ""
-    sentence = apart(verdict["sentences"][0]) if verdict else answer["sentence"]
-    sentence = sentence.removeprefix(f"{answer['headline']}: ")
+def brief_of(report: Published) -> Brief:
+    """Build the brief of a report from its content alone."""
+    answer, verdict, publication, release = (
+        report.answer,
+        report.verdict,
+        report.publication,
+        report.release,
+    )
+    date = f", {publication.date}" if publication.date else ""
+    sentence = apart(verdict["sentences"][0]) if verdict else answer.sentence
+    sentence = sentence.removeprefix(f"{answer.headline}: ")
     return Brief(
-        title=f"First flights in {content['year']}",
+        title=f"First flights in {report.year}",
         question=QUESTION,
-        byline=f"{content['citation']['author']}. Version {publication['version']}{date}.",
-        marks=marks,
-        warning=answer["first_line"] or "",
-        headline=answer["headline"],
+        byline=f"{report.citation['author']}. Version {publication.version}{date}.",
+        marks=report.marks,
+        warning=answer.first_line or "",
+        headline=answer.headline,
         sentence=sentence[:1].upper() + sentence[1:],
-        how_sure=f"Confidence: {answer['confidence']['level']}.",
-        numbers=tuple(_numbers(content)),
-        finding=finding_of(verdict),
-        source=f"firstflight, {_release(content)}. 2010: Dukkipati et al. 2010, Tables 3 and 7."
-        + (" Intervals hold together with 95 %." if verdict else ""),
+        how_sure=f"Confidence: {answer.confidence.level}.",
+        numbers=tuple(_numbers(report)),
+        finding=describe_plane(verdict),
+        source=f"firstflight, release {release.crawl}, version {release.version}, {release.licence}. 2010: "
+        "Dukkipati et al. 2010, Tables 3 and 7." + (" Intervals hold together with 95 %." if verdict else ""),
         headings=HEADINGS,
         rows=tuple(_rows(verdict)) if verdict else (),
-        sure=tuple(_sure(content)),
-        measured_on=tuple(_measured_on(content)),
-        citation=content["citation"]["line"],
-        redo=tuple(content["redo"]),
+        sure=tuple(_sure(report)),
+        measured_on=tuple(_measured_on(report)),
+        citation=report.citation["line"],
+        redo=tuple(report.redo),
     )
 
 
-def _numbers(content: Data) -> Iterator[Number]:
+def _numbers(report: Published) -> Iterator[Number]:
     """State what is saved, what is sent again, and what fits, each in two units."""
-    by_id = {number["id"]: number for number in content["answer"]["numbers"]}
+    by_id = {number.id: number for number in report.answer.numbers}
     if "gain" in by_id:
         gain, time, resent = by_id["gain"], by_id["milliseconds"], by_id["resent"]
-        more = None if resent["value"] is None else 10 * resent["value"]
-        yield _number(gain, f"{quantity(time['value'], 'ms')} a page")
+        more = None if resent.value is None else 10 * resent.value
+        yield _number(gain, f"{quantity(time.value, 'ms')} a page")
         yield _number(resent, f"{significant(more)} more of 1{NARROW}000 bytes")
     fits = by_id["fits"]
-    shares = [share for measure in content["sizes"]["measures"] for share in measure["shares"]]
+    shares = [share for measure in report.sizes["measures"] for share in measure["shares"]]
     counted = (
-        f"{grouped(share['fitting'])} " for share in shares if share["percent"] == fits["value"] is not None
+        f"{grouped(share['fitting'])} " for share in shares if share["percent"] == fits.value is not None
     )
-    yield _number(fits, next(counted, "") + fits["note"].partition(";")[0])
+    yield _number(fits, next(counted, "") + fits.note.partition(";")[0])
 
 
-def _number(number: Data, other: str) -> Number:
-    is_known = None not in (number["lower"], number["upper"])
-    near = [number["limit"] or 0]
+def _number(number: KeyNumber, other: str) -> Number:
+    is_known = None not in (number.lower, number.upper)
+    near = [number.limit or 0]
     return Number(
-        value=quantity(number["value"], number["unit"], near=near)
-        if number["value"] is not None
-        else "unknown",
+        value=quantity(number.value, number.unit, near=near) if number.value is not None else "unknown",
         other=other,
-        label=number["label"],
-        note=f"95 %: {range_text(number['lower'], number['upper'], number['unit'], near=near)}"
-        if is_known
-        else "",
+        label=number.label,
+        note=f"95 %: {range_text(number.lower, number.upper, number.unit, near=near)}" if is_known else "",
     )
-
-
-def finding_of(verdict: VerdictFacts | None) -> str:
-    """State what the plane shows, in a sentence."""
-    gains, costs = zip(*((gain, cost) for _, gain, cost in steps_of_2010()), strict=True)
-    then = (
-        f"In 2010 the step from {BASE} to {EXPERIMENT} saved {range_text(min(gains), max(gains), '%')} of "
-        f"time for {min(costs):.2f}{RANGE}{max(costs):.2f}{NARROW}pp of payload sent again"
-    )
-    rival = rival_of(verdict)
-    if rival is None or rival["gain_percent"]["estimate"] is None:
-        return f"{then}; no window of today was measured."
-    gain, cost = rival["gain_percent"]["estimate"], rival["resent_pp"]["estimate"]
-    return f"{then}; now IW {rival['window']} saves {quantity(gain, '%')} for {quantity(cost, 'pp')}."
 
 
 def _rows(verdict: VerdictFacts) -> Iterator[tuple[str, ...]]:
     """Yield all lines, groups of them, and the arms on servers."""
-    own, *others = verdict["ledger"] or (None,)
-    entries = [own | {"title": "all lines"}] if own else []
-    entries += [*verdict["groups"], *(other for other in others if other["id"] in SERVERS)]
-    for entry in entries:
+    servers = [entry for entry in verdict["ledger"][1:] if entry["id"] in SERVERS]
+    rows = [("all lines", entry) for entry in verdict["ledger"][:1]]
+    rows += [(entry["title"], entry) for entry in (*verdict["groups"], *servers)]
+    for title, entry in rows:
         share = "" if entry["share"] is None else f" ({quantity(100 * entry['share'], '%', 2)})"
         yield (
-            f"{entry['title']}{share}",
+            f"{title}{share}",
             UNKNOWN if entry["window"] is None else str(entry["window"]),
             _interval(entry["gain_percent"], "%"),
             _interval(entry["resent_pp"], "pp"),
@@ -210,14 +169,13 @@ def _answer(entry: EntryFacts, incumbent: Window) -> str:
     return short.get(entry["kind"], str(entry["kind"]))
 
 
-def _sure(content: Data) -> Iterator[str]:
+def _sure(report: Published) -> Iterator[str]:
     """State how sure the answer is and why, what the method says of 2010, and who would decide otherwise."""
-    answer, verdict = content["answer"], content["verdict"]
-    yield f"Confidence: {answer['confidence']['level']}. {answer['confidence']['because']}."
+    confidence, verdict = report.answer.confidence, report.verdict
+    yield f"Confidence: {confidence.level}. {confidence.because}."
     if verdict is None:
         return
-    tables = [table for section in content["sections"] for table in section["tables"]]
-    choices = [row for table in tables if table["id"] == "backcast-choices" for row in table["rows"]]
+    choices = [row for table in report.tables() if table.id == "backcast-choices" for row in table.rows]
     chosen = [f"{row['window']} ({row['center']})" for row in choices if row["verdict"].endswith("chosen")]
     if choices:
         window = " and ".join(chosen) or "none"
@@ -238,28 +196,21 @@ def _times(loads: float | None) -> str:
     return str(math.ceil(loads)) if loads <= MOST_TIMES else f"more than {MOST_TIMES}"
 
 
-def _measured_on(content: Data) -> Iterator[str]:
-    recorded, crawl, release, replay = (
-        content[name] for name in ("recorded_pages", "crawl", "release", "replay")
-    )
+def _measured_on(report: Published) -> Iterator[str]:
+    recorded, crawl, replay = report.recorded_pages, report.crawl, report.replay
     if recorded:
         source = apart(recorded["source"].partition(";")[0])
         pages = f"{grouped(recorded['pages'])}, recorded {recorded['recorded']}"
         yield f"Recorded pages, not the live web: {pages}. Recorder and source: {source}."
     else:
         yield (
-            f"{grouped(crawl['sites'])} sites of the list {release['list_id']}, loaded in {crawl['month']} "
-            f"from the vantage {crawl['vantage']} by {release['browser']}."
+            f"{grouped(crawl['sites'])} sites of the list {report.release.list_id}, loaded in "
+            f"{crawl['month']} from the vantage {crawl['vantage']} by {report.release.browser}."
         )
     if replay:
         loads, networks = grouped(replay["loads"]), grouped(replay["networks"])
         yield f"Replayed in {loads} loads by Linux over {networks} networks."
-    yield f"Licence: {release['licence']}."
-
-
-def _release(content: Data) -> str:
-    release = content["release"]
-    return f"release {release['crawl']}, version {release['version']}, {release['licence']}"
+    yield f"Licence: {report.release.licence}."
 
 
 class PdfError(Exception):
@@ -269,7 +220,7 @@ class PdfError(Exception):
 def brief_pdf(brief: Brief, *, figure: str) -> bytes:
     """Return the PDF of a brief; `figure` is its plane as SVG. The same brief gives the same bytes;
     PdfError."""
-    data = each_text({**dataclasses.asdict(brief), "author": AUTHOR}, keep_unbroken)
+    data = each_text({**dataclasses.asdict(brief), "author": MAINTAINERS.name}, keep_unbroken)
     compiler = typst.Compiler(
         TEMPLATE,
         root=TEMPLATE.parent,

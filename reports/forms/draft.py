@@ -4,22 +4,13 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
-from releases.citation.work import AUTHOR as PUBLISHED_BY
 from releases.formatting import in_ascii
-from reports.forms.cells import (
-    headings,
-    key_number,
-    left_out,
-    recompute_command,
-    tables_of,
-    text_rows,
-    visible_content,
-)
+from reports.content import Published
+from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows
 from reports.forms.typesetting import tie_ascii
-
-Data = Mapping[str, Any]
+from reports.sections.shape import Column, Table
+from schema.authors import MAINTAINERS
 
 MOST_WORDS = 3_000
 """Words of a draft that a working group reads."""
@@ -81,16 +72,14 @@ def draft_name(year: int) -> str:
     return f"draft-you-tcpm-iw-evidence-{year}-00"
 
 
-def draft_xml(content: Data, *, marks: str) -> str:
-    """Return the draft of the content of report.json; `marks` are the words that mark its numbers."""
-    content = visible_content(content)
-    year = content["year"]
+def draft_xml(report: Published) -> str:
+    """Return the draft of a report, from its content alone."""
     root = ET.Element(
         "rfc",
         {
             "version": "3",
             "ipr": "trust200902",
-            "docName": draft_name(year),
+            "docName": draft_name(report.year),
             "submissionType": "IETF",
             "category": "info",
             "consensus": "true",
@@ -100,23 +89,22 @@ def draft_xml(content: Data, *, marks: str) -> str:
             "sortRefs": "true",
         },
     )
-    root.append(_front(content))
-    ET.SubElement(root, "middle").extend(_sections(content, marks))
+    root.append(_front(report))
+    ET.SubElement(root, "middle").extend(_sections(report))
     listed = ET.SubElement(ET.SubElement(root, "back"), "references")
     _text(listed, "name", "Informative References")
-    listed.extend(_reference(reference) for reference in (_own(content), *REFERENCES))
+    listed.extend(_reference(reference) for reference in (_own(report), *REFERENCES))
     return HEADER + _serialise(root)
 
 
-def table_blocks(content: Data, items: Sequence[str]) -> str:
-    """Return tables of the content of report.json as blocks, by their ids; KeyError names one that is not
-    there."""
-    tables = {table["id"]: table for table in tables_of(visible_content(content))}
+def table_blocks(report: Published, items: Sequence[str]) -> str:
+    """Return tables of a report as blocks, by their ids; KeyError names one that is not there."""
+    tables = {table.id: table for table in report.tables()}
     return "\n".join(_serialise(block) for item in items for block in _table(tables[item]))
 
 
-def _front(content: Data) -> ET.Element:
-    front, year = ET.Element("front"), content["year"]
+def _front(report: Published) -> ET.Element:
+    front, year = ET.Element("front"), report.year
     _text(front, "title", f"Evidence on TCP's Initial Window in {year}").set("abbrev", f"IW Evidence {year}")
     ET.SubElement(front, "seriesInfo", {"name": "Internet-Draft", "value": draft_name(year)})
     names = {"fullname": "Your Name", "initials": "Y.", "surname": "Name"}
@@ -131,53 +119,50 @@ def _front(content: Data) -> ET.Element:
         "t",
         f"This document gives measured evidence on the initial window of TCP in {year}: how much of the web "
         "fits into it, what larger windows save, and what they cost. "
-        f"{content['answer']['headline'].rstrip('.')}.",
+        f"{report.answer.headline.rstrip('.')}.",
     )
     return front
 
 
-def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
-    answer, deciding = content["answer"], content["answer"]["deciding"]
+def _sections(report: Published) -> Iterator[ET.Element]:
+    answer, deciding = report.answer, report.answer.deciding
     introduction = _section(
         "introduction",
         "Introduction",
-        f"Every number is {marks}." if marks else "",
-        answer["first_line"],
-        answer["limits"],
+        f"Every number is {report.marks}." if report.marks else "",
+        answer.first_line,
+        answer.limits,
     )
     cited = ET.Element("t")
     cited.text = "An initial window of 3 segments was raised to 10 in 2013 "
     for name, tail in (
         ("RFC6928", ", on the evidence of 2010 "),
-        ("IW10-2010", f". The sections below give the evidence of {content['year']}, from the report "),
-        (_own(content).anchor, ", which has the whole of it. The command after each table computes the "
+        ("IW10-2010", f". The sections below give the evidence of {report.year}, from the report "),
+        (_own(report).anchor, ", which has the whole of it. The command after each table computes the "
          "table again from the report's data, and tells whether it is equal."),
     ):  # fmt: skip
         ET.SubElement(cited, "xref", {"target": name}).tail = tail
     introduction.insert(1, cited)
     yield introduction
-    confidence = (
-        f"Confidence: {answer['confidence']['level']}. {answer['confidence']['because'].rstrip('.')}."
+    confidence = f"Confidence: {answer.confidence.level}. {answer.confidence.because.rstrip('.')}."
+    numbers = Table(
+        id="numbers",
+        title="The numbers that matter",
+        columns=tuple(Column(id=name, title=name, kind="text") for name in ("what", "value")),
+        rows=tuple({"what": number.label, "value": key_number(number)} for number in answer.numbers),
+        source="",
+        query="",
     )
-    numbers = {
-        "id": "numbers",
-        "title": "The numbers that matter",
-        "notes": (),
-        "columns": [{"title": name, "unit": "", "kind": "text", "id": name} for name in ("what", "value")],
-        "rows": [{"what": number["label"], "value": key_number(number)} for number in answer["numbers"]],
-    }
-    first = _section(
-        "answer", "The Answer", answer["sentence"], confidence, deciding["what"] if deciding else ""
-    )
+    first = _section("answer", "The Answer", answer.sentence, confidence, deciding.what if deciding else "")
     first.extend(_table(numbers))
     yield first
-    yield from _evidence(content)
+    yield from _evidence(report)
     limits = _section("limits", "Limits of the Evidence")
-    _items(limits, "li", content["limits"])
+    _items(limits, "li", report.limits)
     yield limits
     redo = _section("redo", "Computing It Again", "These commands make the report again from its release.")
     ET.SubElement(redo, "sourcecode", {"type": "shell"}).text = in_ascii(
-        "\n".join(_fold_commands(content["redo"]))
+        "\n".join(_fold_commands(report.redo))
     )
     yield redo
     yield _section(
@@ -189,21 +174,19 @@ def _sections(content: Data, marks: str) -> Iterator[ET.Element]:
     yield _section("iana", "IANA Considerations", "This document has no IANA actions.")
 
 
-def _evidence(content: Data) -> Iterator[ET.Element]:
+def _evidence(report: Published) -> Iterator[ET.Element]:
     """Yield the sections of the report that have a table of TABLES, with these tables."""
-    places = {table["id"]: section for section in content["sections"] for table in section["tables"]}
-    tables = {table["id"]: table for table in tables_of(content)}
-    names = [name for name in TABLES if name in tables]
-    for section_id in dict.fromkeys(places[name]["id"] for name in names):
-        own = [name for name in names if places[name]["id"] == section_id]
-        section = places[own[0]]
-        element = _section(f"about-{section_id}", section["title"], section["lead"])
-        for name in own:
-            columns = [column for column in tables[name]["columns"] if column["id"] not in TABLES[name]]
-            element.extend(_table({**tables[name], "columns": columns}))
+    for section in report.sections:
+        own = [table for name in TABLES for table in section.tables if table.id == name]
+        if not own:
+            continue
+        element = _section(f"about-{section.id}", section.title, section.lead)
+        for table in own:
+            columns = tuple(column for column in table.columns if column.id not in TABLES[table.id])
+            element.extend(_table(dataclasses.replace(table, columns=columns)))
             again = ET.SubElement(element, "t")
             again.text = "The table is computed again by "
-            _text(again, "tt", recompute_command(content, name)).tail = "."
+            _text(again, "tt", recompute_command(report, table.id)).tail = "."
         yield element
 
 
@@ -221,23 +204,23 @@ def _items(parent: ET.Element, name: str, texts: Iterable[str]) -> None:
         _text(items, name, text)
 
 
-def _table(table: Data) -> Iterator[ET.Element]:
+def _table(table: Table) -> Iterator[ET.Element]:
     """Yield blocks of a table, in as many parts as fit beside its first column, and its notes."""
     heads, rows = headings(table), text_rows(table)
     parts = _parts([heads, *rows])
     for at, columns in enumerate(parts, start=1):
-        named = {"anchor": _anchor(table["id"] if at == 1 else f"{table['id']}-{at}")}
+        named = {"anchor": _anchor(table.id if at == 1 else f"{table.id}-{at}")}
         element = ET.Element("table", named)
-        _text(element, "name", table["title"] + (f" ({at} of {len(parts)})" if len(parts) > 1 else ""))
+        _text(element, "name", table.title + (f" ({at} of {len(parts)})" if len(parts) > 1 else ""))
         for part, lines, cell in (("thead", [heads], "th"), ("tbody", rows, "td")):
             within = ET.SubElement(element, part)
             for line in lines:
                 row = ET.SubElement(within, "tr")
                 for column in columns:
-                    is_text = table["columns"][column]["kind"] == "text"
+                    is_text = table.columns[column].kind == "text"
                     _text(row, cell, line[column]).set("align", "left" if is_text else "right")
         yield element
-    for note in filter(None, (left_out(table), *table["notes"])):
+    for note in filter(None, (left_out(table), *table.notes)):
         element = ET.Element("t")
         element.text = tie_ascii(note, tie=TIE)
         yield element
@@ -281,15 +264,15 @@ def _fold_commands(commands: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _own(content: Data) -> Reference:
+def _own(report: Published) -> Reference:
     """Return the report as a reference."""
-    citation, publication = content["citation"], content["publication"]
+    publication = report.publication
     return Reference(
-        anchor=f"FIRSTFLIGHT{content['year']}",
-        title=citation["title"],
-        authors=(("", PUBLISHED_BY),),
-        date={"year": str(publication["date"] or content["year"])[:4]},
-        content=f"Version {publication['version']}",
+        anchor=f"FIRSTFLIGHT{report.year}",
+        title=report.citation["title"],
+        authors=(("", MAINTAINERS.name),),
+        date={"year": str(publication.date or report.year)[:4]},
+        content=f"Version {publication.version}",
     )
 
 

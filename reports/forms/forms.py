@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.forms.cells import figures_of, recompute_command, tables_of, visible_content
+from reports.content import Published
+from reports.forms.cells import recompute_command
 from reports.forms.texts import report_markdown
-
-Data = Mapping[str, Any]
+from reports.sections.shape import Column, Figure, Row
 
 FOLDER = "forms"
 """Name of the folder beside the page."""
@@ -33,108 +33,105 @@ class Drawn:
     vega_lite: str
 
 
-def csv_text(columns: Sequence[Data], rows: Sequence[Data]) -> str:
+def csv_text(columns: Sequence[Column], rows: Sequence[Row]) -> str:
     """Return rows as CSV (RFC 4180); an interval takes three columns,
     unknown values and words in place of numbers are empty.
 
-    >>> interval = {"id": "ms", "kind": "interval"}
-    >>> print(csv_text([interval], [{"ms": {"estimate": 2.5, "lower": 1.0, "upper": None}}]).replace("\\r", ""), end="")
+    >>> row = {"ms": {"estimate": 2.5, "lower": 1.0, "upper": None}}
+    >>> print(csv_text([Column(id="ms", title="time", kind="interval")], [row]).replace("\\r", ""), end="")
     ms,ms_lower,ms_upper
     2.5,1.0,
-    """  # noqa: E501
+    """
     heads = [name for column in columns for name in _names(column)]
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(heads)
     writer.writerows(
-        [value for column in columns for value in _values(column, row.get(column["id"]))] for row in rows
+        [value for column in columns for value in _values(column, row.get(column.id))] for row in rows
     )
     return written.getvalue()
 
 
-def _names(column: Data) -> list[str]:
-    name = column["id"]
-    return [name, f"{name}_lower", f"{name}_upper"] if column["kind"] == "interval" else [name]
+def _names(column: Column) -> list[str]:
+    name = column.id
+    return [name, f"{name}_lower", f"{name}_upper"] if column.kind == "interval" else [name]
 
 
-def _values(column: Data, value: Any) -> list[Any]:  # noqa: ANN401  # a cell has any type
-    if column["kind"] == "text":
+def _values(column: Column, value: Any) -> list[Any]:  # noqa: ANN401  # a cell has any type
+    if column.kind == "text":
         return [value]
     known = None if isinstance(value, str) else value
-    if column["kind"] != "interval":
+    if column.kind != "interval":
         return [known]
     if isinstance(known, Mapping):
         return [known["estimate"], known["lower"], known["upper"]]
     return [known, None, None]
 
 
-def write_figures(folder: Path, content: Data, *, charts: Mapping[str, Drawn]) -> None:
+def write_figures(folder: Path, report: Published, *, charts: Mapping[str, Drawn]) -> None:
     """Write the files of every figure. `charts` are their drawings by id; a figure without data has none."""
     folder.mkdir()
-    for figure in figures_of(content):
-        base = folder / figure["id"]
-        _write(base, ".csv", csv_text(figure["columns"], figure["rows"]))
-        if figure["bands"]:
-            _write(base, "-bands.csv", csv_text(band_columns(figure), figure["bands"]))
-        if drawn := charts.get(figure["id"]):
+    for figure in report.figures():
+        base = folder / figure.id
+        _write(base, ".csv", csv_text(figure.columns, figure.rows))
+        if figure.bands:
+            _write(base, "-bands.csv", csv_text(band_columns(figure), figure.bands))
+        if drawn := charts.get(figure.id):
             _write(base, ".svg", drawn.svg)
             _write(base, ".vl.json", drawn.vega_lite)
             base.with_name(f"{base.name}.png").write_bytes(drawn.png)
 
 
-def band_columns(figure: Data) -> list[Data]:
+def band_columns(figure: Figure) -> list[Column]:
     """Return columns of the bands of a figure: its own, with the vertical one as an interval."""
     return [
-        {**column, "kind": "interval"} if column["id"] == figure["y"] else column
-        for column in figure["columns"]
+        dataclasses.replace(column, kind="interval") if column.id == figure.y else column
+        for column in figure.columns
     ]
 
 
-def write_tables(folder: Path, content: Data) -> None:
+def write_tables(folder: Path, report: Published) -> None:
     """Write the data of every table as CSV."""
     folder.mkdir()
-    for table in tables_of(content):
-        _write(folder / table["id"], ".csv", csv_text(table["columns"], table["rows"]))
+    for table in report.tables():
+        _write(folder / table.id, ".csv", csv_text(table.columns, table.rows))
 
 
 def _write(base: Path, suffix: str, text: str) -> None:
     base.with_name(f"{base.name}{suffix}").write_text(text, encoding="utf-8", newline="")
 
 
-def index_text(content: Data) -> str:
+def index_text(report: Published) -> str:
     """State what each figure and table is, where it stands in the page, and how its data are computed
     again."""
     listed = [
         {
-            "id": item["id"],
-            "title": item["title"],
-            "page": f"../index.html#{item['id']}",
-            "data": f"{folder}/{item['id']}.csv",
-            "source": item["source"],
-            "query": item["query"],
-            "recompute": recompute_command(content, item["id"]),
+            "id": item.id,
+            "title": item.title,
+            "page": f"../index.html#{item.id}",
+            "data": f"{folder}/{item.id}.csv",
+            "source": item.source,
+            "query": item.query,
+            "recompute": recompute_command(report, item.id),
         }
-        for folder, items in (("figures", figures_of(content)), ("tables", tables_of(content)))
+        for folder, items in (("figures", [*report.figures()]), ("tables", [*report.tables()]))
         for item in items
     ]
-    return json.dumps(visible_content(listed), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_forms(
-    folder: Path, content: Data, *, marks: str, charts: Mapping[str, Drawn], schema: Data
+    folder: Path, report: Published, *, charts: Mapping[str, Drawn], schema: Mapping[str, Any]
 ) -> None:
-    """Write the forms of the content of report.json into a new folder.
-
-    `marks` are the words that mark its numbers; `charts` the figures that are drawn, by id;
-    `schema` that of the content.
-    """
+    """Write the forms of a report into a new folder: `charts` are its drawings by id, `schema` that of its
+    content."""
     folder.mkdir()
-    write_figures(folder / "figures", content, charts=charts)
-    write_tables(folder / "tables", content)
+    write_figures(folder / "figures", report, charts=charts)
+    write_tables(folder / "tables", report)
     texts = {
-        "report.md": report_markdown(content, marks=marks),
+        "report.md": report_markdown(report),
         "report.schema.json": json.dumps(schema, indent=2, sort_keys=True) + "\n",
-        "index.json": index_text(content),
+        "index.json": index_text(report),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -5,51 +5,49 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from releases.formatting import UNKNOWN, apart, grouped, packet_agreement, quantity, significant, stated
+from reports.content import CrawlFacts, ProvenanceFacts, Report, ReportedRelease
 
-Data = Mapping[str, Any]
 
-
-def provenance(content: Data) -> list[tuple[str, str]]:
+def provenance(report: Report) -> list[tuple[str, str]]:
     """Return terms and texts from the content of report.json, for every form of the report."""
-    replay = content["replay"]
-    terms = list(_of_the_release(content["release"], content["crawl"]))
-    if replay:
-        terms += _of_the_replay(replay["provenance"])
-        terms.append(("rule", f"version {content['verdict']['rule']['version']}"))
+    terms = list(_of_the_release(report.release, report.crawl))
+    if report.replay and report.verdict:
+        terms += _of_the_replay(report.replay["provenance"])
+        terms.append(("rule", f"version {report.verdict['rule']['version']}"))
     return terms
 
 
-def _of_the_release(release: Data, crawl: Data) -> Iterator[tuple[str, str]]:
+def _of_the_release(release: ReportedRelease, crawl: CrawlFacts) -> Iterator[tuple[str, str]]:
     outcomes = ", ".join(f"{grouped(count)} {outcome}" for outcome, count in crawl["outcomes"].items())
     yield (
         "release",
-        f"{release['crawl']}, version {release['version']}, schema {release['schema_version']}, "
-        f"{release['licence']}; SHA-256 {release['sha256']}",
+        f"{release.crawl}, version {release.version}, schema {release.schema_version}, "
+        f"{release.licence}; SHA-256 {release.sha256}",
     )
     yield (
         "crawl",
         f"{_dates(crawl)}{grouped(crawl['sites'])} sites{_describe_plan(crawl['top'])}; {outcomes}",
     )
-    yield "list", f"{release['list_id']}; SHA-256 {release['list_checksum']}"
-    yield "browser", "; ".join(str(name) for name in (release["browser"], crawl["user_agent"]) if name)
+    yield "list", f"{release.list_id}; SHA-256 {release.list_checksum}"
+    yield "browser", "; ".join(str(name) for name in (release.browser, crawl["user_agent"]) if name)
     yield "flags of the browser", str(crawl["browser_flags"] or "not recorded")
-    yield "method, code", f"method {release['method_version']}, commit {release['commit']}"
-    if agreement := packet_agreement(release["packets"]):
+    yield "method, code", f"method {release.method_version}, commit {release.commit}"
+    if agreement := packet_agreement(release.packets):
         yield "audit", f"bytes by the browser\u2019s log and by captured packets: {agreement}"
 
 
-def _dates(crawl: Data) -> str:
+def _dates(crawl: CrawlFacts) -> str:
     """State when a crawl was planned and sealed, where it says so; recorded pages do not."""
-    times = (f"{name} {crawl[f'{name}_at']}" for name in ("planned", "sealed") if crawl[f"{name}_at"])
-    return "".join(f"{time}; " for time in times)
+    times = (("planned", crawl["planned_at"]), ("sealed", crawl["sealed_at"]))
+    return "".join(f"{name} {time}; " for name, time in times if time)
 
 
 def _describe_plan(top: int | None) -> str:
     return "" if top is None else f" of the first {grouped(top)} planned"
 
 
-def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
-    kernel, gates = facts.get("kernel", {}), facts["gates"]
+def _of_the_replay(facts: ProvenanceFacts) -> Iterator[tuple[str, str]]:
+    kernel, gates = facts.get("kernel") or {}, facts["gates"]
     yield (
         "kernel",
         f"{kernel.get('package', 'Linux')} {kernel.get('version', 'of unknown version')}; recipe "
@@ -64,8 +62,8 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
             f"{significant(virtual / wall)} times real time",
         )
     missed = "; ".join(
-        f"{check['profile']}, {check['name']}: {significant(check['measured'])} instead of "
-        f"{significant(check['expected'])}"
+        f"{check.get('profile', UNKNOWN)}, {check['name']}: {significant(check.get('measured'))} instead of "
+        f"{significant(check.get('expected'))}"
         for check in gates["not_passed"]
     )
     passed = gates["checked"] - len(gates["not_passed"])
@@ -76,12 +74,11 @@ def _of_the_replay(facts: Data) -> Iterator[tuple[str, str]]:
     )
 
 
-def parameters(content: Data) -> list[tuple[str, str]]:
+def parameters(report: Report) -> list[tuple[str, str]]:
     """Return names and values of the replay's parameters; those with parts of their own are in report.json
     alone."""
-    replay = content["replay"]
-    settings = replay["provenance"].get("parameters", {}) if replay else {}
-    lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in settings.items()}
+    settings = report.replay["provenance"].get("parameters", {}) if report.replay else {}
+    lists = {name: value if isinstance(value, list) else [value] for name, value in settings.items()}
     return [
         (name.replace("_", " "), ", ".join(map(_format_setting, values)))
         for name, values in lists.items()

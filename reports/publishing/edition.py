@@ -10,17 +10,15 @@ CITATION.cff citation.bib citation.csl.json
 Paths are those of the version, so that `firstflight report recompute` reads it as one.
 """
 
-import json
 import posixpath
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, cite_report
-from reports.document.illustrative import marks
+from reports.content import Published, read_published
 from reports.forms.brief import brief_of
 from reports.forms.texts import escape
 from reports.inputs.replays import ReportError
@@ -56,7 +54,7 @@ def write_edition(version: ReportVersion, folder: Path) -> list[str]:
     """
     if folder.exists() and not (folder / CONTENT).is_file():
         raise ReportError(f"{folder} is there, and holds no edition")
-    content = json.loads((version.folder / CONTENT).read_text(encoding="utf-8"))
+    report = read_published(version.folder / CONTENT)
     names = sorted(
         str(path.relative_to(version.folder)) for pattern in KEPT for path in version.folder.glob(pattern)
     )
@@ -67,10 +65,10 @@ def write_edition(version: ReportVersion, folder: Path) -> list[str]:
         for page in PAGES:
             written = _without_dead_links(page, (stage / page).read_text(encoding="utf-8"), names)
             (stage / page).write_text(written, encoding="utf-8")
-        for name, text in _citations(content).items():
+        for name, text in _citations(report).items():
             (stage / name).write_text(text, encoding="utf-8")
         readme = _readme(
-            content,
+            report,
             place=f"{folder.parent.name}/{folder.name}",
             has_loads=any(name.startswith("loads/") for name in names),
         )
@@ -104,18 +102,18 @@ def _without_dead_links(page: str, text: str, names: Sequence[str]) -> str:
     return LINK.sub(kept, text)
 
 
-def _citations(content: Mapping[str, Any]) -> dict[str, str]:
+def _citations(report: Published) -> dict[str, str]:
     """Return the citation of the report in every form, by the name of its file."""
-    cited, publication = content["citation"], content["publication"]
+    cited, publication = report.citation, report.publication
     work = cite_report(
         title=cited["title"],
-        year=content["year"],
-        version=publication["version"],
-        date=publication["date"],
+        year=report.year,
+        version=publication.version,
+        date=publication.date,
         data=cited["data"],
         licence=cited["licence"],
-        is_illustrative=content["is_illustrative"],
-        observed=content["crawl"]["month"],
+        is_illustrative=report.is_illustrative,
+        observed=report.crawl["month"],
     )
     try:
         return {"CITATION.cff" if form == "cff" else f"citation.{form}": cite(work, form) for form in FORMS}
@@ -123,13 +121,12 @@ def _citations(content: Mapping[str, Any]) -> dict[str, str]:
         raise ReportError(str(exc)) from exc
 
 
-def _readme(content: Mapping[str, Any], *, place: str, has_loads: bool) -> str:
-    return "\n\n".join(_blocks(content, place, has_loads=has_loads)) + "\n"
+def _readme(report: Published, *, place: str, has_loads: bool) -> str:
+    return "\n\n".join(_blocks(report, place, has_loads=has_loads)) + "\n"
 
 
-def _blocks(content: Mapping[str, Any], place: str, *, has_loads: bool) -> Iterator[str]:
-    brief, number = brief_of(content, marks=marks(content)), content["publication"]["version"]
-    year = content["year"]
+def _blocks(report: Published, place: str, *, has_loads: bool) -> Iterator[str]:
+    brief, number, year = brief_of(report), report.publication.version, report.year
     yield f"# {escape(brief.title)}"
     yield f"**{escape(brief.headline)}.** {escape(brief.sentence)} {escape(brief.how_sure)}"
     yield f"![{escape(brief.finding)}](forms/slide.png)"
@@ -137,8 +134,8 @@ def _blocks(content: Mapping[str, Any], place: str, *, has_loads: bool) -> Itera
         "[The brief on two pages](forms/brief.pdf) · [the page](index.html) · [the slide](forms/slide.svg) · "
         "[every number](report.json) · [the data of the figures](forms/figures/)"
     )
-    if content["answer"]["limits"]:
-        yield escape(content["answer"]["limits"])
+    if report.answer.limits:
+        yield escape(report.answer.limits)
     yield "## Cite"
     yield escape(brief.citation)
     yield "[CITATION.cff](CITATION.cff) · [BibTeX](citation.bib) · [CSL-JSON](citation.csl.json)"
@@ -147,14 +144,14 @@ def _blocks(content: Mapping[str, Any], place: str, *, has_loads: bool) -> Itera
         "`grep parquet SHA256SUMS | grep -v crawl | sha256sum`."
     )
     yield "## Redo"
-    yield "\n".join(("```", *content["redo"], "```"))
+    yield "\n".join(("```", *report.redo, "```"))
     if has_loads:
         yield (
             "The verdict is computed again from the loads in `loads/`, and every share from the recorded "
             "pages, without a load, in the data folder `$FIRSTFLIGHT_DATA_DIR`:"
         )
         where = f'"$FIRSTFLIGHT_DATA_DIR"/reports/{year}'
-        imported = [line for line in content["redo"] if line.startswith("firstflight import")]
+        imported = [line for line in report.redo if line.startswith("firstflight import")]
         commands = (
             *imported,
             f"mkdir -p {where}",

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from reports.document.report import compose, origin, write_report
-from reports.document.report_content import content_digest
+from reports.content import content_digest
+from reports.document.compose import compose
+from reports.document.report import origin, write_report
 from reports.inputs.report_inputs import ReportInputs
 from storage.report_versions import (
     CONTENT,

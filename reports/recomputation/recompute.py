@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.document.report import compose
-from reports.document.report_content import FORMAT_VERSION
-from reports.forms.cells import figures_of, tables_of
+from reports.content import FORMAT_VERSION, Report, parse_content
+from reports.document.compose import compose
 from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
 from reports.inputs.replays import ReportError
@@ -21,8 +20,6 @@ from storage.signatures import find_faults
 from storage.sums import manifest_of
 from verdict.calibration import standing_of
 from verdict.rule import RULE_VERSION
-
-Data = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,20 +152,22 @@ def _with_loads(folder: Path, manifest: dict[str, Any], places: Places) -> tuple
     return inputs, False
 
 
-def items(content: Data) -> dict[str, str]:
+def items(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of every item of a report's content, by id: its data with all digits that are
     published."""
-    return dict(_items(content))
+    return dict(_items(parse_content(Report, content)))
 
 
-def _items(content: Data) -> Iterator[tuple[str, str]]:
-    for number in content["answer"]["numbers"]:
-        written = json.dumps(number, indent=2, sort_keys=True, ensure_ascii=False)
-        yield f"number-{number['id']}", f"{written}\n"
-    for entry in (*figures_of(content), *tables_of(content)):
-        yield entry["id"], csv_text(entry["columns"], entry["rows"])
-        if entry.get("bands"):
-            yield f"{entry['id']}-bands", csv_text(band_columns(entry), entry["bands"])
+def _items(report: Report) -> Iterator[tuple[str, str]]:
+    for number in report.answer.numbers:
+        written = json.dumps(dataclasses.asdict(number), indent=2, sort_keys=True, ensure_ascii=False)
+        yield f"number-{number.id}", f"{written}\n"
+    for table in report.tables():
+        yield table.id, csv_text(table.columns, table.rows)
+    for figure in report.figures():
+        yield figure.id, csv_text(figure.columns, figure.rows)
+        if figure.bands:
+            yield f"{figure.id}-bands", csv_text(band_columns(figure), figure.bands)
 
 
 def differences(stored: str, again: str) -> tuple[str, ...]:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+from reports.sections.verdict import CENTERS
 from verdict.calibration import FACTOR, Standing
 
 Data = Mapping[str, Any]
 
 AGAIN = "firstflight replay backcast"
 PUBLISHED_2010 = "Dukkipati et al. 2010, Tables 3 and 7"
-
-CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

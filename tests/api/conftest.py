@@ -18,7 +18,6 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.lab.queue import Queue
 from releases.distributions import compute
-from reports.document.report import build_report
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from storage.progress import Bound, Disk, Failure, Gated, Hour, Lane, Progress, write_progress
@@ -27,7 +26,7 @@ from storage.sums import seal
 from tests.conftest import built_once
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
-from tests.factories.made_up_report import data_folder, read_data_folder
+from tests.factories.made_up_report import build_report, data_folder, read_data_folder
 from tests.factories.published_report import CITABLE, SECOND, write_version
 
 HOUR = datetime.timedelta(hours=1)
@@ -214,7 +213,7 @@ def whole_report(shared_folder: Path) -> Path:
 
     def build(stage: Path) -> None:
         data_folder(stage, kind="web", measured="2026-11")
-        build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1", commit="c0ffee")
+        build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1")
 
     return built_once(shared_folder / "whole-report", build) / "reports" / "2026" / "v1"
 

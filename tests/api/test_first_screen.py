@@ -1,6 +1,7 @@
 """On a phone the answer of a report is read without scrolling, below the line on its version and all
 warnings; the home page is of at most four screens, and the explorer's figure is in the first."""
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from reports.document.render import render_html
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
 from tests.api.faults import LOADED
-from tests.factories.answers import HEADLINES, made_up_answer
+from tests.factories.answers import HEADLINES, bundled_facts, made_up_answer
+from tests.factories.made_up_report import published
 from tests.factories.published_report import SECOND, write_version
 
 pytestmark = pytest.mark.browser
@@ -47,11 +49,13 @@ def test_headline_sentence_and_limits_are_in_the_first_screen_of_a_phone(
 ) -> None:
     year = data_dir / "reports" / "2025"
     write_version(year, Publication(date="2026-01-15"))
-    told = {**content, "answer": made_up_answer(headline), "recorded_pages": {}}
+    report = dataclasses.replace(
+        published(content), answer=made_up_answer(headline), recorded_pages=bundled_facts()
+    )
     newest = write_version(year, SECOND)
     facts = manifest_of(newest)
     del facts["files"]
-    (newest / "index.html").write_text(render_html(json.loads(json.dumps(told)), figures={}))
+    (newest / "index.html").write_text(render_html(report, figures={}))
     seal(newest, facts)
     with open_page(browser, client, "/reports/2025/v2/") as page:
         page.set_viewport_size(PHONE)

@@ -2,13 +2,12 @@
 
 import dataclasses
 import functools
-import json
-from typing import Any
 
 import numpy as np
 
 from recordings.pages.recording import read_recording
-from reports.answer import KeyNumber, answer_of
+from reports.answer import Answer, KeyNumber, answer_of
+from reports.content import RecordedFacts
 from reports.document.illustrative import limits_sentence
 from tests.verdict.worlds import PACED, World, saving
 from verdict.closing import find_closing
@@ -34,15 +33,27 @@ HEADLINES: dict[str, tuple[World, tuple[str, ...]]] = {
 
 
 @functools.cache
-def bundled_limits() -> str:
-    """The limits of the recorded pages that come with the code, which are read once."""
+def bundled_facts() -> RecordedFacts:
+    """Whence the recorded pages are that come with the code, which are read once."""
     source = read_recording().source
-    inferred = {"connections": {"share": 0.8156}}
-    facts = {"pages": 591, "source": source.source, "recorded": source.recorded, "inferred": inferred}
-    return limits_sentence(facts, vantage=source.vantage)
+    facts: RecordedFacts = {
+        "pages": 591,
+        "requests": 0,
+        "source": source.source,
+        "recorded": source.recorded,
+        "commit": None,
+        "inferred": {"connections": {"share": 0.8156, "requests": {}, "rules": {}}},
+        "limits": [],
+    }
+    return facts
 
 
-def made_up_answer(headline: str) -> dict[str, Any]:
+def bundled_limits() -> str:
+    """The limits of the recorded pages that come with the code."""
+    return limits_sentence(bundled_facts(), vantage=read_recording().source.vantage)
+
+
+def made_up_answer(headline: str) -> Answer:
     """The answer of report.json with this headline, of recorded pages."""
     world, broken = HEADLINES[headline]
     evidence = world.evidence(np.random.default_rng(1), pages=100, networks=128, each=2)
@@ -60,5 +71,4 @@ def made_up_answer(headline: str) -> dict[str, Any]:
         command="firstflight replay run edition",
     )
     assert result.headline == headline
-    as_json: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(result)))
-    return as_json
+    return result

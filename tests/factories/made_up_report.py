@@ -13,9 +13,13 @@ from releases.catalogue import Release
 from releases.descriptions.write import describe
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
 from replay.runs.replay_folder import population_facts
+from reports.content import Published, parse_content
+from reports.document.compose import compose
+from reports.document.report import origin, write_report
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
 from schema.computed_tables import CELL
 from schema.crawls import CrawlName
+from storage.report_versions import Publication
 from storage.sums import seal, sums_now
 from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
@@ -72,7 +76,7 @@ def write_whole_release(
     manifest = dataclasses.replace(release.manifest, files=sums_now(release.path), packets=packets)
     describe(release.path, manifest, like=release.path)
     manifest = dataclasses.replace(manifest, files=sums_now(release.path))
-    seal(release.path, manifest.facts)
+    seal(release.path, dataclasses.asdict(manifest))
     return Release(release.path, manifest)
 
 
@@ -165,3 +169,28 @@ def places(data_dir: Path) -> Places:
         backcast=data_dir / "backcast",
         allowed_signers=data_dir / "allowed_signers",
     )
+
+
+def build_report(inputs: ReportInputs, folder: Path) -> dict[str, Any]:
+    """Write the first version of the report of the inputs; its content."""
+    return write_report(
+        inputs, compose(inputs), folder, facts=origin(inputs, commit="c0ffee"), publication=Publication()
+    )
+
+
+def published(content: dict[str, Any]) -> Published:
+    """The content of a report.json as its forms take it."""
+    return parse_content(Published, content)
+
+
+CLOSED = ("kind", "drawing", "level")
+"""Fields that have no other values than the declared ones."""
+
+
+def poisoned(value: Any, text: str) -> Any:
+    """Append a text to every string that may have any value."""
+    if isinstance(value, str):
+        return value + text
+    if isinstance(value, dict):
+        return {key: inner if key in CLOSED else poisoned(inner, text) for key, inner in value.items()}
+    return [poisoned(inner, text) for inner in value] if isinstance(value, list) else value

@@ -5,7 +5,6 @@ import pytest
 
 from releases.catalogue import (
     Damaged,
-    Manifest,
     Release,
     ReleaseError,
     Withdrawn,
@@ -29,9 +28,7 @@ def test_a_name_has_a_path_and_a_dotted_form(tmp_path: Path) -> None:
 
 def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
     release = smallest_release(tmp_path, CrawlName(month="2026-11"))
-    text = release.manifest.to_json()
-    assert Manifest.from_json(text) == release.manifest
-    assert Manifest.from_json(text).to_json() == text
+    assert read_release(release.path) == release
 
 
 def test_the_newest_version_is_found_by_any_unique_beginning_of_its_name(tmp_path: Path) -> None:

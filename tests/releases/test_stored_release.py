@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from releases.catalogue import Release, read_release
-from releases.statements import describe_crawl
 from releases.verify import verify
 from releases.withdrawing import has_site, without_site
 from replay.recipes.page_recipe import read_recipes
+from reports.document.compose import crawl_facts
 from reports.sections.sizes.counts import size_section
 from schema.released_tables import released_tables
 from storage.withdrawal import Withdrawal
@@ -128,13 +128,13 @@ def test_its_pages_are_shown(served: Served) -> None:
 
 
 def test_a_report_counts_it(served: Served) -> None:
-    assert describe_crawl(served.release)["outcomes"]["ok"] > 0
+    assert crawl_facts(served.release)["outcomes"]["ok"] > 0
     assert size_section(served.release).content["incomplete_responses"]["count"] == 0
 
 
 def test_its_pages_can_be_replayed(served: Served) -> None:
     recipes = read_recipes(served.release)
-    assert len(recipes) == describe_crawl(served.release)["outcomes"]["ok"]
+    assert len(recipes) == crawl_facts(served.release)["outcomes"]["ok"]
 
 
 def test_a_site_can_be_withdrawn_from_it(served: Served, tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ from sqlalchemy import Engine, text
 
 from firstflight.main import main
 from releases.build import build
-from reports.document.report import build_report
 from storage.crawls import find_crawl
 from storage.partitions import seal_partitions
 from storage.sums import seal
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
-from tests.factories.made_up_report import FEW_CELLS, read_data_folder, write_replay
+from tests.factories.made_up_report import FEW_CELLS, build_report, read_data_folder, write_replay
 from tests.factories.signing import make_signer
 from tests.factories.undrawn import undrawn
 
@@ -47,7 +46,7 @@ def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = build(crawled, "2026-11", data / "releases").release
     replay = write_replay(data, release, FEW_CELLS)
     shutil.copytree(replay, replay.with_name(f"{NAME}.parts") / "1-of-1")
-    build_report(read_data_folder(data), data / "reports" / "2026" / "v1", commit="c0ffee")
+    build_report(read_data_folder(data), data / "reports" / "2026" / "v1")
     return data
 
 

@@ -1,5 +1,6 @@
 """Drawings: names cover nothing, curves are true at their windows, and colours stand out on either ground."""
 
+import dataclasses
 import io
 import itertools
 import re
@@ -15,6 +16,7 @@ from PIL import Image
 from releases.chart_theme import DARK, LIGHT, Theme
 from reports.document.charts import WIDTH, draw_figure, spread_labels
 from reports.document.theme import png, svg
+from reports.sections.shape import Column, Drawing, Figure, Line
 from reports.sections.sizes.shares import select_steps
 from schema.computed_tables import MEASURES
 
@@ -23,15 +25,15 @@ pytestmark = pytest.mark.process
 NAME = "round trips of the networks that stand for all the lines of the world"
 
 
-def figure(drawing: str, **changes: Any) -> dict[str, Any]:
+def figure(drawing: Drawing, **changes: Any) -> Figure:
     """A figure of two series over two inputs with long names, and lines with labels."""
-    columns = [
-        {"id": "input", "title": "input", "unit": "", "kind": "text"},
-        {"id": "end", "title": "end", "unit": "", "kind": "text"},
-        {"id": "bytes", "title": "size", "unit": "B", "kind": "count"},
-        {"id": "ms", "title": "time", "unit": "ms", "kind": "interval"},
-    ]
-    rows = [
+    columns = (
+        Column(id="input", title="input", kind="text"),
+        Column(id="end", title="end", kind="text"),
+        Column(id="bytes", title="size", unit="B", kind="count"),
+        Column(id="ms", title="time", unit="ms", kind="interval"),
+    )
+    rows = tuple(
         {
             "input": name,
             "end": end,
@@ -42,35 +44,34 @@ def figure(drawing: str, **changes: Any) -> dict[str, Any]:
         for place, (name, ms) in enumerate(
             ((NAME, 2000.0), ("queues of the same networks, in bytes", 4000.0))
         )
-    ]
+    )
     x, y = ("ms", "input") if drawing == "dots" else ("bytes", "ms")
-    whole = {
-        "id": "fig",
-        "title": "What a <web> & more is, told in a sentence that takes two lines",
-        "caption": "What is drawn.",
-        "source": "a release",
-        "drawing": drawing,
-        "x": x,
-        "y": y,
-        "series": "end",
-        "columns": columns,
-        "rows": rows,
-        "bands": [],
-        "lines": [{"value": 3000.0, "label": "worthwhile"}],
-        "is_logarithmic": drawing == "curves",
-        "domain": None,
-    }
-    return {**whole, **changes}
+    whole = Figure(
+        id="fig",
+        title="What a <web> & more is, told in a sentence that takes two lines",
+        caption="What is drawn.",
+        source="a release",
+        query="",
+        drawing=drawing,
+        x=x,
+        y=y,
+        series="end",
+        columns=columns,
+        rows=rows,
+        lines=(Line(value=3000.0, label="worthwhile"),),
+        is_logarithmic=drawing == "curves",
+    )
+    return dataclasses.replace(whole, **changes)
 
 
-def draw(drawing: str, **changes: Any) -> str:
+def draw(drawing: Drawing, **changes: Any) -> str:
     chart = draw_figure(figure(drawing, **changes), note="illustrative")
     assert chart is not None
     return svg(chart)
 
 
 @pytest.mark.parametrize("drawing", ["dots", "curves"])
-def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(drawing: str) -> None:
+def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(drawing: Drawing) -> None:
     drawn = draw(drawing)
     ET.fromstring(drawn)
     texts = re.findall(r">([^<>]+)</text>", drawn)
@@ -86,9 +87,9 @@ def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(d
 
 
 @pytest.mark.parametrize("drawing", ["dots", "curves"])
-def test_a_figure_without_a_known_value_is_not_drawn(drawing: str) -> None:
-    assert draw_figure(figure(drawing, rows=[])) is None
-    unknown = [{**row, "ms": None} for row in figure(drawing)["rows"]]
+def test_a_figure_without_a_known_value_is_not_drawn(drawing: Drawing) -> None:
+    assert draw_figure(figure(drawing, rows=())) is None
+    unknown = tuple({**row, "ms": None} for row in figure(drawing).rows)
     assert draw_figure(figure(drawing, rows=unknown)) is None
 
 
@@ -99,12 +100,12 @@ def test_thousands_along_an_axis_are_set_apart_as_in_sentences() -> None:
 
 def test_an_estimate_stands_at_the_place_of_its_value() -> None:
     """Of a linear axis from 0 to 100, 25 and 75 are apart as far as half of its grid."""
-    columns = [
-        {"id": "window", "title": "window", "unit": "", "kind": "text"},
-        {"id": "share", "title": "share", "unit": "%", "kind": "number"},
-    ]
-    rows = [{"window": "IW 3", "share": 25.0}, {"window": "IW 10", "share": 75.0}]
-    changes = {"columns": columns, "rows": rows, "x": "share", "y": "window", "series": None, "lines": []}
+    columns = (
+        Column(id="window", title="window", kind="text"),
+        Column(id="share", title="share", unit="%"),
+    )
+    rows = ({"window": "IW 3", "share": 25.0}, {"window": "IW 10", "share": 75.0})
+    changes = {"columns": columns, "rows": rows, "x": "share", "y": "window", "series": None, "lines": ()}
     drawn = draw("dots", **changes, domain=(0.0, 100.0))
     points = [
         float(x) for x in re.findall(r'aria-roledescription="point" transform="translate\(([\d.]+),', drawn)
@@ -117,10 +118,10 @@ def test_an_estimate_stands_at_the_place_of_its_value() -> None:
 
 def test_a_band_is_drawn_between_its_ends() -> None:
     assert "mark-area" not in draw("curves")
-    band = [
+    band = tuple(
         {"end": "low", "bytes": size, "ms": {"estimate": 2000, "lower": 1000.0, "upper": 3000.0}}
         for size in (1000, 2000)
-    ]
+    )
     (path,) = re.findall(r'mark-area[^>]*>.*?<path [^>]*d="([^"]*)"', draw("curves", bands=band))
     low, high = sorted({float(y) for y in re.findall(r"[ML][\d.]+,([\d.]+)", path)})
     assert (low, high) == pytest.approx((210 * 0.25, 210 * 0.75))

@@ -1,30 +1,15 @@
 """The limits of recorded pages in a sentence, from what their release says of itself."""
 
-from typing import Any
-
 import pytest
 
-from recordings.pages.recording import read_recording
 from releases.formatting import in_ascii
+from reports.content import RecordedFacts
 from reports.document.illustrative import limits_sentence
-
-TOLD: dict[str, Any] = {
-    "pages": 3,
-    "source": "visits of an office, in a cupboard; facts alone",
-    "recorded": "2026-01-02 to 2026-01-05",
-    "inferred": {"connections": {"share": None}},
-}
+from tests.factories.answers import bundled_facts, bundled_limits
 
 
 def test_the_bundled_pages_are_of_one_country_and_day_and_went_through_a_vpn() -> None:
-    source = read_recording().source
-    recording = {
-        "pages": 591,
-        "source": source.source,
-        "recorded": source.recorded,
-        "inferred": {"connections": {"share": 0.8156}},
-    }
-    assert in_ascii(limits_sentence(recording, vantage=source.vantage)) == (
+    assert in_ascii(bundled_limits()) == (
         "Recorded pages, not the live web: 591 from 841 HAR files of the top 1 000 sites of the Chrome UX "
         "Report for Argentina, loaded on one day, 25 August 2025, by somebody else's browser through a VPN; "
         "connections are rebuilt for 81.6 % of the requests."
@@ -33,7 +18,13 @@ def test_the_bundled_pages_are_of_one_country_and_day_and_went_through_a_vpn() -
 
 @pytest.mark.parametrize("share", [None, 0.0])
 def test_recordings_that_name_their_connections_need_none_rebuilt(share: float | None) -> None:
-    recording = TOLD | {"inferred": {"connections": {"share": share}}}
+    recording: RecordedFacts = {
+        **bundled_facts(),
+        "pages": 3,
+        "source": "visits of an office, in a cupboard; facts alone",
+        "recorded": "2026-01-02 to 2026-01-05",
+        "inferred": {"connections": {"share": share, "requests": {}, "rules": {}}},
+    }
     assert in_ascii(limits_sentence(recording, vantage="berlin")) == (
         "Recorded pages, not the live web: 3 from visits of an office, loaded from 2026-01-02 to 2026-01-05 "
         "by somebody else's browser from the vantage berlin."

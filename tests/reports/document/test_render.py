@@ -16,6 +16,7 @@ from reports.document.render import render_html
 from reports.forms.texts import report_markdown, summary_text
 from tests.api.faults import unreadable, violations
 from tests.circles import ALL
+from tests.factories.made_up_report import poisoned, published
 
 pytestmark = pytest.mark.process
 
@@ -58,17 +59,6 @@ def parsed(text: str) -> Tags:
     return tags
 
 
-def poisoned(value: Any) -> Any:
-    """Append the hostile string to every string."""
-    if isinstance(value, str):
-        return value + HOSTILE
-    if isinstance(value, dict):
-        return {key: poisoned(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [poisoned(inner) for inner in value]
-    return value
-
-
 def test_the_page_loads_nothing_and_runs_nothing(page: tuple[Path, dict[str, Any]]) -> None:
     tags = parsed(page[0].read_text(encoding="utf-8"))
     names = {name for name, _ in tags.tags}
@@ -97,14 +87,14 @@ def test_a_page_has_few_words_and_few_figures(page: tuple[Path, dict[str, Any]])
 def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
     content = copy.deepcopy(page[1])
     for part in ("release", "crawl", "redo", "illustrative_because"):
-        content[part] = poisoned(content[part])
+        content[part] = poisoned(content[part], HOSTILE)
     content["replay"]["provenance"]["parameters"] = {HOSTILE: HOSTILE, "list": [HOSTILE]}
-    content["replay"]["provenance"]["kernel"] = poisoned(content["replay"]["provenance"]["kernel"])
-    content["answer"] = poisoned(content["answer"]) | {"confidence": content["answer"]["confidence"]}
-    content["sections"] = poisoned(content["sections"])
-    content["citation"] = poisoned(content["citation"])
+    content["replay"]["provenance"]["kernel"] = poisoned(content["replay"]["provenance"]["kernel"], HOSTILE)
+    content["answer"] = poisoned(content["answer"], HOSTILE)
+    content["sections"] = poisoned(content["sections"], HOSTILE)
+    content["citation"] = poisoned(content["citation"], HOSTILE)
     content["crawl"]["outcomes"] = {HOSTILE: 1}
-    text = render_html(content, figures={})
+    text = render_html(published(content), figures={})
     tags = parsed(text)
     assert not {name for name, _ in tags.tags} & {"script", "img"}
     assert text.count("&lt;script&gt;") >= 20
@@ -121,7 +111,7 @@ def test_the_audit_by_packets_is_stated_where_the_release_has_one(page: tuple[Pa
     }
     for packets, is_stated in ((dict.fromkeys(counts, 0), False), (counts, True)):
         content["release"]["packets"] = packets
-        text = render_html(content, figures={}).replace(NARROW, " ")
+        text = render_html(published(content), figures={}).replace(NARROW, " ")
         assert (
             "equal on 99.7 % of 400 connections that were captured whole, and on 90.0 % of their bytes"
             in text
@@ -132,10 +122,10 @@ def test_the_audit_by_packets_is_stated_where_the_release_has_one(page: tuple[Pa
 def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict[str, Any]]) -> None:
     content = copy.deepcopy(page[1])
     content["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
-    assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(content, figures={})
+    assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(published(content), figures={})
     content["answer"]["reasons"] = ["\x1b]0;owned\x07 \u202e"]
-    assert "\x1b" not in summary_text(content, marks="")
-    assert not {"\x1b", "\u202e"} & set(report_markdown(content, marks=""))
+    assert "\x1b" not in summary_text(published(content))
+    assert not {"\x1b", "\u202e"} & set(report_markdown(published(content)))
 
 
 def test_every_link_of_the_contents_has_its_place(page: tuple[Path, dict[str, Any]]) -> None:

@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from reports.document.report import build_report, compose
-from reports.document.report_content import canonical, round_floats
+from reports.content import canonical, round_floats
+from reports.document.compose import compose
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import PAGES, crawl, data_folder, read_data_folder, write_release
+from tests.factories.made_up_report import (
+    PAGES,
+    build_report,
+    crawl,
+    data_folder,
+    read_data_folder,
+    write_release,
+)
 from tests.factories.undrawn import undrawn
 from verdict.rule import RULE
 
@@ -23,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     data_dir = tmp_path_factory.mktemp("data")
     data_folder(data_dir)
     folder = data_dir / "reports" / "2026" / "v1"
-    return folder, build_report(read_data_folder(data_dir), folder, commit="c0ffee")
+    return folder, build_report(read_data_folder(data_dir), folder)
 
 
 def test_a_report_is_a_page_its_content_as_json_and_a_summary(built: tuple[Path, dict[str, Any]]) -> None:
@@ -111,7 +118,7 @@ def test_sizes_of_live_sites_without_a_replay_are_not_illustrative(tmp_path: Pat
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
     folder = tmp_path / "reports" / "2026" / "v1"
     with undrawn():
-        content = build_report(read_data_folder(tmp_path, with_replay=False), folder, commit="c0ffee")
+        content = build_report(read_data_folder(tmp_path, with_replay=False), folder)
     assert (content["is_illustrative"], content["verdict"], content["replay"]) == (False, None, None)
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert content["answer"]["kind"] == "no answer"

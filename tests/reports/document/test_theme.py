@@ -7,6 +7,7 @@ import vl_convert
 from PIL import Image, ImageChops
 
 from reports.document.theme import bare, for_both_schemes, pair_colours
+from reports.sections.shape import Drawing
 from tests.reports.document.test_charts import draw
 
 pytestmark = pytest.mark.process
@@ -17,7 +18,7 @@ def picture(drawing: str) -> Image.Image:
 
 
 @pytest.mark.parametrize("drawing", ["curves", "dots"])
-def test_the_picture_is_the_same_to_the_pixel_and_the_drawing_half_as_large(drawing: str) -> None:
+def test_the_picture_is_the_same_to_the_pixel_and_the_drawing_half_as_large(drawing: Drawing) -> None:
     whole = draw(drawing)
     shortened = bare(whole)
     assert len(shortened) < 0.5 * len(whole)

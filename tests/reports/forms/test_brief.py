@@ -13,12 +13,14 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from releases.formatting import NARROW, RANGE, estimate, quantity
+from reports.content import Published
 from reports.document.plane import NARROW_SHEET, WIDE_SHEET, draw_plane
 from reports.document.render import render_brief
 from reports.document.theme import svg
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from tests.api.faults import unreadable, violations
-from tests.reports.document.test_render import HOSTILE, parsed, poisoned
+from tests.factories.made_up_report import poisoned, published
+from tests.reports.document.test_render import HOSTILE, parsed
 
 pytestmark = pytest.mark.process
 
@@ -61,7 +63,7 @@ def test_the_brief_has_the_verdict_and_its_doubt_on_two_pages(built: Built) -> N
 
 def test_each_number_of_the_brief_is_one_of_report_json(built: Built) -> None:
     _, content = built
-    brief = brief_of(content, marks="illustrative")
+    brief = brief_of(published(content))
     numbers = {number["id"]: number for number in content["answer"]["numbers"]}
     gain, resent, fits = brief.numbers
     assert (gain.value, gain.other) == (
@@ -97,14 +99,14 @@ def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> N
         assert part in texts
     assert "they save little or no time: IW 3." in texts
     assert content["release"]["licence"] in texts
-    assert f"0.31{RANGE}0.67{NARROW}pp of payload" in brief_of(content, marks="").finding
+    assert f"0.31{RANGE}0.67{NARROW}pp of payload" in brief_of(published(content)).finding
     assert re.search(r'<svg[^>]* viewBox="0 0 960 540"', slide)
     with Image.open(folder / "forms" / "slide.png") as picture:
         assert picture.size == (1920, 1080)
 
 
-def list_drawn(content: dict[str, Any], brief: Brief) -> list[str]:
-    return [svg(draw_plane(content, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET)]
+def list_drawn(report: Published, brief: Brief) -> list[str]:
+    return [svg(draw_plane(report, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET)]
 
 
 def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built) -> None:
@@ -113,11 +115,12 @@ def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built)
     numbers = [number for number in content["answer"]["numbers"] if number["id"] == "fits"]
     content["answer"] |= {"headline": "No answer", "sentence": sentence, "numbers": numbers}
     content |= {"verdict": None, "replay": None}
-    brief = brief_of(content, marks="")
+    report = published(content)
+    brief = brief_of(report)
     assert brief.sentence == sentence
     assert brief.finding.endswith("no window of today was measured.")
     assert (brief.rows, len(brief.numbers)) == ((), 1)
-    wide, narrow = list_drawn(content, brief)
+    wide, narrow = list_drawn(report, brief)
     assert "IW\u00a016" not in wide
     assert "For whom" not in render_brief(brief, wide=wide, narrow=narrow)
     assert len(pages_of(brief_pdf(brief, figure=wide))) == 2
@@ -126,15 +129,17 @@ def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built)
 def test_hostile_strings_stay_text(built: Built) -> None:
     content = copy.deepcopy(built[1])
     for part in ("answer", "citation", "redo", "release", "crawl"):
-        content[part] = poisoned(content[part])
+        content[part] = poisoned(content[part], HOSTILE)
     for number in content["answer"]["numbers"]:
         number["id"] = number["id"].removesuffix(HOSTILE)
-    content["recorded_pages"] = {"pages": 1, "recorded": HOSTILE, "source": HOSTILE + "\u202e"}
+    recorded = {"recorded": HOSTILE, "source": HOSTILE + "\u202e", "commit": None}
+    content["recorded_pages"] = {**recorded, "pages": 1, "requests": 1, "inferred": {}, "limits": []}
     content["verdict"]["sentences"] = [HOSTILE]
     for entry in (*content["verdict"]["groups"], *content["verdict"]["ledger"]):
         entry["title"] += HOSTILE
-    brief = brief_of(content, marks="recorded")
-    wide, narrow = list_drawn(content, brief)
+    report = published(content)
+    brief = brief_of(report)
+    wide, narrow = list_drawn(report, brief)
     page = render_brief(brief, wide=wide, narrow=narrow)
     assert not {name for name, _ in parsed(page).tags} & {"script", "img"}
     assert "\u202e" not in page

@@ -1,6 +1,7 @@
 """The draft becomes text by xml2rfc, without a warning and without a network, and is short."""
 
 import copy
+import dataclasses
 import os
 import subprocess
 import sys
@@ -11,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from firstflight.main import main
-from reports.forms.cells import tables_of
 from reports.forms.draft import MOST_WORDS, TABLES, draft_xml, table_blocks
+from tests.factories.made_up_report import published
 
 pytestmark = pytest.mark.process
 
@@ -45,14 +46,15 @@ def words(text: str) -> list[str]:
 
 def test_the_draft_has_the_answer_its_tables_and_their_commands(built: Built, tmp_path: Path) -> None:
     _, content = built
-    xml = draft_xml(content, marks="illustrative")
+    report = published(content)
+    xml = draft_xml(report)
     text = text_of(tmp_path, xml)
     assert len(words(text)) <= MOST_WORDS
     assert max(map(len, text.splitlines())) <= 72
     assert "Every number is illustrative." in text
     text_of_draft = " ".join(words(text))
     assert content["answer"]["headline"] in text_of_draft
-    tables = {table["id"] for table in tables_of(content)} & TABLES.keys()
+    tables = {table.id for table in report.tables()} & TABLES.keys()
     assert {"shares", "verdicts"} <= tables
     for name in tables:
         assert f"<tt>firstflight report recompute 2026 v1 {name}</tt>" in xml
@@ -73,7 +75,7 @@ def test_hostile_text_stays_text(built: Built, tmp_path: Path) -> None:
                 {name: value + HOSTILE if isinstance(value, str) else value for name, value in row.items()}
                 for row in table["rows"]
             ]
-    text = text_of(tmp_path, draft_xml(content, marks="illustrative"))
+    text = text_of(tmp_path, draft_xml(published(content)))
     assert text.isascii()
     assert "*x*" in text
     assert "{{RFC2119}}" in text
@@ -82,9 +84,10 @@ def test_hostile_text_stays_text(built: Built, tmp_path: Path) -> None:
 
 def test_every_table_is_a_block_for_another_draft(built: Built, tmp_path: Path) -> None:
     _, content = built
-    names = [table["id"] for table in tables_of(content) if table["rows"]]
-    blocks = table_blocks(content, names)
-    whole = draft_xml({**content, "sections": []}, marks="")
+    report = published(content)
+    names = [table.id for table in report.tables() if table.rows]
+    blocks = table_blocks(report, names)
+    whole = draft_xml(dataclasses.replace(report, sections=[]))
     text = text_of(
         tmp_path, whole.replace("</middle>", f"<section><name>All</name>{blocks}</section></middle>")
     )

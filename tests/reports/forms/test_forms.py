@@ -15,6 +15,7 @@ import pytest
 from releases.formatting import in_ascii
 from reports.forms.texts import escape, report_markdown
 from tests.factories.made_up_crawl import NAME
+from tests.factories.made_up_report import published
 
 pytestmark = pytest.mark.process
 
@@ -137,7 +138,7 @@ def test_a_figure_without_data_has_a_file_and_no_place_in_a_document(built: Buil
     content = copy.deepcopy(built[1])
     (section,) = (section for section in content["sections"] if section["id"] == "gains")
     section["figures"][0]["rows"] = []
-    text = report_markdown(content, marks="illustrative")
+    text = report_markdown(published(content))
     assert "recompute 2026 v1 fig-gains" not in text
     assert "recompute 2026 v1 cdf" in text
 

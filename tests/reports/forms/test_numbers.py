@@ -1,6 +1,7 @@
 """Every form of a report prints its numbers in one way: thin spaces, three significant digits,
 en dashes, signs of SI."""
 
+import dataclasses
 import html
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from releases.formatting import MINUS
 from reports.forms.cells import cell
+from reports.sections.shape import Column
 
 pytestmark = pytest.mark.process
 
@@ -73,15 +75,15 @@ def test_no_line_of_the_summary_ends_within_a_number(built: Built) -> None:
 
 
 def test_a_share_is_not_rounded_to_the_whole_and_an_interval_not_to_zero() -> None:
-    share = {"kind": "interval", "unit": "%"}
+    share = Column(id="share", title="share", unit="%", kind="interval")
     assert cell({"estimate": 99.97, "lower": 99.2, "upper": 99.996}, share) == "99.97 (99.2\u201399.996)"
     assert cell({"estimate": 0.6, "lower": -0.003, "upper": 1.32}, share) == f"0.600 ({MINUS}0.003 to 1.32)"
-    assert cell(99.97, {"kind": "number", "unit": "ms"}) == "100"
+    assert cell(99.97, Column(id="time", title="time", unit="ms")) == "100"
 
 
 def test_a_number_is_printed_on_its_side_of_the_bound_that_judges_it() -> None:
-    gain = {"kind": "interval", "unit": "%", "near": [1.0]}
+    gain = Column(id="gain", title="gain", unit="%", kind="interval", near=(1.0,))
     below = {"estimate": 1.46, "lower": 0.9996, "upper": 1.93}
     assert cell(below, gain) == "1.46 (0.9996\u20131.93)"
-    assert cell(below, gain | {"near": []}) == "1.46 (1.00\u20131.93)"
+    assert cell(below, dataclasses.replace(gain, near=())) == "1.46 (1.00\u20131.93)"
     assert cell({"estimate": 1.46, "lower": 1.0, "upper": 1.93}, gain) == "1.46 (1.00\u20131.93)"

@@ -7,7 +7,7 @@ import pytest
 from altair.utils.schemapi import validate_jsonschema
 from altair.vegalite.v6.schema import load_schema
 
-from reports.document.illustrative import marks
+from reports.content import read_published
 from reports.document.plane import NARROW_SHEET, SLIDE, WIDE_SHEET, Sheet, draw_plane
 from reports.document.theme import vega_lite
 from reports.forms.brief import brief_of
@@ -28,5 +28,5 @@ def test_each_figure_of_a_report_is_valid_vega_lite(made_up_report: Path) -> Non
 
 @pytest.mark.parametrize("sheet", [WIDE_SHEET, NARROW_SHEET, SLIDE])
 def test_the_plane_of_the_brief_is_valid_vega_lite(made_up_report: Path, sheet: Sheet) -> None:
-    content = json.loads((made_up_report / "reports/2026/v1/report.json").read_text(encoding="utf-8"))
-    check(vega_lite(draw_plane(content, brief_of(content, marks=marks(content)), sheet)))
+    report = read_published(made_up_report / "reports/2026/v1/report.json")
+    check(vega_lite(draw_plane(report, brief_of(report), sheet)))

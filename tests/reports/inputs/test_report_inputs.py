@@ -7,9 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from reports.document.compose import compose, months_limit, publish_content
 from reports.document.rebuilding import rebuild_commands
-from reports.document.report import compose, write_report
-from reports.document.report_content import months_limit
 from reports.inputs.replays import ReportError
 from schema.recorded import RECORDED
 from storage.report_versions import Publication
@@ -23,7 +22,6 @@ from tests.factories.made_up_report import (
     read_data_folder,
     write_release,
 )
-from tests.factories.undrawn import undrawn
 from verdict.calibration import Standing
 
 
@@ -68,10 +66,7 @@ def test_the_last_command_builds_the_same_version(tmp_path: Path) -> None:
     data_folder(tmp_path, table=FEW_CELLS)
     inputs = read_data_folder(tmp_path)
     publication = Publication(version=2, date="2027-01-15", reason="a site's wish", corrects="shares")
-    with undrawn():
-        content = write_report(
-            inputs, compose(inputs), tmp_path / "made", facts={}, signer=None, publication=publication
-        )
+    content = publish_content(compose(inputs), publication, inputs.release)
     assert content["redo"][-1].endswith(
         " --version 2 --reason 'a site'\"'\"'s wish' --corrects shares --date 2027-01-15"
     )

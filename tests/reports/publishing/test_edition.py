@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.main import main
-from reports.document.report_content import round_floats
-from reports.forms.cells import figures_of
+from reports.content import read_published, round_floats
 from reports.forms.draft import MOST_WORDS, draft_xml
 from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
@@ -94,16 +93,16 @@ def test_its_readme_has_the_answer_the_picture_the_citation_and_every_command(co
     assert "](forms/slide.png)" in text
 
 
-def test_the_data_of_its_figures_are_those_of_its_report_json(content: Any) -> None:
-    figures = list(figures_of(content))
+def test_the_data_of_its_figures_are_those_of_its_report_json() -> None:
+    figures = list(read_published(EDITION / "report.json").figures())
     assert figures
     for figure in figures:
-        place = EDITION / "forms" / "figures" / f"{figure['id']}.csv"
+        place = EDITION / "forms" / "figures" / f"{figure.id}.csv"
         with place.open(encoding="utf-8", newline="") as file:
-            assert file.read() == csv_text(figure["columns"], figure["rows"])
-        if figure["bands"]:
-            with place.with_name(f"{figure['id']}-bands.csv").open(encoding="utf-8", newline="") as file:
-                assert file.read() == csv_text(band_columns(figure), figure["bands"])
+            assert file.read() == csv_text(figure.columns, figure.rows)
+        if figure.bands:
+            with place.with_name(f"{figure.id}-bands.csv").open(encoding="utf-8", newline="") as file:
+                assert file.read() == csv_text(band_columns(figure), figure.bands)
 
 
 def test_its_shares_and_the_checksum_of_its_citation_follow_from_the_recorded_pages_in_an_empty_folder(
@@ -142,8 +141,8 @@ def test_every_item_of_it_is_equal_when_it_is_computed_again(rebuilt: tuple[Path
     assert all(line.startswith("equal ") for line in again.stdout.splitlines())
 
 
-def test_a_draft_of_it_is_short(content: Any) -> None:
-    text = re.sub("<[^>]*>", " ", draft_xml(content, marks="recorded"))
+def test_a_draft_of_it_is_short() -> None:
+    text = re.sub("<[^>]*>", " ", draft_xml(read_published(EDITION / "report.json")))
     assert len(text.split()) <= MOST_WORDS
 
 

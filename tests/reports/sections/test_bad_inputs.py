@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from reports.document.report import compose
+from reports.document.compose import compose
 from schema.computed_tables import CELL
 from tests.factories.made_up_crawl import MadeUp
 from tests.factories.made_up_report import (

@@ -9,7 +9,7 @@ import pytest
 
 from recordings.pages.recording import AUGUST_2025
 from releases.catalogue import releases
-from reports.document.report import compose
+from reports.document.compose import compose
 from reports.sections.same_sites import same_sites
 from schema.crawls import CrawlName
 from tests.factories.made_up_report import crawl, read_data_folder, write_release

@@ -1,5 +1,6 @@
 """The sections of a report: their numbers are those of the cells and sizes."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from reports.document.charts import draw_figure
 from reports.document.theme import svg
-from tests.factories.made_up_report import GAINS, crawl
+from tests.factories.made_up_report import GAINS, crawl, published
 
 pytestmark = pytest.mark.process
 
@@ -132,12 +133,12 @@ def test_every_figure_and_table_has_an_id_a_unit_a_source_and_a_query(content: d
 
 
 def test_every_figure_is_drawn_from_its_rows_alone(content: dict[str, Any]) -> None:
-    figures = [figure for section in content["sections"] for figure in section["figures"]]
-    assert {figure["drawing"] for figure in figures} == {"dots", "curves", "plane"}
+    figures = [*published(content).figures()]
+    assert {figure.drawing for figure in figures} == {"dots", "curves", "plane"}
     for figure in figures:
-        if figure["drawing"] == "plane":
+        if figure.drawing == "plane":
             continue
         chart = draw_figure(figure, note="illustrative")
-        assert chart is not None, figure["id"]
+        assert chart is not None, figure.id
         assert ">illustrative</text>" in svg(chart)
-        assert draw_figure({**figure, "rows": []}) is None
+        assert draw_figure(dataclasses.replace(figure, rows=())) is None

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from reports.document.report import build_report
 from reports.sections.sizes.counts import Measure, Share, Sizes
 from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import crawl, read_data_folder, write_release
+from tests.factories.made_up_report import build_report, crawl, read_data_folder, write_release
 from tests.factories.undrawn import undrawn
 
 LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_flights": "TLS flights"}
@@ -70,7 +69,7 @@ def test_a_report_of_sizes_alone_has_no_section_that_needs_a_replay(tmp_path: Pa
     write_release(tmp_path, crawl(), dataclasses.replace(NAME, kind="web"))
     inputs = read_data_folder(tmp_path, with_replay=False)
     with undrawn():
-        content = build_report(inputs, tmp_path / "reports" / "2026", commit="c0ffee")
+        content = build_report(inputs, tmp_path / "reports" / "2026")
     names = {section["id"] for section in content["sections"]}
     assert names == {"sizes"}
     assert "by a replay" in content["fuller"]

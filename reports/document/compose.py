@@ -1,0 +1,236 @@
+"""Composes the content of report.json from the inputs of a report."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pyarrow.parquet as pq
+
+from recordings.pages.recording import recorder_of
+from releases.catalogue import Release, ReleaseFacts
+from releases.citation.forms import cite
+from releases.citation.work import NotCitable, cite_report
+from releases.slow_start import WINDOWS
+from replay.runs.initial_window import is_paced
+from reports.answer import answer_of, fits_number
+from reports.content import (
+    FORMAT_VERSION,
+    CitationFacts,
+    CrawlFacts,
+    ProvenanceFacts,
+    RecordedFacts,
+    ReplayFacts,
+    Report,
+    ReportedRelease,
+    parse_content,
+    round_floats,
+)
+from reports.document.all_sections import fuller, sections_of
+from reports.document.illustrative import illustrative_because, limits_sentence
+from reports.document.method import LIMITS, glossary_of, method_of
+from reports.document.rebuilding import publishing_options, rebuild_commands, replay_command
+from reports.forms.typesetting import in_type
+from reports.inputs.replays import Replay
+from reports.inputs.report_inputs import ReportInputs
+from reports.sections.servers import servers_section
+from reports.sections.sizes.counts import size_section
+from schema.authors import MAINTAINERS
+from storage.report_versions import Publication
+from verdict.rule import RULE
+from verdict.stored import VerdictFacts, round_numbers
+
+READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
+"""Parts of the content that the report's forms print as they are."""
+
+
+def compose(inputs: ReportInputs) -> dict[str, Any]:
+    """Return the content of report.json without the fields OF_A_VERSION, ready for JSON: it depends on the
+    inputs and the code alone."""
+    release, because = inputs.release, illustrative_because(inputs)
+    windows = {*WINDOWS, *(candidate for candidate in RULE.candidates if not is_paced(candidate))}
+    counted = size_section(release, windows=sorted(windows))
+    servers, verdict, recorded = servers_section(release), verdict_of_inputs(inputs), recorded_facts(release)
+    sections = [*sections_of(inputs, counted, servers=servers, verdict=verdict)]
+    answer = answer_of(
+        verdict,
+        illustrative_because=because,
+        limits=limits_sentence(recorded, vantage=release.crawl.vantage) if recorded else None,
+        fits=fits_number(counted.content["measures"], iw=RULE.incumbent),
+        command=replay_command(release.crawl, {}),
+    )
+    limits = [
+        *LIMITS,
+        *(recorded["limits"] if recorded else [months_limit(inputs.months, release.crawl.month)]),
+    ]
+    method = method_of(counted.content["mss_bytes"], verdict["rule"] if verdict else None)
+    words = (dataclasses.asdict(answer), [section.to_dict() for section in sections], limits, method, because)
+    report = Report(
+        format_version=FORMAT_VERSION,
+        year=inputs.year,
+        is_illustrative=bool(because),
+        illustrative_because=because,
+        recorded_pages=recorded,
+        answer=answer,
+        verdict=verdict,
+        release=reported_release(release),
+        crawl=crawl_facts(release),
+        sizes=counted.content,
+        servers=servers,
+        replay=replay_facts(inputs.replay) if inputs.replay else None,
+        sections=sections,
+        limits=limits,
+        fuller=fuller(inputs, counted.content, sections),
+        method=method,
+        glossary=glossary_of(*words),
+        redo=rebuild_commands(inputs),
+    )
+    whole: dict[str, Any] = round_floats(dataclasses.asdict(report))
+    return {**whole, **{name: in_type(whole[name]) for name in READ}}
+
+
+def publish_content(
+    composed: Mapping[str, Any], publication: Publication, release: Release
+) -> dict[str, Any]:
+    """Return the content of report.json: that of `compose` with the fields OF_A_VERSION."""
+    return {
+        **composed,
+        "redo": [*composed["redo"][:-1], composed["redo"][-1] + publishing_options(publication)],
+        "publication": {**dataclasses.asdict(publication), "changed": [*publication.changed]},
+        "citation": citation(parse_content(Report, composed), publication, release),
+    }
+
+
+def verdict_of_inputs(inputs: ReportInputs) -> VerdictFacts | None:
+    """Return the verdict of the replay; None without one. Illustrative inputs have no answer."""
+    if inputs.replay is None:
+        return None
+    broken = [f"The inputs are illustrative: {reason}." for reason in illustrative_because(inputs)]
+    verdict: VerdictFacts = round_numbers(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
+    return verdict
+
+
+def recorded_facts(release: Release) -> RecordedFacts | None:
+    """State whence recorded pages are, what was inferred of them, and what they cannot tell.
+
+    None for a crawl of ours.
+    """
+    stated = release.recording
+    if stated is None:
+        return None
+    return cast("RecordedFacts", {name: stated.get(name) for name in RecordedFacts.__annotations__})
+
+
+def reported_release(release: Release) -> ReportedRelease:
+    """Return the release's manifest without the sums of its files, and its checksum."""
+    manifest = release.manifest
+    facts = {field.name: getattr(manifest, field.name) for field in dataclasses.fields(ReleaseFacts)}
+    return ReportedRelease(**facts, crawl=str(release.crawl), sha256=release.checksum)
+
+
+def crawl_facts(release: Release) -> CrawlFacts:
+    """Return the crawl's provenance and its number of final visits by outcome."""
+    (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
+    visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
+    outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
+    names = [name for name in CrawlFacts.__annotations__ if name not in ("sites", "outcomes")]
+    columns = {name: _plain(row.get(name)) for name in names}
+    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
+    return cast("CrawlFacts", columns | {"sites": len(outcomes), "outcomes": counts})
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
+    """Return dates in ISO 8601."""
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def replay_facts(replay: Replay) -> ReplayFacts:
+    """Return the extent of a replay and everything that its loads depend on."""
+    evidence = replay.replayed.looks[-1].evidence
+    return {
+        "name": replay.name,
+        "stages": len(replay.loads) if replay.is_staged else None,
+        "loads": sum(len(table) for table in replay.loads),
+        "states": dict(evidence.states),
+        "pages": len(set(evidence.visits.tolist())),
+        "networks": len(set(evidence.places.tolist())),
+        "sha256": replay.checksum,
+        "provenance": cast("ProvenanceFacts", _condense(replay.provenance)),
+    }
+
+
+def citation(report: Report, publication: Publication, release: Release) -> CitationFacts:
+    """Return the citation's parts, its line and its BibTeX entry,
+    which of an illustrative report is a comment that says why not."""
+    manifest = release.manifest
+    title = f"First flights in {report.year}: how much of the web fits into the initial window"
+    qualified = f"{title} ({report.marks})" if report.marks else title
+    recorder = recorder_of(manifest)
+    recorded = f"recorded by {recorder}, " if recorder else ""
+    data = f"release {manifest.crawl}, version {manifest.version}, {recorded}sha256:{manifest.data_checksum}"
+    work = cite_report(
+        title=qualified,
+        year=report.year,
+        version=publication.version,
+        date=publication.date,
+        data=data,
+        licence=manifest.licence,
+        is_illustrative=report.is_illustrative,
+    )
+    try:
+        bibtex = cite(work, "bib").rstrip("\n")
+    except NotCitable as exc:
+        bibtex = f"% {exc}"
+    return {
+        "author": MAINTAINERS.name,
+        "title": qualified,
+        "year": report.year,
+        "version": publication.version,
+        "data": data,
+        "licence": manifest.licence,
+        "commit": manifest.commit,
+        "line": work.line,
+        "bibtex": bibtex,
+    }
+
+
+def months_limit(months: Sequence[str], month: str) -> str:
+    """State what one month of a year cannot tell; `months` are those of the year that have a release.
+
+    >>> months_limit(["2026-10", "2026-11"], "2026-11")[:88]
+    'The sizes are of one month, 2026-11. 10 months of 2026 have no release of the same kind '
+    """
+    year = month[:4]
+    missing = [each for each in (f"{year}-{number:02}" for number in range(1, 13)) if each not in months]
+    if not missing:
+        return f"The sizes are of one month, {month}; every month of {year} has a release of the same kind."
+    count = f"{len(missing)} months of {year} have" if len(missing) > 1 else f"One month of {year} has"
+    return (
+        f"The sizes are of one month, {month}. {count} no release of the same kind ({', '.join(missing)}), "
+        "so that the year cannot be told from its season."
+    )
+
+
+def _condense(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance with the number of calibration checks and those that did not pass, and of later
+    conditions what differs from the first.
+
+    >>> check = {"guest": 1, "profile": "a", "name": "IW 10"}
+    >>> _condense({"gates": [{**check, "passed": True}, {**check, "passed": False}]})["gates"]
+    {'checked': 2, 'not_passed': [{'guest': 1, 'profile': 'a', 'name': 'IW 10', 'passed': False}]}
+    >>> _condense({"parameters": {"conditions": [{"a": 1, "b": 1}, {"a": 1, "b": 2}]}})["parameters"]
+    {'conditions': [{'a': 1, 'b': 1}, {'b': 2}]}
+    """
+    gates, parameters = provenance.get("gates", []), provenance.get("parameters", {})
+    not_passed = [check for check in gates if not check["passed"]]
+    condensed = {**provenance, "gates": {"checked": len(gates), "not_passed": not_passed}}
+    if conditions := parameters.get("conditions"):
+        first, *others = conditions
+        condensed["parameters"] = {
+            **parameters,
+            "conditions": [first, *(_keep_differing(other, first) for other in others)],
+        }
+    return condensed
+
+
+def _keep_differing(conditions: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in conditions.items() if name not in first or value != first[name]}
