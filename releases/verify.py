@@ -19,7 +19,7 @@ from releases.strata.party import list_version
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.http_caching import LIFETIMES
 from schema.recorded import is_recorded, released_schema
-from schema.released_tables import released_tables
+from schema.released_tables import definition, released_tables
 from schema.vocabulary import (
     CONSENTS,
     COVERAGE_FLOOR,
@@ -141,7 +141,7 @@ def _columns(release: Release) -> tuple[bool, str]:
     for table, schema in (declared | {"distribution": DISTRIBUTION, "item": ITEM}).items():
         stored = pq.read_schema(release.file(table))
         same = stored.equals(schema, check_metadata=False)
-        documented = all((field.metadata or {}).get(b"comment") for field in stored)
+        documented = all(map(definition, stored))
         if not (same and documented):
             wrong.append(table)
     return (

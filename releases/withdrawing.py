@@ -1,10 +1,8 @@
 """Withdraws a site from releases: makes a version without it,
 and replaces the versions that have it by tombstones."""
 
-import contextlib
 import dataclasses
 import json
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from releases.build import finish, packets_of, write_computed
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
 from releases.descriptions.documents import SNAPSHOTS
 from releases.descriptions.history import extend_history
-from releases.measures import MEMORY
+from releases.measures import open_database
 from releases.observations import table_of
 from releases.strata.party import list_version
 from schema.crawls import CrawlName
@@ -38,7 +36,7 @@ SAID = "a site was withdrawn"
 
 def has_site(release: Release, site: Withdrawal) -> bool:
     """True if a release has visits to the site, or names it in other visits."""
-    with _opened() as database:
+    with open_database() as database:
         return any(
             database.execute(f"SELECT 1 FROM {_file(release, model)} WHERE {condition} LIMIT 1").fetchone()  # noqa: S608  # our own SQL
             for model, condition in _holding(site)
@@ -61,7 +59,7 @@ def without_site(
     progress: Callable[[int], None] = lambda _: None,
 ) -> Release:
     """Write the release without the site to the folder `place`; other rows keep their order and sizes."""
-    with staging(place.parents[5]) as stage, _opened() as database:
+    with staging(place.parents[5]) as stage, open_database() as database:
         folder = stage / "release"
         folder.mkdir()
         folder.chmod(0o755)  # regardless of the umask: the service may run as another user
@@ -144,15 +142,6 @@ def finish_tombstones(root: Path) -> None:
         if (folder / TOMBSTONE).exists() and [path.name for path in folder.iterdir()] != [TOMBSTONE]:
             one = read_version(folder)
             lay_tombstone(folder, one.crawl, version=one.version)
-
-
-@contextlib.contextmanager
-def _opened() -> Iterator[duckdb.DuckDBPyConnection]:
-    with (
-        tempfile.TemporaryDirectory(prefix="firstflight-") as spill,
-        duckdb.connect(":memory:", config={"temp_directory": spill, "memory_limit": MEMORY}) as database,
-    ):
-        yield database
 
 
 def _file(release: Release, model: type[Base]) -> str:

@@ -37,15 +37,6 @@ class Author:
         """
         return ", ".join(part for part in (self.family, self.suffix, self.given) if part)
 
-    @property
-    def initials(self) -> str:
-        """Initials of the given names.
-
-        >>> Author(name="Knuth", given="Donald Ervin").initials
-        'D. E.'
-        """
-        return " ".join(f"{given[0]}." for given in self.given.split())
-
 
 MAINTAINERS = Author(name="The firstflight maintainers")
 """Author of reports, and of releases for which the operator names no other."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from schema.released_tables import released_tables
+from schema.released_tables import definition, released_tables
 
 RECORDED = "recorded"
 """Kind of a crawl whose pages somebody else recorded, and its quality level."""
@@ -220,7 +220,7 @@ def add_note(schema: pa.Schema, name: str, note: str, *, nullable: bool = False)
     """Return the schema with a note at the end of a field's comment."""
     place = schema.get_field_index(name)
     field = schema.field(place)
-    comment = f"{(field.metadata or {})[b'comment'].decode()}; {note}"
+    comment = f"{definition(field)}; {note}"
     return schema.set(
         place, field.with_nullable(nullable or field.nullable).with_metadata({"comment": comment})
     )

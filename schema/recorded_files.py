@@ -3,8 +3,6 @@ beside what schema/recorded.py says."""
 
 from schema.recorded import NEVER_RECORDED, NOT_RECORDED, Notes
 
-TIMES_UNKNOWN = "unknown where the recording has no times of the request"
-
 NAMES_KEPT = "paths and queries were left out: they may hold names and secrets of the person who browsed"
 
 FILES = Notes(

@@ -47,6 +47,12 @@ class ReleasedTable:
     """Columns with their definitions, as in a crawl of ours."""
 
 
+def definition(field: pa.Field) -> str:
+    """Return the definition of a column, from its metadata; empty if it has none."""
+    metadata: dict[bytes, bytes] = field.metadata or {}
+    return metadata.get(b"comment", b"").decode()
+
+
 def columns(schema: pa.Schema) -> list[dict[str, Any]]:
     """Return the name, type, nullability and definition of each column, in order."""
     return [
@@ -54,7 +60,7 @@ def columns(schema: pa.Schema) -> list[dict[str, Any]]:
             "name": field.name,
             "type": str(field.type),
             "nullable": field.nullable,
-            "comment": (field.metadata or {}).get(b"comment", b"").decode(),
+            "comment": definition(field),
         }
         for field in schema
     ]

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 from storage.exhaustion import reraise_exhaustion
 from storage.signatures import Signer
 from storage.staging import put_in_place, put_new
@@ -95,35 +97,23 @@ class ReportVersion:
     @property
     def publication(self) -> Publication:
         """What its manifest says about it; only its number if the manifest is damaged."""
-        match _facts(self.folder).get("publication"):
-            case {
-                "date": str() | None as date,
-                "reason": str() | None as reason,
-                "corrects": str() | None as corrects,
-                "supersedes": str() | None as supersedes,
-                "changed": list() as changed,
-            }:
-                return Publication(
-                    version=self.number,
-                    date=date,
-                    reason=reason,
-                    corrects=corrects,
-                    supersedes=supersedes,
-                    changed=[str(one) for one in changed],
-                )
-        return Publication(version=self.number)
+        try:
+            stated = msgspec.convert(_facts(self.folder).get("publication"), type=Publication)
+        except msgspec.ValidationError:
+            return Publication(version=self.number)
+        return dataclasses.replace(stated, version=self.number)
 
     @property
     def withdrawal(self) -> Withdrawal | None:
         """The notice that withdraws it; None without one. A damaged notice withdraws too."""
         if not self.is_withdrawn:
             return None
-        found = {} if broken_sums(self.notice) else _facts(self.notice)
-        date = found.get("date")
+        notice = {} if broken_sums(self.notice) else _facts(self.notice)
+        date = notice.get("date")
         return Withdrawal(
-            reason=str(found.get("reason", UNREADABLE)),
+            reason=str(notice.get("reason", UNREADABLE)),
             date=date if isinstance(date, str) else None,
-            is_erased=not self.is_there or found.get("is_erased") is True,
+            is_erased=not self.is_there or notice.get("is_erased") is True,
         )
 
 
@@ -195,12 +185,11 @@ def next_place(folder: Path) -> ReportVersion:
 
 def find_version(root: Path, year: int, number: int) -> ReportVersion:
     """One version of a year's report; ReportVersionError if there is none."""
-    found = report_versions(root / str(year))
-    for one in found:
-        if one.number == number:
-            return one
-    there = ", ".join(str(one.number) for one in found) or "none"
-    raise ReportVersionError(f"the report for {year} has no version {number}; there are: {there}")
+    versions = {version.number: version for version in report_versions(root / str(year))}
+    if number not in versions:
+        numbers = ", ".join(map(str, versions)) or "none"
+        raise ReportVersionError(f"the report for {year} has no version {number}; there are: {numbers}")
+    return versions[number]
 
 
 def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
@@ -213,26 +202,27 @@ def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer |
             f"version {version.number} of the report for {version.year} is withdrawn already: "
             f"{version.withdrawal.reason}"
         )
-    with put_new(version.notice) as made:
-        _write_notice(made, version, reason=reason, date=date, is_erased=False)
-        if signer is not None:
-            signer.sign(made)
+    with put_new(version.notice) as folder:
+        _write_notice(folder, version, reason=reason, date=date, is_erased=False, signer=signer)
 
 
 def erase(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
     """Remove a version's files, and leave a notice in their place, which replaces any earlier notice."""
-    with put_in_place(version.notice) as made:
-        _write_notice(made, version, reason=reason, date=date, is_erased=True)
-        if signer is not None:
-            signer.sign(made)
+    with put_in_place(version.notice) as folder:
+        _write_notice(folder, version, reason=reason, date=date, is_erased=True, signer=signer)
     if version.is_there:
         shutil.rmtree(version.folder)
 
 
-def _write_notice(made: Path, version: ReportVersion, *, reason: str, date: str, is_erased: bool) -> None:
+def _write_notice(
+    folder: Path, version: ReportVersion, *, reason: str, date: str, is_erased: bool, signer: Signer | None
+) -> None:
+    """Write a signed notice into an empty folder."""
     try:
         checksum = checksum_of(version.folder)
     except OSError:  # erased before, or damaged
         checksum = None
     facts = {"kind": "withdrawal", "year": int(version.year), "version": version.number, "checksum": checksum}
-    seal(made, {**facts, "reason": reason, "date": date, "is_erased": is_erased})
+    seal(folder, {**facts, "reason": reason, "date": date, "is_erased": is_erased})
+    if signer is not None:
+        signer.sign(folder)

@@ -11,9 +11,6 @@ from schema.recorded import is_recorded
 Kind = Literal["dataset", "report"]
 """Kinds of works that are cited."""
 
-AUTHOR = MAINTAINERS.name
-"""Author of reports, and of releases for which the operator names no other; an organisation."""
-
 PUBLISHER = "firstflight"
 
 DEFINED = (

@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from releases.citation.licences import licence_page
 from releases.citation.work import PUBLISHER, Work
-from releases.descriptions.tables import Table, meaning
+from releases.descriptions.tables import Table
 from schema.authors import Author
+from schema.released_tables import definition
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 
@@ -92,7 +93,7 @@ def _field(table: Table, field: pa.Field) -> dict[str, Any]:
         "@type": "cr:Field",
         "@id": f"{table.name}/{field.name}",
         "name": f"{table.name}/{field.name}",
-        "description": meaning(field),
+        "description": definition(field),
         "dataType": type_of(field.type.value_type if is_array else field.type),
         "source": {"fileObject": {"@id": table.file}, "extract": {"column": field.name}},
         **({"isArray": True, "arrayShape": "-1"} if is_array else {}),

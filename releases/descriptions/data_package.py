@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from releases.citation.licences import licence_page
 from releases.citation.work import PUBLISHER, Work
-from releases.descriptions.tables import Table, meaning
+from releases.descriptions.tables import Table
 from schema.authors import MAINTAINERS, Author
+from schema.released_tables import definition
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 
@@ -40,7 +41,7 @@ def _contributors(authors: Sequence[Author]) -> list[dict[str, Any]]:
 
 def _resource(table: Table, form: str, media_type: str) -> dict[str, Any]:
     fields = [
-        {"name": field.name, "type": type_of(field.type), "description": meaning(field)}
+        {"name": field.name, "type": type_of(field.type), "description": definition(field)}
         | ({} if field.nullable else {"constraints": {"required": True}})
         for field in table.schema
     ]

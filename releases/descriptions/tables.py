@@ -41,9 +41,3 @@ def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
                 )
             )
     return tables
-
-
-def meaning(field: pa.Field) -> str:
-    """Return the definition of a column, from its metadata."""
-    metadata: dict[bytes, bytes] = field.metadata or {}
-    return metadata.get(b"comment", b"").decode()

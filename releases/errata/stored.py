@@ -9,8 +9,8 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -71,46 +71,31 @@ class Erratum:
 
 
 def folders(root: Path) -> list[Path]:
-    """Folders of the errata of the releases below `root`, the lowest number first."""
-    found = [path for path in (root / FOLDER).glob("*") if NUMBER.fullmatch(path.name) and path.is_dir()]
-    return sorted(found, key=lambda path: int(path.name))
+    """Return the folders of the errata of the releases below `root`, the lowest number first."""
+    named = [path for path in (root / FOLDER).glob("*") if NUMBER.fullmatch(path.name) and path.is_dir()]
+    return sorted(named, key=lambda path: int(path.name))
 
 
 def read(folder: Path) -> Erratum:
-    """The erratum in a folder; ErratumError if its manifest is unreadable or is that of another number."""
+    """Return the erratum in a folder; ErratumError if its manifest is unreadable or of another number."""
     try:
-        facts = {name: value for name, value in manifest_of(folder).items() if name not in ("kind", "files")}
-        found = Erratum(
-            **{
-                **facts,
-                "releases": tuple(Concerned(**release) for release in facts["releases"]),
-                "columns": tuple(facts["columns"]),
-            }
-        )
-        _check_types(found)
-    except (OSError, ValueError, TypeError, KeyError) as exc:
+        facts = manifest_of(folder)
+        erratum = msgspec.convert(facts, type=Erratum)
+        for release in erratum.releases:
+            CrawlName.from_text(release.crawl)
+        is_whole = facts.keys() == {"kind", "files", *(field.name for field in dataclasses.fields(Erratum))}
+    except (OSError, ValueError, msgspec.ValidationError) as exc:
         raise ErratumError(f"{folder / MANIFEST} is damaged or missing: restore it from a copy") from exc
-    if f"{found.number}" != folder.name:
-        raise ErratumError(f"{folder / MANIFEST} is of erratum {found.number}: restore it from a copy")
-    return found
-
-
-def _check_types(erratum: Erratum) -> None:
-    """Raise TypeError or ValueError if a field of an erratum from a file is not what its declaration says."""
-    texts = [erratum.date, erratum.wrong, erratum.advice, erratum.since or "", *erratum.columns]
-    numbers = [erratum.number, erratum.replaces or 1]
-    for release in erratum.releases:
-        CrawlName.from_text(release.crawl)
-        texts += [release.crawl, release.checksum]
-        numbers.append(release.version)
-    if not all(isinstance(text, str) for text in texts) or not all(
-        isinstance(number, int) for number in numbers
-    ):
-        raise TypeError("a field is of another type than that of an erratum")
+    if not is_whole or f"{erratum.number}" != folder.name:
+        raise ErratumError(f"{folder / MANIFEST} is of another erratum: restore it from a copy")
+    return erratum
 
 
 def errata(root: Path) -> Iterator[Erratum]:
-    """Every erratum of the releases below `root`, the lowest number first; ErratumError at a damaged one."""
+    """Return every erratum of the releases below `root`, the lowest number first.
+
+    ErratumError at a damaged one.
+    """
     return map(read, folders(root))
 
 
@@ -131,20 +116,20 @@ def record(
     Raises ReleaseError or ErratumError, after which nothing is left behind, and
     storage.signatures.SigningFailed.
     """
-    by_path = {release.path: release for release in (_named(root, name) for name in names)}
-    found = list(by_path.values())
-    for release in found:
+    concerned = {release.path: release for release in (_named(root, name) for name in names)}
+    for release in concerned.values():
         _check_columns(release, columns)
     if since is not None and not SINCE.fullmatch(since):
         raise ErratumError(f"{since!r} is no month or day: write it as 2026-10 or 2026-10-05")
-    there = [int(path.name) for path in folders(root)]
-    if replaces is not None and replaces not in there:
+    numbers = [int(path.name) for path in folders(root)]
+    if replaces is not None and replaces not in numbers:
         raise ErratumError(f"there is no erratum {replaces}: `firstflight erratum list` shows what there is")
     erratum = Erratum(
-        number=1 + max(there, default=0),
+        number=1 + max(numbers, default=0),
         date=date,
         releases=tuple(
-            Concerned(crawl=str(one.crawl), version=one.version, checksum=one.checksum) for one in found
+            Concerned(crawl=str(release.crawl), version=release.version, checksum=release.checksum)
+            for release in concerned.values()
         ),
         wrong=wrong,
         advice=advice,
@@ -152,33 +137,35 @@ def record(
         since=since,
         replaces=replaces,
     )
-    facts: dict[str, Any] = dataclasses.asdict(erratum)
     try:
-        with put_new(root / FOLDER / f"{erratum.number}") as made:
-            seal(made, {"kind": KIND, **facts})
+        with put_new(root / FOLDER / f"{erratum.number}") as folder:
+            seal(folder, {"kind": KIND, **dataclasses.asdict(erratum)})
             if signer is not None:
-                signer.sign(made)
+                signer.sign(folder)
     except FileExistsError as exc:
         raise ErratumError("another erratum was recorded at the same time: record this one again") from exc
     return erratum
 
 
 def _named(root: Path, name: str) -> Release:
-    """The release that a name means, which may end in its version."""
+    """Return the release that a name means, which may end in its version."""
     crawl, slash, version = name.partition("/v")
     if not slash:
         return find_release(root, crawl)
-    found = [one for one in iter_versions(root) if one.crawl.is_named(crawl) and f"{one.version}" == version]
-    crawls: set[CrawlName] = {one.crawl for one in found}
-    if len(crawls) != 1:
-        names = ", ".join(sorted(map(str, crawls))) or "no release"
+    matching = [
+        release
+        for release in iter_versions(root)
+        if release.crawl.is_named(crawl) and f"{release.version}" == version
+    ]
+    if len(matching) != 1:
+        names = ", ".join(sorted(str(release.crawl) for release in matching)) or "no release"
         raise ReleaseError(f"{name!r} names {names}; `firstflight release list` shows what there is")
-    (one,) = found
-    if isinstance(one, Withdrawn):
+    (release,) = matching
+    if isinstance(release, Withdrawn):
         raise ReleaseError(
-            f"version {one.version} of {one.crawl} is withdrawn, which says more than an erratum"
+            f"version {release.version} of {release.crawl} is withdrawn, which says more than an erratum"
         )
-    return check_intact(one)
+    return check_intact(release)
 
 
 def _check_columns(release: Release, columns: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from releases.formatting import grouped, quantity, range_text, significant, size, stated, visible_text, wholes
+from releases.formatting import grouped, quantity, range_text, significant, size, stated, wholes
 from reports.content import Published
 from reports.document.method import pattern_of
 from reports.document.theme import pair_colours
@@ -47,7 +47,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=visible,
+        finalize=unbroken,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -70,19 +70,14 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def visible(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
-    """Replace invisible characters, which could make a name look like another,
-    and keep a number and its unit on one line."""
-    if not isinstance(value, str):
-        return value
-    if isinstance(value, Markup):
-        return Markup(visible_text(value))  # noqa: S704  # it was Markup
-    return keep_unbroken(visible_text(value))
+def unbroken(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
+    """Keep a number and its unit on one line; our own markup stays as it is."""
+    return keep_unbroken(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def link_terms(text: str, glossary: Mapping[str, str]) -> Markup:
     """Return a text in which each term leads to its meaning the first time."""
-    marked_up = str(escape(visible(text)))
+    marked_up = str(escape(unbroken(text)))
     for term in sorted(glossary, key=len, reverse=True):
         marked_up = _link_first(marked_up, term)
     return Markup(marked_up)  # noqa: S704  # escaped above; terms and anchors are ours
@@ -109,7 +104,7 @@ def anchor(term: str) -> str:
 
 def as_typed(value: str) -> Markup:
     """Return the text that readers run, with its spaces as they are."""
-    return escape(visible_text(value))
+    return escape(value)
 
 
 def css_text(value: str) -> str:

@@ -22,10 +22,6 @@ LABELS: dict[str, Any] = {"labelFontSize": 11}
 BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1') + 'B'"
 """Vega expression for the label of a size along an axis, as 10 kB."""
 
-SEPARATE: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 10}
-"""Options of an axis whose labels are left out where they would stand close to each other,
-even in a wider font."""
-
 PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows:

@@ -8,7 +8,7 @@ from typing import Any
 
 from releases.formatting import NARROW, apart, in_ascii, tied
 
-TYPED = ("query", "command", "commands", "deciding_command", "svg")
+TYPED = ("query", "command")
 """Texts that readers or programs run."""
 
 NO_BREAK_SPACE = "\u00a0"

@@ -117,11 +117,20 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
         (candidate for candidate in candidates if str(candidate.crawl) == names[0]),
         key=lambda candidate: candidate.version,
     )
+    return _sound(
+        release,
+        allowed_signers,
+        what=f"the release of {names[0]}",
+        otherwise=f"and build it again with `firstflight release build --crawl {names[0]}`",
+    )
+
+
+def _sound(release: Release | Damaged, allowed_signers: Path, *, what: str, otherwise: str) -> Release:
+    """Return the release; ReportError if it is damaged."""
     broken = [MANIFEST] if isinstance(release, Damaged) else find_faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(
-            f"the release of {names[0]} is damaged ({', '.join(broken)}); restore it from a copy, or move it "
-            f"away and build it again with `firstflight release build --crawl {names[0]}`"
+            f"{what} is damaged ({', '.join(broken)}); restore it from a copy, or move it away {otherwise}"
         )
     return release
 
@@ -140,14 +149,12 @@ def _year_before(
     ]
     if not candidates:
         return None
-    release = max(candidates, key=lambda candidate: candidate.version)
-    broken = [MANIFEST] if isinstance(release, Damaged) else find_faults(release.path, allowed_signers)
-    if broken or isinstance(release, Damaged):
-        raise ReportError(
-            f"the release of {wanted}, which sizes are compared with, is damaged ({', '.join(broken)}); "
-            "restore it from a copy, or move it away to do without"
-        )
-    return release
+    return _sound(
+        max(candidates, key=lambda candidate: candidate.version),
+        allowed_signers,
+        what=f"the release of {wanted}, which sizes are compared with,",
+        otherwise="to do without",
+    )
 
 
 def _other_sets(root: Path, release: Release, allowed_signers: Path) -> list[Release]:

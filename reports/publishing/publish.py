@@ -171,7 +171,6 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     for name, title in (
         ("year_before", "the release of the year before"),
         ("replay", "the replay"),
-        ("beside", "the replay beside it"),
         ("backcast", "the back-cast"),
         ("last_years_report", "last year's report"),
     ):

@@ -9,7 +9,8 @@ from pybtex.database import parse_string
 from pybtex.richtext import Text
 
 from releases.citation.forms import FORMS, cite
-from releases.citation.work import AUTHOR, NotCitable, Work, cite_release, cite_report
+from releases.citation.work import NotCitable, Work, cite_release, cite_report
+from schema.authors import MAINTAINERS
 from schema.crawls import CrawlName
 from tests.factories.made_up_release import smallest_release
 from tests.releases.citation.cff_schema import valid_cff
@@ -50,7 +51,7 @@ def test_bibtex_is_read_with_its_title_author_year_version_and_address(work: Wor
     (entry,) = parse_string(cite(work, "bib"), "bibtex").entries.values()
     assert entry.key == work.key
     assert entry.type == ("techreport" if work.kind == "report" else "misc")
-    assert [str(person) for person in entry.persons["author"]] == [f"{{{AUTHOR}}}"]
+    assert [str(person) for person in entry.persons["author"]] == [f"{{{MAINTAINERS.name}}}"]
     fields = {name: entry.fields.get(name) for name in ("year", "version", "url")}
     assert fields == {"year": str(work.year), "version": str(work.version), "url": work.url}
     assert str(Text.from_latex(entry.fields["title"])) == work.title
@@ -59,7 +60,11 @@ def test_bibtex_is_read_with_its_title_author_year_version_and_address(work: Wor
 
 def test_csl_json_has_the_types_and_names_of_its_schema(work: Work) -> None:
     (item,) = json.loads(cite(work, "csl.json"))
-    assert (item["type"], item["title"], item["author"]) == (work.kind, work.title, [{"literal": AUTHOR}])
+    assert (item["type"], item["title"], item["author"]) == (
+        work.kind,
+        work.title,
+        [{"literal": MAINTAINERS.name}],
+    )
     issued = [2027, 1, 15] if work.date else [2026]
     assert item["issued"] == {"date-parts": [issued]}
     assert (item["URL"], item["version"]) == (work.url, str(work.version))
