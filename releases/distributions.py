@@ -12,7 +12,7 @@ import numpy as np
 
 from releases.catalogue import Release
 from releases.interval import Interval
-from releases.measures import MEMORY, open_measures
+from releases.measures import MEMORY, open_tables
 from releases.strata.bootstrap import LEAST_SITES
 from schema.computed_tables import DISTRIBUTION, MEASURES
 
@@ -36,10 +36,15 @@ def compute(folder: Path) -> pa.Table:
     """Compute the table `distribution` (schema.computed_tables.DISTRIBUTION) of a
     release's home pages from its items."""
     with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as database:
-        rows = database.read_parquet(str(folder / "item.parquet"), hive_partitioning=False)
-        rows.filter("page_kind = 'home'").create_view("home_item")
+        _view_home_items(database, folder)
         steps: pa.Table = database.sql(STEPS).to_arrow_table()
     return steps.cast(DISTRIBUTION)
+
+
+def _view_home_items(database: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Create the view `home_item`: the items of the home pages of a release, which distributions count."""
+    rows = database.read_parquet(str(folder / "item.parquet"), hive_partitioning=False)
+    rows.filter("page_kind = 'home'").create_view("home_item")
 
 
 def share_intervals(
@@ -60,7 +65,8 @@ def share_intervals(
     if unknown := sizes.keys() - MEASURES.keys():
         raise ValueError(f"no measure {min(unknown)!r}; there are {', '.join(MEASURES)}")
     names, parts, wholes = [], [], []
-    with open_measures(release.path) as database:
+    with open_tables(release.path) as database:
+        _view_home_items(database, release.path)
         for measure, asked in sizes.items():
             known, fitting = counts_by_site(database, measure, asked)
             if np.count_nonzero(known) >= LEAST_SITES:
@@ -86,9 +92,8 @@ def counts_by_site(
     visits without an item have none."""
     fitting = ", ".join(f"count(*) FILTER (size_bytes <= {int(size)})" for size in sizes)
     query = (
-        f"SELECT count(size_bytes), {fitting} FROM studied LEFT JOIN (FROM item WHERE "  # noqa: S608
-        "measure = ?) USING (visit_id) "
-        "GROUP BY visit_id ORDER BY visit_id"
+        f"SELECT count(size_bytes), {fitting} FROM studied JOIN visit ON visit.id = visit_id "  # noqa: S608
+        "LEFT JOIN (FROM home_item WHERE measure = ?) USING (rank) GROUP BY visit_id ORDER BY visit_id"
     )
     columns = database.execute(query, [measure]).fetchnumpy()
     known, *others = (np.asarray(column, np.float64) for column in columns.values())

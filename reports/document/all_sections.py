@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from releases.cdf import Cdf, read_cdfs
+from releases.cdf import Cdf
 from releases.chart_theme import CURVES
 from releases.formatting import apart, grouped, quantity
 from reports.inputs.report_inputs import ReportInputs
@@ -51,9 +51,8 @@ def sizes_section(
     inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: VerdictFacts | None
 ) -> Section:
     """State what fits: by size, by kind, against 2010, over the years, and what servers send."""
-    release, sizes = inputs.release, counted.content
+    release, sizes, cdfs = inputs.release, counted.content, counted.cdfs
     mss, iw, source = sizes["mss_bytes"], RULE.incumbent, source_of(inputs)
-    cdfs = read_cdfs(release.file("distribution"))
     rival = int(str((verdict and verdict["rival"]) or 16).split()[0])
     marked = sorted({*MARKED, rival if rival > iw else 16})
     stated = {name: band for name, band in counted.bands.items() if name in stated_measures(cdfs)}

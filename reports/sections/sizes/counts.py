@@ -70,6 +70,8 @@ class SizeCounts:
     """What a report states of the sizes of a release."""
 
     content: Sizes
+    cdfs: Mapping[str, Cdf]
+    """The CDF of each measure."""
     bands: Mapping[str, Mapping[int, Interval]]
     """Intervals of cumulative shares by measure and size in bytes, from the smallest on,
     of the measures in HEADLINE that can be stated and that enough sites have."""
@@ -87,6 +89,7 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int
     intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
     return SizeCounts(
         content=size_content(cdfs, intervals, windows=windows, mss=mss),
+        cdfs=cdfs,
         bands={
             name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
             for name, sizes in along.items()
