@@ -112,10 +112,10 @@ def test_a_file_that_is_missing_or_no_text_is_refused_in_one_line(named: Path) -
 def test_the_manifest_keeps_authors_and_names_the_maintainers_without(
     manifest: Manifest, tmp_path: Path
 ) -> None:
-    names = {"authors": manifest.authors, "recorded_by": manifest.authors[:1]}
-    release = smallest_release(tmp_path, manifest.crawl, **names)
+    authors, recorded_by = manifest.authors, manifest.authors[:1]
+    release = smallest_release(tmp_path, manifest.crawl, authors=authors, recorded_by=recorded_by)
     stored = read_release(release.path).manifest
-    assert (stored.authors, stored.recorded_by) == (names["authors"], names["recorded_by"])
+    assert (stored.authors, stored.recorded_by) == (authors, recorded_by)
     without = dataclasses.replace(manifest, authors=())
     assert cite_release(without).authors == (MAINTAINERS,)
 
