@@ -27,27 +27,44 @@ NEW, OLD = "new", "old"
 
 @contextlib.contextmanager
 def staging(parent: Path) -> Iterator[Path]:
-    """A hidden folder in `parent`, and so on the same file system;
+    """Provide a hidden folder in `parent`, and so on the same file system;
     it is removed after the block with all its contents.
 
     What killed processes left in `parent` is removed first. Raises storage.modes.UnsafeFolder.
     """
     parent.mkdir(parents=True, exist_ok=True)
     check_above(parent)
-    sweep(parent)
-    stage = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    handle = os.open(stage, os.O_RDONLY | os.O_DIRECTORY)
+    with locked_folder(parent, prefix=PREFIX, abandoned_s=ABANDONED_S) as stage:
+        yield stage
+
+
+@contextlib.contextmanager
+def locked_folder(parent: Path, *, prefix: str, abandoned_s: float = 0) -> Iterator[Path]:
+    """Provide a folder in `parent` that is removed after the block.
+
+    Those with this prefix that dead processes left go first, `abandoned_s` seconds after the last write.
+
+    It is locked (flock(2)) while the process lives, and has another name until it is locked: an unlocked
+    folder with the prefix counts as abandoned.
+    """
+    sweep(parent, prefix=prefix, abandoned_s=abandoned_s)
+    sweep(parent, prefix=f".new{prefix}")
+    unlocked = Path(tempfile.mkdtemp(prefix=f".new{prefix}", dir=parent))
+    folder = parent / unlocked.name.removeprefix(".new")
+    handle = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield stage
+        unlocked.rename(folder)
+        yield folder
     finally:
-        _remove(stage)
+        for left in (unlocked, folder):
+            _remove(left)
         os.close(handle)
 
 
 @contextlib.contextmanager
 def put_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder that replaces `folder` when the block ends without an exception."""
+    """Provide a new folder that replaces `folder` when the block ends without an exception."""
     with staging(folder.parent) as stage:
         new, old = stage / NEW / folder.name, stage / OLD / folder.name
         new.mkdir(parents=True)
@@ -61,7 +78,7 @@ def put_in_place(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def put_new(folder: Path) -> Iterator[Path]:
-    """A new folder that becomes `folder` when the block ends without an exception;
+    """Provide a new folder that becomes `folder` when the block ends without an exception;
     FileExistsError if that is there already.
 
     The check and the renaming are one step of the file system: of two processes one fails.
@@ -87,7 +104,7 @@ def put_new(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def put_file_in_place(path: Path, *, mode: int = 0o644, beside: Path | None = None) -> Iterator[Path]:
-    """A path to write to; the file replaces `path` when the block ends without an exception.
+    """Provide a path to write to; the file replaces `path` when the block ends without an exception.
 
     The file is written in a hidden folder next to `path`,
     or next to `beside` if the folder of `path` must hold nothing else.
@@ -124,19 +141,19 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def sweep(parent: Path) -> None:
+def sweep(parent: Path, *, prefix: str = PREFIX, abandoned_s: float = ABANDONED_S) -> None:
     """Remove from `parent` what killed processes left half-made:
     it is unlocked and was not written to recently."""
-    for left in parent.glob(f"{PREFIX}*"):
+    for left in parent.glob(f"{prefix}*"):
         with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
-            _sweep(left)
+            _sweep(left, abandoned_s)
 
 
-def _sweep(left: Path) -> None:
+def _sweep(left: Path, abandoned_s: float) -> None:
     handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(handle).st_uid == os.geteuid() and time.time() - _last_write(left) > ABANDONED_S:
+        if os.fstat(handle).st_uid == os.geteuid() and time.time() - _last_write(left) >= abandoned_s:
             _remove(left)
     finally:
         os.close(handle)
@@ -155,4 +172,4 @@ def _remove(stage: Path) -> None:
     if stage.is_dir():
         shutil.rmtree(stage, ignore_errors=True)
     else:
-        stage.unlink()
+        stage.unlink(missing_ok=True)
