@@ -194,7 +194,9 @@ class _Sender:
 def iw_limited(
     connection: Connection, responses: Sequence[Response], *, iw: int, mss: int = MSS_TIMESTAMPS
 ) -> dict[int, bool | None]:
-    """By response id, True if the window was still `iw` segments when the response began; None if unknown.
+    """Return, by response id, whether the window was still `iw` segments when the response began.
+
+    None if unknown.
 
     Responses of which nothing arrived are left out: they were never acknowledged, so they did not grow the
     window. The server's TLS flight is data like any other: six segments of it grow a window of ten.

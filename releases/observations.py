@@ -45,7 +45,7 @@ def statement(table: Table, *, crawl_id: int) -> str:
 
 @contextlib.contextmanager
 def open_adbc(engine: Engine) -> Iterator[dbapi.Connection]:
-    """A connection of ADBC, which asks the server for all its types as it connects: one for all tables."""
+    """Open a connection of ADBC for all tables: it asks the server for all its types as it connects."""
     # It takes as long as most commands take to start, of which few need it.
     from adbc_driver_postgresql import dbapi
 
@@ -60,7 +60,7 @@ def open_adbc(engine: Engine) -> Iterator[dbapi.Connection]:
 def read_rows(
     connection: dbapi.Connection, model: type[Base], *, crawl_id: int
 ) -> Iterator[Iterator[pa.Table]]:
-    """The rows of `model` that belong to a crawl, in batches as the server sends them,
+    """Provide the rows of `model` that belong to a crawl, in batches as the server sends them,
     with the declared types."""
     table = table_of(model)
     schema = arrow_schema(table)

@@ -30,12 +30,12 @@ MATCHES = "regexp_matches"
 
 BATCH_ROWS = 65_536
 
-SAID = "a site was withdrawn"
+REASON = "a site was withdrawn"
 """The reason that a tombstone states."""
 
 
 def has_site(release: Release, site: Withdrawal) -> bool:
-    """True if a release has visits to the site, or names it in other visits."""
+    """Return whether a release has visits to the site, or names it in other visits."""
     with open_database() as database:
         return any(
             database.execute(f"SELECT 1 FROM {_file(release, model)} WHERE {condition} LIMIT 1").fetchone()  # noqa: S608  # our own SQL
@@ -81,7 +81,7 @@ def without_site(
             files=sums_now(folder),
             packets=packets_of(folder / "connection.parquet"),
             public_suffix_list=list_version(),
-            history=extend_history(release.manifest, version=version, reason=SAID),
+            history=extend_history(release.manifest, version=version, reason=REASON),
         )
         return finish(folder, manifest, place, signer=signer).release
 
@@ -107,7 +107,7 @@ def _rewrite(
 
 
 def _rest_of(release: Release, model: type[Base], site: Withdrawal) -> str:
-    """SQL query: the rows of a table that stay, changed where they name the site."""
+    """Return SQL that selects the rows of a table that stay, changed where they name the site."""
     table, file = model.__tablename__, _file(release, model)
     if model is Site:
         return f"SELECT * FROM {file} WHERE NOT {site.is_own('host')}"  # noqa: S608  # our own SQL
@@ -131,8 +131,8 @@ def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
 
 
 def tombstone(crawl: CrawlName, *, version: int) -> str:
-    """Content of a tombstone: the withdrawn version, and nothing about the site."""
-    facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": SAID}
+    """Return the content of a tombstone: the withdrawn version, and nothing about the site."""
+    facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": REASON}
     return json.dumps(facts, indent=2, sort_keys=True) + "\n"
 
 
@@ -140,8 +140,8 @@ def finish_tombstones(root: Path) -> None:
     """Complete the withdrawals that a killed process left unfinished, in all versions below `root`."""
     for folder in release_folders(root):
         if (folder / TOMBSTONE).exists() and [path.name for path in folder.iterdir()] != [TOMBSTONE]:
-            one = read_version(folder)
-            lay_tombstone(folder, one.crawl, version=one.version)
+            withdrawn = read_version(folder)
+            lay_tombstone(folder, withdrawn.crawl, version=withdrawn.version)
 
 
 def _file(release: Release, model: type[Base]) -> str:

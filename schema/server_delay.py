@@ -18,7 +18,7 @@ TCP = (HTTP1, H2)
 
 
 def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
-    """Round trip in microseconds by connection id: the fastest TCP handshake
+    """Return the round trip in microseconds by connection id: the fastest TCP handshake
     of the visit with the address."""
     measured = {
         connection["id"]: connection["connected_us"] - connection["opened_us"]
@@ -50,8 +50,8 @@ def _path(connection: Row) -> tuple[str, bool]:
 def server_delays(
     connections: Sequence[Row], responses: Sequence[Row], trips: Mapping[int, int]
 ) -> dict[int, int | None]:
-    """Server delay in microseconds by response id: request to first byte, less the round trip in `trips`,
-    at least 0.
+    """Return the server delay in microseconds by response id: request to first byte,
+    less the round trip in `trips`, at least 0.
 
     The delay is unknown (None) without a connection, a round trip or both times; for requests of more than
     one flight; and on an H2 or H3 connection on which another response was arriving, since the response may

@@ -54,7 +54,7 @@ def backup(url: str, folder: Path, *, keep: int) -> Path:
 
 
 def list_backups(folder: Path) -> list[Path]:
-    """Backups in `folder`, the oldest first."""
+    """Return the backups in `folder`, the oldest first."""
     return sorted(folder.glob("*.dump"))
 
 

@@ -133,7 +133,7 @@ def write_progress(folder: Path, progress: Progress) -> None:
 
 
 def read_progress(folder: Path) -> list[Progress]:
-    """Progress of all crawls, sealed ones included, sorted by name; damaged files are skipped,
+    """Return the progress of all crawls, sealed ones included, sorted by name; damaged files are skipped,
     since their crawler replaces them."""
     stages = []
     for path in folder.glob("*.json"):

@@ -88,7 +88,7 @@ class ReportVersion:
         return self.folder.is_dir()
 
     def folders(self) -> Iterator[tuple[Literal["report", "withdrawal"], Path]]:
-        """The folders with checksums that belong to it: its files, and the notice that withdraws it."""
+        """Yield the folders with checksums that belong to it: its files, and the notice that withdraws it."""
         if self.is_there:
             yield "report", self.folder
         if self.is_withdrawn:
@@ -122,7 +122,7 @@ Standing = Literal["newest", "superseded", "withdrawn", "erased"]
 
 
 def standing(withdrawal: Withdrawal | None, *, is_newest: bool) -> Standing:
-    """How a version stands by the notice that withdraws it, and by whether it is the newest of its year."""
+    """Return how a version stands, by the notice that withdraws it and whether it is its year's newest."""
     if withdrawal is not None:
         return "erased" if withdrawal.is_erased else "withdrawn"
     return "newest" if is_newest else "superseded"
@@ -137,18 +137,18 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def report_years(root: Path) -> list[str]:
-    """Years that have a folder below `root`, the earliest first."""
+    """Return the years that have a folder below `root`, the earliest first."""
     return sorted(path.name for path in root.glob("*") if YEAR.fullmatch(path.name) and path.is_dir())
 
 
 def all_report_versions(root: Path) -> Iterator[ReportVersion]:
-    """Every version of every year's report below `root`, the earliest year and the lowest version first."""
+    """Yield every version of every year's report below `root`, the earliest first."""
     for year in report_years(root):
         yield from report_versions(root / year)
 
 
 def report_versions(folder: Path) -> list[ReportVersion]:
-    """The versions in a year's folder, the lowest first; those that were erased too."""
+    """Return the versions in a year's folder, the lowest first; those that were erased too."""
     if not folder.is_dir():
         return []
     numbers = {int(match[1]) for path in folder.iterdir() if (match := FOLDER.fullmatch(path.name))}
@@ -165,7 +165,7 @@ def _version(folder: Path, number: int) -> ReportVersion:
 
 
 def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
-    """The newest version that was not withdrawn; None if there is none.
+    """Return the newest version that was not withdrawn; None if there is none.
 
     A damaged one is not replaced by an older one.
     """
@@ -177,14 +177,14 @@ def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
 
 
 def next_place(folder: Path) -> ReportVersion:
-    """Number and place of the next version in a year's folder: a number is never given twice."""
+    """Return the number and place of the next version in a year's folder: a number is never given twice."""
     return _version(
         folder, 1 + max((report_version.number for report_version in report_versions(folder)), default=0)
     )
 
 
 def find_version(root: Path, year: int, number: int) -> ReportVersion:
-    """One version of a year's report; ReportVersionError if there is none."""
+    """Return a version of a year's report; ReportVersionError if there is none."""
     versions = {version.number: version for version in report_versions(root / str(year))}
     if number not in versions:
         numbers = ", ".join(map(str, versions)) or "none"

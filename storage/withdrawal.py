@@ -57,24 +57,27 @@ class Withdrawal:
         return f"(^|[^a-z0-9])({names})([^a-z0-9]|$)"
 
     def is_own(self, column: str) -> str:
-        """SQL condition: the host is the site or below it."""
+        """Return a SQL condition: the host is the site or below it."""
         host = f"rtrim(lower({column}), '.')"
         return f"({host} = '{self.host}' OR right({host}, {len(self.host) + 1}) = '.{self.host}')"
 
     def is_in(self, column: str) -> str:
-        """SQL condition: the site's labels occur in the host, as in a CDN's host for the site."""
+        """Return a SQL condition: the site's labels occur in the host, as in a CDN's host for the site."""
         return f"(strpos('.' || lower({column}) || '.', '.{self.host}.') > 0)"
 
     def is_named(self, column: str, *, matches: str) -> str:
-        """SQL condition: the text names the site; `matches` is the server's regular expression function."""
+        """Return a SQL condition: the text names the site.
+
+        `matches` is the server's regular expression function.
+        """
         return f"{matches}(lower({column}), {_literal(self.pattern)})"
 
     def replaced(self, column: str) -> str:
-        """SQL expression: a replacement name, equal for equal names, that does not reveal the original."""
+        """Return SQL for a replacement name, equal for equal names, that does not reveal the original."""
         return f"'erased-' || left(md5('{self.key}' || lower({column})), 16) || '.invalid'"
 
     def changes(self, table: str, *, matches: str) -> dict[str, str]:
-        """SQL expressions of the new values, by column, for rows that stay."""
+        """Return SQL expressions of the new values, by column, for rows that stay."""
         host = HOSTS[table]
         hidden = self.is_in(host)
         made = {host: _unless(hidden, self.replaced(host), host)}
@@ -89,13 +92,13 @@ class Withdrawal:
         return made
 
     def is_touched(self, table: str, *, matches: str) -> str:
-        """SQL condition: a row of another site's visit names this site in any column."""
+        """Return a SQL condition: a row of another site's visit names this site in any column."""
         named = [self.is_named(column, matches=matches) for column in _others(table)]
         return f"({' OR '.join([self.is_in(HOSTS[table]), *named])})"
 
 
 def _others(table: str) -> list[str]:
-    """The text columns of a table, without hosts: a visited site's own host is never another site's."""
+    """Return the text columns of a table without hosts: a site's own host is never another site's."""
     hosts = {HOSTS[table], "host"}
     return [
         field.name

@@ -59,14 +59,14 @@ class Form:
 
 
 def cite(work: Work, form: str) -> str:
-    """The citation in a form of FORMS; NotCitable if the work must not be cited."""
+    """Return the citation in a form of FORMS; NotCitable if the work must not be cited."""
     if work.refusal:
         raise NotCitable(work.refusal)
     return FORMS[form].write(work)
 
 
 def in_tex(text: str) -> str:
-    """Text as TeX shows it.
+    """Escape a text so that TeX shows it.
 
     >>> print(in_tex("100 % of {a_b}"))
     100 \\% of \\{a\\_b\\}
@@ -75,7 +75,7 @@ def in_tex(text: str) -> str:
 
 
 def bibtex(work: Work) -> str:
-    """BibTeX entry that every style knows."""
+    """Return a BibTeX entry, of a type that every style knows."""
     fields = {
         "author": " and ".join(_in_bibtex(author) for author in work.authors),
         "title": f"{{{in_tex(work.title)}}}",
@@ -92,7 +92,7 @@ def bibtex(work: Work) -> str:
 
 
 def _in_bibtex(author: Author) -> str:
-    """An author as BibTeX reads it: an organisation is one name, in braces.
+    """Return an author as BibTeX reads it: an organisation in braces, as a single name.
 
     >>> _in_bibtex(Author(name="R&D")), _in_bibtex(Author(name="Neumann", given="John", particle="von", suffix="Jr."))
     ('{R\\\\&D}', 'von {Neumann}, {Jr.}, {John}')
@@ -106,7 +106,7 @@ def _in_bibtex(author: Author) -> str:
 
 
 def csl(work: Work) -> str:
-    """CSL-JSON, an array of one item, as Zotero, Pandoc and citeproc read it."""
+    """Return CSL-JSON, an array of one item, as Zotero, Pandoc and citeproc read it."""
     parts = [int(part) for part in (work.date or f"{work.year}").split("-")]
     item = {
         "id": work.key,
@@ -124,7 +124,7 @@ def csl(work: Work) -> str:
 
 
 def _in_csl(author: Author) -> dict[str, str]:
-    """An author by the names of CSL."""
+    """Return an author by the names of CSL."""
     if not author.given:
         return {"literal": author.name}
     names = {
@@ -137,7 +137,7 @@ def _in_csl(author: Author) -> dict[str, str]:
 
 
 def cff(work: Work) -> str:
-    """CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
+    """Return CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
     facts: dict[str, Any] = {
         "cff-version": "1.2.0",
         "message": "If you use these data, cite them as below.",
@@ -169,7 +169,7 @@ def cff(work: Work) -> str:
 
 
 def _in_cff(author: Author) -> dict[str, str]:
-    """An author by the names of the Citation File Format."""
+    """Return an author by the names of the Citation File Format."""
     names = (
         {
             "family-names": author.name,

@@ -77,7 +77,7 @@ def cite_release(
     url: str | None = None,
     observed: str | None = None,
 ) -> Work:
-    """A release, whose authors are those who recorded it.
+    """Cite a release, whose authors are those who recorded it.
 
     `observed` are the days of its visits; without them the crawl's month stands for them.
     """
@@ -128,7 +128,7 @@ def cite_report(
     figure: tuple[str, str] | None = None,
     observed: str | None = None,
 ) -> Work:
-    """A version of a year's report, or one of its figures, given by its id and title.
+    """Cite a version of a year's report, or one of its figures, given by its id and title.
 
     `title` has the marks of its numbers.
     """

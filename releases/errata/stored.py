@@ -66,7 +66,7 @@ class Erratum:
     """Number of the erratum that this one stands in for; None for a new one."""
 
     def is_about(self, crawl: str, version: int) -> bool:
-        """True if the version of the crawl of that whole name is concerned."""
+        """Return whether the version of the crawl of that whole name is concerned."""
         return any((release.crawl, release.version) == (crawl, version) for release in self.releases)
 
 

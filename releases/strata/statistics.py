@@ -52,7 +52,7 @@ class Statistic:
         return "share" if self.name == "share" else "bytes"
 
     def of(self, cdf: Cdf) -> float:
-        """Its value in a distribution with a known size."""
+        """Return its value in a distribution with a known size."""
         if self.name == "share":
             return cdf.fit(self.iw, mss=self.mss).count / cdf.known
         return float(cdf.quantile(self.percent)) if self.name == "quantile" else cdf.mean
