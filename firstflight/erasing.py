@@ -23,7 +23,7 @@ from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
 from releases.mentions import mentions
 from releases.publish import publish, withdraw
-from releases.withdrawing import SAID
+from releases.withdrawing import REASON
 from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl
 from storage import backup, erasing, report_versions
@@ -122,7 +122,7 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
         shutil.rmtree(path)
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
     for version in _reports_of(settings, site):
-        report_versions.erase(version, reason=SAID, date=_format_today(), signer=where.signer)
+        report_versions.erase(version, reason=REASON, date=_format_today(), signer=where.signer)
         yield (
             f"version {version.number} of the report for {version.year} was made with it and is erased: "
             "make the next"

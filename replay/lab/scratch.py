@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from replay.errors import LabMissing
-from storage.scratch import locked_folder
+from storage.staging import locked_folder
 
 PREFIX = ".firstflight-guest-"
 

@@ -1,5 +1,6 @@
 """Versions of reports are served for good, and every page says how its version stands."""
 
+import dataclasses
 import hashlib
 import html
 from pathlib import Path
@@ -265,16 +266,14 @@ def test_a_withdrawn_version_serves_no_form_that_does_not_say_so(client: TestCli
 
 def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(tmp_path: Path) -> None:
     reports = tmp_path / "reports"
-    said = made_up_answer("Open between IW 10 and IW 16 paced")
-    write_version(reports / "2026", Publication(version=1, date="2026-11-26"), answer=said)
-    write_version(
-        reports / "2025", Publication(version=1, date="2025-11-26"), answer=made_up_answer("IW 10 stays")
-    )
+    answer, other = made_up_answer("Open between IW 10 and IW 16 paced"), made_up_answer("IW 10 stays")
+    write_version(reports / "2026", Publication(date="2026-11-26"), answer=dataclasses.asdict(answer))
+    write_version(reports / "2025", Publication(date="2025-11-26"), answer=dataclasses.asdict(other))
     with TestClient(create_app(tmp_path / "releases", reports)) as client:
         page = html.unescape(client.get("/").text)
-    sentence = said["sentence"].removeprefix(f"{said['headline']}: ")[1:]
-    headline = said["headline"].replace("IW ", "IW\u00a0")
-    for part in ("The answer of 2026", headline, sentence, said["limits"]):
+    sentence = answer.sentence.removeprefix(f"{answer.headline}: ")[1:]
+    headline = answer.headline.replace("IW ", "IW\u00a0")
+    for part in ("The answer of 2026", headline, sentence, answer.limits or ""):
         assert part in page
     withdraw(find_version(reports, 2026, 1), reason="wrong", date="2027-04-01")
     with TestClient(create_app(tmp_path / "releases", reports)) as client:
@@ -286,8 +285,9 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
 
 def test_the_home_page_shows_the_command_that_an_answer_asks_for_as_code(tmp_path: Path) -> None:
     answer = made_up_answer("No answer")
-    assert "`firstflight replay backcast`" in answer["sentence"]
-    write_version(tmp_path / "reports" / "2026", Publication(date="2026-11-26"), answer=answer)
+    assert "`firstflight replay backcast`" in answer.sentence
+    year = tmp_path / "reports" / "2026"
+    write_version(year, Publication(date="2026-11-26"), answer=dataclasses.asdict(answer))
     with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
         for path in ("/", "/reports"):
             page = client.get(path).text
