@@ -12,6 +12,15 @@ from tests.factories.withdrawn import HOST, visits
 SITE = Withdrawal(host=HOST, key="ab" * 32)
 
 
+def stored_files(engine: Engine, crawl_id: int) -> bytes:
+    """The bytes of PostgreSQL's files of the tables that name a crawl's hosts."""
+    with engine.connect() as connection:
+        connection.execute(text("CHECKPOINT"))
+        read = text("SELECT pg_read_binary_file(pg_relation_filepath(:table))")
+        tables = ("site", *(f"{name}_{crawl_id}" for name in ("visit", "connection", "response")))
+        return b"".join(bytes(connection.scalar(read, {"table": table}) or b"") for table in tables)
+
+
 def test_a_site_is_erased_from_a_sealed_crawl_which_stays_sealed_and_sound(database: Engine) -> None:
     made_up = visits()
     stored_crawl.store(database, made_up)
@@ -23,7 +32,9 @@ def test_a_site_is_erased_from_a_sealed_crawl_which_stays_sealed_and_sound(datab
     own = {visit["id"] for visit in made_up.visit if HOST in visit["host"]}
     assert (holding.sites, holding.visits) == (1, len(own)) == (1, 2)
     erasing.erase(database, crawl, SITE)
+    assert HOST.encode() in stored_files(database, crawl.id)  # of rows that are deleted
     erasing.rewrite(database, crawl.id)
+    assert HOST.encode() not in stored_files(database, crawl.id)
     with database.connect() as connection:
         assert not erasing.find(connection, crawl, SITE).anything
         assert [invariant for invariant in integrity.check(connection, crawl) if invariant.offenders] == []

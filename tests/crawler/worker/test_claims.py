@@ -151,6 +151,18 @@ def test_an_expired_lease_is_taken_over_and_the_late_one_writes_nothing(database
     assert select_row(database, "SELECT id, owner FROM visit") == {"id": 1002, "owner": "other"}
 
 
+def test_a_crawler_that_takes_its_own_expired_claim_again_writes_by_the_new_one_alone(
+    database_18: Engine,
+) -> None:
+    crawl = plan_crawl(database_18, sites=1)
+    late = claim(database_18, crawl)
+    expire(database_18)
+    again = claim(database_18, crawl)
+    with pytest.raises(claims.LeaseLost):
+        claims.store_visit(database_18, crawl, late, observation())
+    assert claims.store_visit(database_18, crawl, again, observation()).is_final
+
+
 def test_an_expired_lease_that_nobody_took_is_still_ours(database: Engine) -> None:
     crawl = plan_crawl(database, sites=1)
     ours = claim(database, crawl)
