@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from benchmarks.task_clock import TaskClock
+from crawler.browser.processes import list_descendants
 
 PR_SET_CHILD_SUBREAPER = 36
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -124,7 +125,7 @@ def _reap() -> int:
 
 
 def _kill() -> int:
-    pids = descendants(os.getpid())
+    pids = list_descendants(os.getpid())
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -135,7 +136,7 @@ def _kill() -> int:
 
 def _weigh(spec: Spec, report: Report) -> None:
     browser = other = 0
-    for pid in descendants(os.getpid()):
+    for pid in list_descendants(os.getpid()):
         try:
             size = pss_kb(pid)
             is_browser = Path(f"/proc/{pid}/exe").resolve() == Path(spec.browser).resolve()
@@ -165,37 +166,18 @@ def proportional_kb(smaps_rollup: str) -> int:
     return next((int(line.split()[1]) for line in smaps_rollup.splitlines() if line.startswith("Pss:")), 0)
 
 
-def descendants(root: int) -> list[int]:
-    """Return all descendants of a process, nearest first."""
-    children: dict[int, list[int]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int(_stat(int(folder.name))[1])
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        children.setdefault(parent, []).append(int(folder.name))
-    pids = list(children.get(root, ()))
-    for pid in pids:
-        pids.extend(children.get(pid, ()))
-    return pids
-
-
 def tree_cpu_s(root: int) -> float:
     """Return the CPU time of a running process, of its living descendants and of all dead
     children that were waited for."""
     total = 0
-    for pid in [root, *descendants(root)]:
+    for pid in [root, *list_descendants(root)]:
         try:
-            total += sum(int(ticks) for ticks in _stat(pid)[11:15])
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         except (FileNotFoundError, ProcessLookupError):
             continue
+        # The name before the other fields may hold anything (proc(5)).
+        total += sum(int(ticks) for ticks in stat.rpartition(")")[2].split()[11:15])
     return total / TICKS
-
-
-def _stat(pid: int) -> list[str]:
-    """Return fields of /proc/PID/stat from the state on (proc(5));
-    the name before them may contain any character."""
-    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 
 
 if __name__ == "__main__":

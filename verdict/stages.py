@@ -45,7 +45,7 @@ class Stages:
     def __init__(
         self, folder: Path, question: Question, lab: Lab, facts: Mapping[str, Any], *, guests: int
     ) -> None:
-        """Nothing is read or replayed yet. `facts` are what the loads depend on besides the question."""
+        """Read and replay nothing yet. `facts` are what the loads depend on besides the question."""
         self.folder, self.question, self.lab, self.guests = folder, question, lab, guests
         self.facts = {**facts, "format_version": FORMAT_VERSION, "programs": dict(lab.sums())}
         self.progress: Progress | None = None
@@ -53,7 +53,7 @@ class Stages:
         self._core_s = 0.0
 
     def __call__(self, plans: Sequence[Plan]) -> Loaded:
-        """All loads up to those of the last stage; raises ReplayError."""
+        """Load the last stage, and return all loads so far; raises ReplayError."""
         place = self.folder / f"stage-{len(plans):02}"
         cells = self.question.cells(plans)
         plan = plan_of({**self.facts, "stage": stage_facts(plans[-1])}, cells, responses=False)

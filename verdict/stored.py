@@ -284,7 +284,7 @@ def rival_of(verdict: VerdictFacts | None) -> CandidateFacts | None:
 
 
 def encode_verdict(verdict: VerdictFacts) -> bytes:
-    """The verdict as the file holds it: sorted names, rounded numbers."""
+    """Return the verdict as the file holds it: sorted names, rounded numbers."""
     return (json.dumps(round_numbers(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 

@@ -13,7 +13,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.counting import descendants, pss_kb
+from benchmarks.counting import pss_kb
+from crawler.browser.processes import list_descendants
 
 READY_WITHIN_S = 60
 STOPS_WITHIN_S = 10
@@ -42,7 +43,9 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._ended.wait(0.1):
-            self.peak_mb = max(self.peak_mb, sum(map(pss_kb, [self._pid, *descendants(self._pid)])) / 1000)
+            self.peak_mb = max(
+                self.peak_mb, sum(map(pss_kb, [self._pid, *list_descendants(self._pid)])) / 1000
+            )
 
 
 @contextlib.contextmanager
@@ -76,7 +79,7 @@ def wait_until_prepared(folder: Path, pid: int, releases: int) -> None:
     """Wait until the service, the process `pid` with one worker, has prepared its releases in `folder`."""
     deadline = time.monotonic() + 10 * READY_WITHIN_S
     while time.monotonic() < deadline:
-        if len(list(folder.glob("[!.]*"))) == releases and len(descendants(pid)) == 1:
+        if len(list(folder.glob("[!.]*"))) == releases and len(list_descendants(pid)) == 1:
             return
         time.sleep(0.5)
     raise BenchError("the service did not prepare its releases in time")

@@ -80,7 +80,7 @@ def _strata(month: str, rho: float) -> tuple[Cloud, list[list[Integers]]]:
 def _draw(
     number: int, cloud: Cloud, members: list[list[Integers]], seed: int, month: str, queues: PublishedQueues
 ) -> list[DrawnNetwork]:
-    """One draw: a low-discrepancy set of places, shifted at random and dealt to the strata at random."""
+    """Draw a low-discrepancy set of places, shifted at random and dealt to the strata at random."""
     random = np.random.default_rng([seed, number])
     places = random.permutation((low_discrepancy(len(members), 3) + random.random(3)) % 1)
     networks = []
