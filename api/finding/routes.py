@@ -6,14 +6,13 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
-from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api.documents import shelved
 from api.http.links import link
-from api.routes.pages import answer_of, page, static, with_form
+from api.routes.pages import TEMPLATES, answer_of, page, static, with_form
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import best_first
 from api.routes.remembered import Remembered
@@ -106,12 +105,8 @@ def robots(request: Request) -> Response:
 @router.get("/sitemap.xml", name="sitemap", response_class=Response)
 def sitemap(request: Request, shelf: ShelfDep) -> Response:
     """The addresses of the pages that search engines may list; pages of single sites are left out."""
-    urls = "".join(f"<url><loc>{escape(address)}</loc></url>\n" for address in _addresses(request, shelf))
-    text = f'{DECLARATION}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+    text = TEMPLATES.get_template("sitemap.xml").render(addresses=_addresses(request, shelf))
     return Response(text, media_type="application/xml")
-
-
-DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def _addresses(request: Request, shelf: Shelf) -> Iterator[str]:
@@ -140,23 +135,9 @@ class Entry:
 @router.get("/feed.xml", name="feed", response_class=Response)
 def feed(request: Request, shelf: ShelfDep) -> Response:
     """An Atom feed (RFC 4287) of releases, reports and errata."""
-    found = sorted(_entries(request, shelf), key=lambda entry: (entry.day, entry.url), reverse=True)[
-        :MOST_ENTRIES
-    ]
-    updated = found[0].day if found else "1970-01-01"
-    entries = "".join(
-        f"<entry><id>{escape(one.url)}</id><title>{escape(one.title)}</title>"
-        f'<link href="{escape(one.url)}"/><updated>{one.day}T00:00:00Z</updated>'
-        f"<summary>{escape(one.summary)}</summary></entry>\n"
-        for one in found
-    )
-    own = escape(link(request, "feed"))
-    text = (
-        f'{DECLARATION}<feed xmlns="http://www.w3.org/2005/Atom">\n<id>{own}</id>\n'
-        "<title>firstflight: releases, reports and errata</title>\n"
-        "<author><name>firstflight</name></author>\n"
-        f'<link rel="self" href="{own}"/>\n<link href="{escape(link(request, "home"))}"/>\n'
-        f"<updated>{updated}T00:00:00Z</updated>\n{entries}</feed>\n"
+    newest = sorted(_entries(request, shelf), key=lambda entry: (entry.day, entry.url), reverse=True)
+    text = TEMPLATES.get_template("feed.xml").render(
+        own=link(request, "feed"), home=link(request, "home"), entries=newest[:MOST_ENTRIES]
     )
     return Response(text, media_type="application/atom+xml")
 
@@ -260,7 +241,8 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
     places = [place for word in words if (place := plain.lower().find(word)) >= 0]
     begin = plain.rfind(" ", 0, max(0, min(places, default=0) - AROUND)) + 1
     end = begin + 2 * AROUND
-    return f"{'… ' if begin else ''}{plain[begin:end]}{' …' if end < len(plain) else ''}"
+    shown = plain[begin:end] if end >= len(plain) else f"{plain[begin:end].rpartition(' ')[0]} …"
+    return f"{'… ' if begin else ''}{shown}"
 
 
 @functools.cache

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
 from starlette.status import HTTP_303_SEE_OTHER
 
-from api.charts import Mark, round_axis, steps_between
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, OfferedNetwork, choose, measured, offered_networks, usual_network
 from api.lab.page_replay import SEEDS, WINDOWS, Loads, PageReplay, PageResponse, ResponseTimes
@@ -16,7 +16,7 @@ from api.lab.queue import KEPT_S, LIMIT_S, MOST_WAITING, Queue, outcome
 from api.lab.upload import MOST_BYTES, read_upload, refuse_other_sites
 from api.routes.pages import page, with_form
 from api.routes.remembered import Remembered
-from api.site_pages.waterfall import Bar, Spans, bars
+from api.waterfalls import NUMBERS_BESIDE, Row, Spans, TimeAxis, draw_waterfall
 
 AGAIN_S = 2
 """Seconds after which the page of a replay that has not ended asks again."""
@@ -98,7 +98,7 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
             request,
             "lab/result.html",
             replay=found,
-            drawings=[drawing(found, network) for network in choose(job.networks)],
+            drawings=[draw_network(found, network) for network in choose(job.networks)],
             phases=PHASES,
             most_rows=MOST_ROWS,
             windows=WINDOWS,
@@ -111,11 +111,6 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
 
 MOST_ROWS = 150
 """Responses that are drawn and listed; the times of the page are of all."""
-
-GUTTER = 12
-"""Place of the axis' zero, in percent of the width: left of it are the numbers of the responses."""
-
-AXIS_HEIGHT, ROW_HEIGHT = 22, 10
 
 NUMBERED_EVERY = 5
 """Rows from one number to the next: their letters are higher than a row."""
@@ -133,28 +128,12 @@ PHASES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
-    """A response in a waterfall."""
-
-    response: PageResponse
-    times: ResponseTimes
-    top: int
-    bars: tuple[Bar, ...]
-    end: float
-    """Place of the last byte, in percent."""
-    number: int | None
-    """Its number, where there is room for it."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
     """The loads at one initial window, and a drawing of the first."""
 
     loads: Loads
-    rows: tuple[Row, ...]
-    page: Mark | None
-    """End of the page."""
-    height: int
+    waterfall: Markup | None
+    """None if the first load was not done."""
 
     @property
     def page_us(self) -> int | None:
@@ -179,28 +158,21 @@ class Drawing:
 
     network: OfferedNetwork
     panels: tuple[Panel, ...]
-    marks: tuple[Mark, ...]
-    """Times along the axis of each panel; places in percent."""
-
-    @property
-    def listed(self) -> list[tuple[PageResponse, list[ResponseTimes | None]]]:
-        """The drawn responses with their times at each window; None where the first load was not done."""
-        drawn = [{row.response: row.times for row in panel.rows} for panel in self.panels]
-        responses = dict.fromkeys(response for panel in drawn for response in panel)
-        return [(response, [panel.get(response) for panel in drawn]) for response in responses]
+    listed: tuple[tuple[PageResponse, tuple[ResponseTimes | None, ...]], ...]
+    """The drawn responses with their times at each window; None where the first load was not done."""
 
 
-def drawing(replay: PageReplay, network: OfferedNetwork) -> Drawing:
-    """The waterfalls over one network."""
+def draw_network(replay: PageReplay, network: OfferedNetwork) -> Drawing:
+    """Draw the waterfalls over one network."""
     loads = [load for load in replay.loads if load.network == network.profile.id]
     last_ms = max([1.0, *(load.page_ms[0] for load in loads if load.page_ms), *map(latest_ms, loads)])
-    step, _, end_ms = round_axis(0, last_ms, steps=MOST_STEPS)
+    axis = TimeAxis.holding(last_ms, steps=MOST_STEPS)
+    times = [load.responses or (None,) * len(replay.responses) for load in loads]
+    is_listed = any(load.responses for load in loads)
     return Drawing(
         network=network,
-        panels=tuple(panel(replay, load, end_ms) for load in loads),
-        marks=tuple(
-            Mark(across(at_ms, end_ms), f"{at_ms / 1000:g} s") for at_ms in steps_between(step, 0, end_ms)
-        ),
+        panels=tuple(Panel(loads=load, waterfall=draw_load(replay, load, axis)) for load in loads),
+        listed=tuple(zip(replay.responses, zip(*times, strict=True), strict=True))[: MOST_ROWS * is_listed],
     )
 
 
@@ -209,42 +181,29 @@ def latest_ms(loads: Loads) -> float:
     return max((response.last_byte_ms for response in loads.responses), default=0.0)
 
 
-def across(time_ms: float, end_ms: float) -> float:
-    """Place of a time on an axis that ends at `end_ms`, in percent of the width.
-
-    >>> across(0, 500), across(500, 500)
-    (12.0, 100.0)
-    """
-    return round(GUTTER + (100 - GUTTER) * time_ms / end_ms, 3)
-
-
-def panel(replay: PageReplay, loads: Loads, end_ms: float) -> Panel:
-    """The waterfall of the first load at one window."""
-    pairs = list(zip(replay.responses, loads.responses, strict=True))[:MOST_ROWS] if loads.responses else []
+def draw_load(replay: PageReplay, loads: Loads, axis: TimeAxis) -> Markup | None:
+    """Draw the first load at one window; None if it was not done."""
+    if not loads.responses:
+        return None
     last_ms = latest_ms(loads)
-
-    def place(time_us: float) -> float:
-        return across(time_us / 1000, end_ms)
-
-    return Panel(
-        loads=loads,
-        rows=tuple(
+    return draw_waterfall(
+        [
             Row(
-                response=response,
-                times=times,
-                top=AXIS_HEIGHT + at * ROW_HEIGHT,
-                bars=bars(spans(times), place),
-                end=across(times.last_byte_ms, end_ms),
-                number=response.number if response.number % NUMBERED_EVERY == 0 else None,
+                title=f"{response.number}: {response.address}",
+                label=str(response.number) if response.number % NUMBERED_EVERY == 0 else "",
+                spans=spans_of(times),
+                is_sent_again=times.is_sent_again,
             )
-            for at, (response, times) in enumerate(pairs)
-        ),
-        page=Mark(across(last_ms, end_ms), f"{last_ms / 1000:.3g} s") if last_ms else None,
-        height=AXIS_HEIGHT + ROW_HEIGHT * len(pairs),
+            for response, times in zip(replay.responses, loads.responses, strict=True)
+        ][:MOST_ROWS],
+        axis,
+        events={f"{last_ms / 1000:.3g} s": round(1000 * last_ms)},
+        layout=NUMBERS_BESIDE,
+        label=f"Waterfall at IW {loads.iw}; the table below has the times",
     )
 
 
-def spans(times: ResponseTimes) -> Spans:
+def spans_of(times: ResponseTimes) -> Spans:
     """Start and end of each phase, in µs."""
     times_ms = times.wanted_ms, times.sent_ms, times.first_byte_ms, times.last_byte_ms
     wanted, sent, first, last = (round(1000 * time_ms) for time_ms in times_ms)

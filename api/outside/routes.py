@@ -13,7 +13,6 @@ from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.formats.offered import as_csv as rows_as_csv
 from api.http.links import link, relate
 from api.http.problems import Problem
-from api.http.redirects import Elsewhere
 from api.outside import larger_window, years
 from api.outside.drawing import both_widths, draw_picture, draw_worth, draw_years
 from api.outside.years import YearsRow
@@ -162,12 +161,6 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
     sets = years.recorded_sets(shelf, request.app.state.library)
     rows = [*years.list_rows(sets, years.pairs_of(sets)), *larger_window.list_rows()]
     return rows_as_csv(row.model_dump() for row in rows) if wanted == CSV else YearsAnswer(rows=rows)
-
-
-@router.get("/history", name="history", include_in_schema=False)
-async def history(request: Request) -> Response:
-    """Redirect to the page that took this one's place."""
-    raise Elsewhere(request.app.url_path_for("over_the_years"))
 
 
 @router.get("/over-the-years", name="over_the_years", include_in_schema=False, response_class=HTMLResponse)

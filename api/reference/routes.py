@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from api.http.links import relate
 from api.http.problems import Problem
-from api.reference.links import described
 from api.routes.pages import page
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import best_first
@@ -41,7 +40,7 @@ ALWAYS = frozenset({"crawl", "version", "limit"})
 @router.get("/openapi.json", name="openapi")
 def openapi(request: Request, shelf: ShelfDep) -> JSONResponse:
     """The OpenAPI 3.1 document of the API, with an example of each call that this service can answer."""
-    document = described(request.app)
+    document = request.app.openapi()
     of_releases, of_reports = _facts_of_releases(request, shelf), _facts_of_reports(request, shelf)
     paths = {
         path: {

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import idna
@@ -16,6 +16,7 @@ from api.explorer.strata import chosen_stratum
 from api.formats.encoding import LINE, encoded
 from api.formats.offered import CSV, FORMATS, JSON, NDJSON, AskedFormat, Format, get_in
 from api.http.links import own_link, relate, relate_help_with_csv
+from api.http.problems import Problem
 from api.routes.answers import Provenance
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
@@ -31,7 +32,7 @@ from api.routes.strata import Asked
 from api.routes.v1 import with_json
 from api.rows.cursors import LONGEST, cursor_of, key_of
 from api.rows.filters import row_fields
-from api.site_pages.table import SITE_ROW, Question, SiteTables
+from api.site_pages.table import SITE_ROW, SiteTables
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1
@@ -131,23 +132,25 @@ class SitesAsked:
     cursor: str | None
 
     @property
-    def query(self) -> dict[str, Any]:
+    def query(self) -> dict[str, str | int]:
         """The choice as parameters of an address that later releases do not change; without the cursor."""
-        found = {"crawl": str(self.version.crawl), "version": self.version.version, "iw": self.iw}
-        found |= {"mss": self.mss, "sort": self.sort, **self.stratum.parameters()}
-        found |= {"q": self.part} if self.part else {}
-        return found | ({"before": self.before.name} if self.before else {})
+        chosen = {"iw": self.iw, "mss": self.mss, "sort": self.sort, **self.stratum.parameters()}
+        return {**self.pins, **chosen} | ({"q": self.part} if self.part else {})
+
+    @property
+    def pins(self) -> dict[str, str | int]:
+        """The parameters that name both releases with their versions."""
+        own: dict[str, str | int] = {"crawl": str(self.version.crawl), "version": self.version.version}
+        return own | ({"before": self.before.name} if self.before else {})
 
     def rows(self, request: Request) -> pa.Table:
         """The rows; none where the release cannot know the stratum. Problem if a file is damaged."""
         self.version.readable  # noqa: B018  # raises the Problem that says why
         if self.stratum.unknown_in(self.version):
             return SITE_ROW.empty_table()
-        question = Question(
-            stratum=self.stratum.stratum, window_bytes=self.iw * self.mss, part=self.part, sort=self.sort
-        )
         tables: SiteTables = request.app.state.site_tables
-        return tables.of(self.version, self.before, question)
+        stratum, window_bytes = self.stratum.stratum, self.iw * self.mss
+        return tables.of(self.version, self.before, stratum, window_bytes, part=self.part, sort=self.sort)
 
     def page(self, rows: pa.Table, limit: int) -> tuple[pa.Table, str | None]:
         """At most `limit` rows of those behind the cursor, and the cursor of the next page."""
@@ -180,49 +183,46 @@ def release_before(request: Request, shelf: Shelf, version: Version) -> Version 
     return earlier[-1] if earlier else None
 
 
-async def sites_asked(
+async def asked_sites(
     request: Request,
     shelf: ShelfDep,
     stratum: Annotated[Asked, Depends(chosen_stratum)],
+    crawl: CrawlQuery = None,
+    version: VersionQuery = None,
     before: BeforeQuery = None,
     iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
     mss: MssQuery = MSS_FIG1,
     q: PartQuery = "",
     sort: SortQuery = "rank",
     cursor: CursorQuery = None,
-) -> Callable[[Version], SitesAsked]:
-    """The table that the parameters ask for, of a release that is still to be chosen."""
+) -> SitesAsked | None:
+    """The table that the parameters ask for; None if they name no release, and none has a table.
 
-    def sites_of(version: Version) -> SitesAsked:
-        earlier = shelf.named(before) if before else release_before(request, shelf, version)
-        return SitesAsked(
-            version=version, before=earlier, stratum=stratum, iw=iw, mss=mss, part=q, sort=sort, cursor=cursor
-        )
-
-    return sites_of
-
-
-SitesOfDep = Annotated[Callable[[Version], SitesAsked], Depends(sites_asked)]
-
-
-async def asked_sites(
-    request: Request,
-    shelf: ShelfDep,
-    sites_of: SitesOfDep,
-    crawl: CrawlQuery = None,
-    version: VersionQuery = None,
-) -> SitesAsked:
-    """The table that the parameters ask for; its canonical address pins both releases."""
-    there = with_sites(request, shelf) if crawl is None and version is None else []
-    found = best_first(there)[0] if there else release_asked_for(shelf, crawl, version)
-    asked = sites_of(found)
-    pinned = {"before": asked.before.name} if asked.before else {}
-    relate(request, "canonical", own_link(request, crawl=found.crawl, version=found.version, **pinned))
+    Its canonical address pins both releases.
+    """
+    if crawl is None and version is None:
+        newest = best_first(with_sites(request, shelf))
+        if not newest:
+            return None
+        found = newest[0]
+    else:
+        found = release_asked_for(shelf, crawl, version)
+    asked = SitesAsked(
+        version=found,
+        before=shelf.named(before) if before else release_before(request, shelf, found),
+        stratum=stratum,
+        iw=iw,
+        mss=mss,
+        part=q,
+        sort=sort,
+        cursor=cursor,
+    )
+    relate(request, "canonical", own_link(request, **asked.pins))
     relate_to_release(request, found)
     return asked
 
 
-AskedSites = Annotated[SitesAsked, Depends(asked_sites)]
+AskedSites = Annotated[SitesAsked | None, Depends(asked_sites)]
 LimitQuery = Annotated[
     int | None,
     Query(
@@ -265,14 +265,14 @@ def site_table(
     responses are left out. JSON comes in pages: follow `next`. The other formats have all rows unless
     `limit` asks for a page.
     """
+    if asked is None:
+        raise Problem("no-such-crawl", "no release has a table of sites yet")
     rows = asked.rows(request)
     limit = limit or (len(rows) + 1 if wanted.is_bulk else PAGE_ROWS)
     shown, cursor = asked.page(rows, limit)
     following = None
     if cursor is not None:
-        pinned = {"before": asked.before.name} if asked.before else {}
-        version = asked.version
-        following = own_link(request, crawl=version.crawl, version=version.version, **pinned, cursor=cursor)
+        following = own_link(request, **asked.pins, cursor=cursor)
         relate(request, "next", following)
     if wanted == JSON:
         answer = SitesAnswer(

@@ -2,15 +2,13 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Annotated
 from urllib.parse import quote, urlencode
 
 import pyarrow as pa
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api.explorer.strata import FIELDS, in_words
-from api.http.links import link, relate
 from api.http.redirects import Elsewhere
 from api.routes.pages import page, with_form
 from api.routes.parameters import (
@@ -19,14 +17,14 @@ from api.routes.parameters import (
     ShelfDep,
     VersionPath,
 )
-from api.routes.provenance import best_first, relate_to_release
+from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
 from api.routes.visits import VisitPath, page_load
 from api.routes.works import release_work
 from api.site_pages.history import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
-from api.site_pages.listing import SitesAsked, SitesOfDep, spellings, with_sites
+from api.site_pages.listing import AskedSites, spellings, with_sites
 from api.site_pages.table import SiteTables
-from api.site_pages.waterfall import PHASES, waterfall
+from api.site_pages.waterfall import PHASES, draw_load, events_of, rows_of
 from releases.slow_start import MSS_FIG1, segments
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -40,60 +38,41 @@ WINDOW_BYTES = IW * MSS_FIG1
 PAGE_ROWS = 50
 """Rows of a page of the table."""
 
-CrawlQuery = Annotated[
-    str, Query(max_length=200, description="a crawl, with or without a version; the newest if omitted")
-]
-
-
-async def asked(
-    request: Request, shelf: ShelfDep, sites_of: SitesOfDep, crawl: CrawlQuery = ""
-) -> SitesAsked | None:
-    """The table that the form or a link asks for; None if no release has one."""
-    there = with_sites(request, shelf)
-    if not crawl and not there:
-        return None
-    return sites_of(shelf.find(crawl) if crawl else best_first(there)[0])
-
 
 @router.get("/sites", name="sites")
-def sites(request: Request, shelf: ShelfDep, found: Annotated[SitesAsked | None, Depends(asked)]) -> Response:
+def sites(request: Request, shelf: ShelfDep, asked: AskedSites) -> Response:
     """The sites of a release as a table; a whole host leads to the page of its site."""
-    if found is None:
+    if asked is None:
         return page(request, "sites.html", asked=None)
     tables: SiteTables = request.app.state.site_tables
-    there = with_sites(request, shelf)
-    if found.part and (host := tables.find(there, spellings(found.part))):
+    releases = with_sites(request, shelf)
+    if asked.part and (host := tables.find(releases, spellings(asked.part))):
         raise Elsewhere(request.app.url_path_for("site_page", host=quote(host, safe="")))
-    relate_to_release(request, found.version)
-    own = {**found.query, "crawl": found.version.name}
-    own.pop("version")
-    permanent = f"{link(request, 'sites')}?{urlencode(own)}"
-    relate(request, "canonical", permanent)
-    rows = found.rows(request)
-    shown, cursor = found.page(rows, PAGE_ROWS)
+    rows = asked.rows(request)
+    shown, cursor = asked.page(rows, PAGE_ROWS)
 
     def address(**changed: object) -> str:
-        return f"{request.app.url_path_for('sites')}?{urlencode({**own, **changed})}"
+        return f"{request.app.url_path_for('sites')}?{urlencode({**asked.query, **changed})}"
 
     return with_form(
         page(
             request,
             "sites.html",
-            asked=found,
-            releases=there,
+            asked=asked,
+            releases=releases,
             fields=FIELDS,
-            stratum=found.stratum.stratum,
-            in_words=in_words(found.stratum),
-            unknown=found.stratum.unknown_in(found.version),
+            stratum=asked.stratum.stratum,
+            in_words=in_words(asked.stratum),
+            unknown=asked.stratum.unknown_in(asked.version),
             rows=shown.to_pylist(),
             count=len(rows),
-            is_named=tables.is_named(found.version),
-            similar=tables.similar(there, found.part) if found.part and not len(rows) else [],
+            is_named=tables.is_named(asked.version),
+            similar=tables.similar(releases, asked.part) if asked.part and not len(rows) else [],
             columns=[(name, head) for name, head in SORTED if _is_known(rows, name)],
             address=address,
             following=cursor and address(cursor=cursor),
-            query=urlencode(found.query),
-            cited=release_work(request, found.version),
+            query=urlencode(asked.query),
+            cited=release_work(request, asked.version),
         )
     )
 
@@ -148,7 +127,9 @@ def visit_page(
         "visit.html",
         version=found,
         load=load,
-        drawn=waterfall(load),
+        rows=(rows := list(rows_of(load))),
+        waterfall=draw_load(load, rows),
+        events=list(events_of(load)),
         quoted=quote(load.visit.host, safe=""),
         phases=PHASES,
     )

@@ -7,7 +7,6 @@ An item of `item.parquet` belongs to the site of its rank in `site.parquet`.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -135,18 +134,6 @@ ORDER BY contains(host, $part) DESC, damerau_levenshtein(host, $part), host LIMI
 """
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
-    """Which sites of a release are asked for, in which order, and which window they are compared with."""
-
-    stratum: Stratum
-    window_bytes: int
-    part: str = ""
-    """Part of the names of the sites; empty for every site."""
-    sort: str = "rank"
-    """Column by which the rows are sorted, after a minus from the largest; nulls come last."""
-
-
 def order_of(sort: str) -> str:
     """The first terms of SQL's ORDER BY for a sort.
 
@@ -169,15 +156,27 @@ class SiteTables:
         """Return whether a release has the files of the table."""
         return version.is_sound and set(FILES) <= set(version.files)
 
-    def of(self, version: Version, before: Version | None, question: Question) -> pa.Table:
-        """The rows that a question asks for, of SITE_ROW; Problem if a file is not the published one."""
-        stratum, window = question.stratum, question.window_bytes
-        facts, shares = self._facts(version), self._shares(version, stratum, window)
-        earlier = self._earlier(before, stratum, window)
+    def of(
+        self,
+        version: Version,
+        before: Version | None,
+        stratum: Stratum,
+        window_bytes: int,
+        *,
+        part: str = "",
+        sort: str = "rank",
+    ) -> pa.Table:
+        """The rows of a release, of SITE_ROW; Problem if a file is not the published one.
+
+        `part` is of the names of the sites. `sort` is a column, after a minus from the largest; nulls come
+        last.
+        """
+        facts, shares = self._facts(version), self._shares(version, stratum, window_bytes)
+        earlier = self._earlier(before, stratum, window_bytes)
         has_items = not stratum.is_whole and set(stratum.fixed) != {"rank_stratum"}
-        values = {"stratum": stratum.rank_stratum, "has_items": has_items, "part": question.part}
+        values = {"stratum": stratum.rank_stratum, "has_items": has_items, "part": part}
         with self._cursor(facts=facts, shares=shares, before=earlier) as cursor:
-            sql = TABLE.format(order=order_of(question.sort))
+            sql = TABLE.format(order=order_of(sort))
             return cursor.sql(sql, params=values).to_arrow_table().cast(SITE_ROW)
 
     def hosts(self, version: Version) -> pa.Table:

@@ -1,26 +1,20 @@
-"""Coordinates of a page load's waterfall in SVG, computed here so that the template needs no arithmetic.
-
-Places across are percentages of the width, so that the drawing takes any width
-while its letters keep their size.
-"""
+"""The waterfall of a page load, from the answer of `/v1/pages/{visit}`."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from api.charts import Mark, round_axis, steps_between
+from markupsafe import Markup
+
+from api import waterfalls
 from api.routes.visits import PageAnswer
+from api.waterfalls import LABELS_ABOVE, Spans, TimeAxis, draw_waterfall
 
 MOST_ROWS = 500
 """Responses that a page shows; the others are in the JSON."""
 
 LABEL_LENGTH = 44
 """Characters of an address above its bars, which a phone has room for."""
-
-THINNEST = 0.2
-"""Least width of a bar, in percent."""
-
-AXIS_HEIGHT, ROW_HEIGHT = 22, 32
 
 PHASES = {
     "connection": "connection: opening, TCP and TLS, beside the first response on it",
@@ -33,80 +27,56 @@ PHASES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Bar:
-    """A part of a response's time."""
-
-    phase: str
-    duration_us: int
-    left: float
-    width: float
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A response in the waterfall."""
+    """A response with its phases."""
 
     response: Any
     address: str
-    label: str
-    """The address, shortened."""
-    top: int
-    bars: tuple[Bar, ...]
+    spans: Spans
     is_first: bool
     """True for the response whose request was the first on its connection."""
 
     def duration_us(self, phase: str) -> int | None:
         """Time that a phase took, in µs; None if it is unknown or did not take place."""
-        return next((bar.duration_us for bar in self.bars if bar.phase == phase), None)
+        return self.spans[phase][1] - self.spans[phase][0] if phase in self.spans else None
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Waterfall:
-    """A page load, one row a response, in the order of the requests."""
-
-    rows: tuple[Row, ...]
-    marks: tuple[Mark, ...]
-    """Times along the axis; places in percent, as those of `events`."""
-    events: tuple[Mark, ...]
-    height: int
-    left_out: int
-
-
-Spans = Mapping[str, tuple[int, int]]
-
-
-def waterfall(load: PageAnswer) -> Waterfall:
-    """The waterfall of a page load."""
-    shown = load.responses[:MOST_ROWS]
+def rows_of(load: PageAnswer) -> Iterator[Row]:
+    """Yield the responses of a page load that its page shows, in the order of the requests."""
     opening = openings(load)
     ends = flight_ends(load)
-    spans = [spans_of(one, opening.get(one.id), ends.get(one.connection_id)) for one in shown]
+    for response in load.responses[:MOST_ROWS]:
+        yield Row(
+            response=response,
+            address=address(response),
+            spans=spans_of(response, opening.get(response.id), ends.get(response.connection_id)),
+            is_first=response.id in opening,
+        )
+
+
+def events_of(load: PageAnswer) -> dict[str, int]:
+    """Moments of a page load, in µs; without unknown ones."""
     events = {"load": load.visit.load_us, "largest paint": load.visit.largest_contentful_paint_us}
-    known = {name: at for name, at in events.items() if at is not None and at >= 0}
-    last_us = max([1000, *known.values(), *(end for span in spans for _, end in span.values())])
-    step, _, end_ms = round_axis(0, last_us / 1000)
+    return {name: at for name, at in events.items() if at is not None and at >= 0}
 
-    def across(time_us: float) -> float:
-        return round(time_us / (end_ms * 10), 3)
 
-    return Waterfall(
-        rows=tuple(
-            Row(
-                response=one,
-                address=address(one),
-                label=shortened(address(one)),
-                top=AXIS_HEIGHT + place * ROW_HEIGHT,
-                bars=bars(spans[place], across),
-                is_first=one.id in opening,
+def draw_load(load: PageAnswer, rows: list[Row]) -> Markup:
+    """Draw the waterfall of a page load."""
+    events = events_of(load)
+    last_us = max([1000, *events.values(), *(end for row in rows for _, end in row.spans.values())])
+    return draw_waterfall(
+        [
+            waterfalls.Row(
+                title=f"{row.response.id}: {row.address}",
+                label=f"{row.response.id} {shortened(row.address)}",
+                spans=row.spans,
             )
-            for place, one in enumerate(shown)
-        ),
-        marks=tuple(
-            Mark(across(at_ms * 1000), f"{at_ms / 1000:g} s") for at_ms in steps_between(step, 0, end_ms)
-        ),
-        events=tuple(Mark(across(at), name) for name, at in known.items()),
-        height=AXIS_HEIGHT + ROW_HEIGHT * len(shown),
-        left_out=len(load.responses) - len(shown),
+            for row in rows
+        ],
+        TimeAxis.holding(last_us / 1000),
+        events=events,
+        layout=LABELS_ABOVE,
+        label=f"Waterfall of {len(rows)} responses; the table below has the same numbers",
     )
 
 
@@ -116,19 +86,6 @@ def openings(load: PageAnswer) -> dict[int, Any]:
     for response in load.responses:
         firsts.setdefault(response.connection_id, response.id)
     return {firsts[connection.id]: connection for connection in load.connections if connection.id in firsts}
-
-
-def bars(spans: Spans, across: Callable[[float], float]) -> tuple[Bar, ...]:
-    """The bars of a response's phases; `across` gives the place of a time in µs."""
-    return tuple(
-        Bar(
-            phase=phase,
-            duration_us=end - start,
-            left=across(start),
-            width=max(THINNEST, round(across(end) - across(start), 3)),
-        )
-        for phase, (start, end) in spans.items()
-    )
 
 
 def flight_ends(load: PageAnswer) -> dict[int, int]:

@@ -21,9 +21,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from api.lab.networks import usual_network
-from api.reference.links import LINKS
 from tests.api.lab.conftest import har
 from tests.api.reference.conftest import BASE_URL
+from tests.api.reference.links import LINKS, linked
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -109,8 +109,9 @@ LAB: dict[str, Any] = {
 
 
 def described(service: TestClient) -> dict[str, Any]:
-    """The service's OpenAPI, with the ways from a page to the next one, and with the lab."""
+    """The service's OpenAPI, with links between its answers, the ways to the next page, and the lab."""
     found: dict[str, Any] = service.get("/openapi.json").json()
+    found["paths"] = linked(found["paths"], LINKS)
     for path, parameters in PAGES.items():
         operation = found["paths"][path]["get"]
         following = {"operationId": operation["operationId"], "parameters": parameters}

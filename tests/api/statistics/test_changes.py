@@ -142,11 +142,6 @@ def test_the_data_of_the_figure_have_its_lists_and_releases(years: TestClient) -
     assert json.loads(one["sites"]) == 591
 
 
-def test_the_old_address_leads_to_the_page(years: TestClient) -> None:
-    answer = years.get("/history", follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (307, "/over-the-years")
-
-
 def test_without_recorded_sets_the_page_says_how_to_get_them(client: TestClient) -> None:
     page = client.get("/over-the-years")
     assert page.status_code == 200

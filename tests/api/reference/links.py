@@ -1,14 +1,8 @@
-"""Links of the OpenAPI document: the calls that an answer of the API leads to,
-and the parameters that it has for them."""
-
-from __future__ import annotations
+"""The calls that an answer of the API leads to, and the parameters that it has for them, as OpenAPI links."""
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,12 +106,6 @@ LINKS = (
 )
 """The way through the data: from crawls to releases, distributions, series and rows,
 from rows to page loads and sites."""
-
-
-def described(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document of the service, with the links between its answers."""
-    openapi = app.openapi()
-    return openapi | {"paths": linked(openapi["paths"], LINKS)}
 
 
 def linked(paths: Mapping[str, Any], links: tuple[Link, ...]) -> dict[str, Any]:
