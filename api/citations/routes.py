@@ -88,9 +88,9 @@ def cite_release(
     form: FormPath,
 ) -> Response:
     """A citation of one version of a release. Illustrative releases have none."""
-    found = shelf.version(crawl, version)
-    relate_to_release(request, found)
-    return written(release_work(request, found), form)
+    release = shelf.version(crawl, version)
+    relate_to_release(request, release)
+    return write_citation(release_work(request, release), form)
 
 
 @router.get(
@@ -121,10 +121,10 @@ def cite_report(
     )
     relate(request, "cite-as", page)
     relate(request, "describedby", link(request, "report_errata", year=year))
-    return written(report_work(request, report, figure), form)
+    return write_citation(report_work(request, report, figure), form)
 
 
-def written(work: Work, form: str) -> Response:
+def write_citation(work: Work, form: str) -> Response:
     """The answer with a citation; Problem if there is no such form, or no citation of the work."""
     if form not in FORMS:
         raise Problem("not-found", f"no citation ends in .{form}; there are {', '.join(FORMS)}")
@@ -165,21 +165,21 @@ def figure_page(
         figures=figures,
         metadata=report_metadata(request, report, figure),
         files={suffix: name for suffix, name in files.items() if name in report.files},
-        recompute=recompute(request, report, figure),
-        data=first_rows(request, report, files[".csv"]),
+        recompute=read_command(request, report, figure),
+        data=read_rows(request, report, files[".csv"]),
     )
 
 
-def recompute(request: Request, report: Report, figure: str) -> str:
+def read_command(request: Request, report: Report, figure: str) -> str:
     """The command that computes the figure's data again, as the report states it; empty if it states none."""
     if INDEX not in report.files:
         return ""
     path, _ = request.app.state.library.file(report, INDEX)
     listed: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return next((one["recompute"] for one in listed if one["id"] == figure), "")
+    return next((entry["recompute"] for entry in listed if entry["id"] == figure), "")
 
 
-def first_rows(request: Request, report: Report, name: str) -> dict[str, Any]:
+def read_rows(request: Request, report: Report, name: str) -> dict[str, Any]:
     """Names of the columns, the first rows and the number of rows of the figure's data.
 
     Empty if the report has no such file.

@@ -69,12 +69,12 @@ HOURS_BETWEEN = (2, 3, 6, 12, 24, 48, 96, 240, 960)
 @router.get("/crawls", name="crawls_page")
 def crawls_page(request: Request, shelf: ShelfDep) -> Response:
     """The crawls that run, and those that are sealed, the latest first."""
-    sealed = [one for one in shelf.progress if one.sealed_at is not None]
+    sealed = [progress for progress in shelf.progress if progress.sealed_at is not None]
     return page(
         request,
         "crawls/index.html",
         running=shelf.under_way,
-        sealed=sorted(sealed, key=lambda one: (one.sealed_at, one.crawl), reverse=True),
+        sealed=sorted(sealed, key=lambda progress: (progress.sealed_at, progress.crawl), reverse=True),
         released=shelf.crawls,
     )
 
@@ -101,14 +101,18 @@ def crawl_progress(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Respo
 
 def progress_of(request: Request, shelf: Shelf, crawl: str) -> Progress:
     """The progress of the crawl of that name; a short name that means one redirects to the whole one."""
-    for one in shelf.progress:
-        if one.crawl == crawl:
-            return one
-    others = [one.crawl for one in shelf.progress if one.crawl.startswith(f"{crawl}.")]
+    for progress in shelf.progress:
+        if progress.crawl == crawl:
+            return progress
+    others = [progress.crawl for progress in shelf.progress if progress.crawl.startswith(f"{crawl}.")]
     if len(others) == 1:
         raise Elsewhere(request.app.url_path_for("crawl_progress", crawl=others[0]))
-    there = f"those whose names begin so are {', '.join(others)}" if others else "/crawls lists what there is"
-    raise Problem("no-such-progress", f"no crawl {crawl!r} has reported its progress; {there}", crawls=others)
+    advice = (
+        f"those whose names begin so are {', '.join(others)}" if others else "/crawls lists what there is"
+    )
+    raise Problem(
+        "no-such-progress", f"no crawl {crawl!r} has reported its progress; {advice}", crawls=others
+    )
 
 
 def kind(outcome: str) -> str:

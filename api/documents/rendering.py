@@ -80,15 +80,15 @@ def _image(
 
 def _every(tokens: Sequence[Token]) -> list[Token]:
     """The tokens and those within them."""
-    return [one for token in tokens for one in (token, *(token.children or ()))]
+    return [each for token in tokens for each in (token, *(token.children or ()))]
 
 
 def _adapt(token: Token, *, source: str, base: str) -> None:
     """Let a link or an image lead to its page, write numbers as on every page, and show HTML as text."""
     if token.type == "link_open":
-        found = address(str(token.attrs["href"]), source=source, base=base)
+        target = address(str(token.attrs["href"]), source=source, base=base)
         # What is no page keeps its words: an anchor without an address is no link.
-        token.attrs = {} if found is None else {"href": found}
+        token.attrs = {} if target is None else {"href": target}
     elif token.type == "image":
         token.attrs["src"] = address(str(token.attrs["src"]), source=source, base=base) or ""
         token.attrs["loading"] = "lazy"

@@ -31,7 +31,7 @@ LICENCE = "MIT"
 @router.get("/documents", name="documents")
 def documents(request: Request) -> Response:
     """The list of the documents, by reader."""
-    return shown(request, "")
+    return show_document(request, "")
 
 
 @router.get(f"/documents/{DICTIONARY}", name="dictionary")
@@ -45,19 +45,19 @@ def data_dictionary(request: Request) -> Response:
 def document(request: Request, name: str) -> Response:
     """One document, or an image or a table of one."""
     if name not in shelved.files():
-        return shown(request, name)
+        return show_document(request, name)
     relate(request, "license", licence_page(LICENCE))
     return Response(shelved.content(name), media_type=MEDIA_TYPES[Path(name).suffix])
 
 
-def shown(request: Request, name: str) -> Response:
+def show_document(request: Request, name: str) -> Response:
     """The page of the document `name`."""
-    found = rendered(request, name)
+    document = render_document(request, name)
     relate(request, "license", licence_page(LICENCE))
-    return page(request, "document.html", document=found, is_list=not name)
+    return page(request, "document.html", document=document, is_list=not name)
 
 
-def rendered(request: Request, name: str) -> "Rendered":
+def render_document(request: Request, name: str) -> "Rendered":
     """The document `name` as HTML; Problem if there is none."""
     from api.documents import rendering  # its library takes 2 MB, and many services show no document
 

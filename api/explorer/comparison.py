@@ -164,8 +164,8 @@ def compare(
             Panel(
                 measure=measure,
                 curves=tuple(
-                    _curve(found[measure], release=release, measure=measure, windows=ordered, mss=mss)
-                    for release, found in subjects.items()
+                    _curve(by_measure[measure], release=release, measure=measure, windows=ordered, mss=mss)
+                    for release, by_measure in subjects.items()
                 ),
             )
             for measure in measures
@@ -176,10 +176,10 @@ def compare(
     )
 
 
-def _by_reason(found: Iterable[tuple[str | None, str]]) -> dict[str, list[str]]:
+def _by_reason(reasons: Iterable[tuple[str | None, str]]) -> dict[str, list[str]]:
     """The releases that have a reason, by it."""
     releases: dict[str, list[str]] = {}
-    for why, release in found:
+    for why, release in reasons:
         if why is not None:
             releases.setdefault(why, []).append(release)
     return releases
@@ -200,10 +200,10 @@ def _nothing(why: str, *, release: str, measure: str, windows: Sequence[int]) ->
 def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
     if isinstance(subject, str):
         return _nothing(subject, release=release, measure=measure, windows=windows)
-    found, cdf = subject.sample, subject.sample.cdf
-    shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), found) for iw in windows)
+    sample, cdf = subject.sample, subject.sample.cdf
+    shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), sample) for iw in windows)
     median, p95 = (
-        estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), found) for percent in (50, 95)
+        estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), sample) for percent in (50, 95)
     )
     steps = _steps(subject, [iw * mss for iw in windows]) if median.value_unknown is None else ()
     return Curve(
@@ -215,7 +215,7 @@ def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[in
         median=median,
         p95=p95,
         steps=steps,
-        band=share_band(found, [size for size, _ in steps]) if median.interval_unknown is None else (),
+        band=share_band(sample, [size for size, _ in steps]) if median.interval_unknown is None else (),
     )
 
 
@@ -232,7 +232,7 @@ PNG_SCALE = 2
 """Pixels of a PNG for each CSS pixel."""
 
 
-def png(svg: str) -> bytes:
+def draw_png(svg: str) -> bytes:
     """A figure as PNG, in the colours for light ground."""
     import vl_convert  # It takes 10 MB of memory, which a service that draws no PNG saves.
 
@@ -261,19 +261,19 @@ def _rows(curve: Curve, windows: tuple[tuple[int, int], ...]) -> list[list[objec
     steps: dict[int, tuple[object, ...]] = {
         size: (share, None, *ends) for (size, share), ends in zip(curve.steps, band, strict=True)
     }
-    for (iw, size), one in zip(windows, curve.shares, strict=True):
-        if one.value is not None:  # a window below the smallest item is no step
-            steps[size] = (one.value, iw, one.lower, one.upper)
+    for (iw, size), share in zip(windows, curve.shares, strict=True):
+        if share.value is not None:  # a window below the smallest item is no step
+            steps[size] = (share.value, iw, share.lower, share.upper)
     return [
-        [spelt(curve.release), curve.measure, size, *values, curve.known, curve.unknown]
+        [escape_formula(curve.release), curve.measure, size, *values, curve.known, curve.unknown]
         for size, values in sorted(steps.items())
     ]
 
 
-def spelt(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Text that no spreadsheet takes for a formula.
 
-    >>> spelt("=HYPERLINK(1)"), spelt("2026-11.desktop")
+    >>> escape_formula("=HYPERLINK(1)"), escape_formula("2026-11.desktop")
     ("'=HYPERLINK(1)", '2026-11.desktop')
     """
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text

@@ -42,7 +42,7 @@ class OverMonths:
     @property
     def rows(self) -> list[tuple[SeriesPoint, ...]]:
         """The points of each month, one for each window."""
-        return list(zip(*(one.points for one in self.series), strict=True))
+        return list(zip(*(series.points for series in self.series), strict=True))
 
     @property
     def folded(self) -> list[tuple[tuple[SeriesPoint, ...], ...]]:
@@ -56,10 +56,10 @@ class OverMonths:
     @property
     def query(self) -> str:
         """The query of its series in the API."""
-        one = self.series[0]
-        named = {"device": one.device, "vantage": one.vantages[0], "arm": one.arm, "kind": one.kind}
-        windows = {"measure": one.measure, "iw": self.windows, "mss": one.mss, **one.stratum}
-        return urlencode({**named, **windows, "release": releases_of(one.points)}, doseq=True)
+        first = self.series[0]
+        named = {"device": first.device, "vantage": first.vantages[0], "arm": first.arm, "kind": first.kind}
+        windows = {"measure": first.measure, "iw": self.windows, "mss": first.mss, **first.stratum}
+        return urlencode({**named, **windows, "release": releases_of(first.points)}, doseq=True)
 
     @property
     def flags(self) -> list[SeriesFlag]:
@@ -91,8 +91,8 @@ class SideBySide:
     @property
     def months(self) -> list[str]:
         """Every month from the first to the last of any crawl, YYYY-MM."""
-        found = [points[0].month for panel in self.panels for points in panel.rows]
-        return months_between(min(found), max(found))
+        months = [points[0].month for panel in self.panels for points in panel.rows]
+        return months_between(min(months), max(months))
 
 
 def draw_months(shown: SideBySide, *, width: int) -> Chart:

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 
 from api.charts import NARROW, STYLES, WIDE, Chart
-from api.explorer.comparison import Comparison, Subject, as_csv, compare, listed, png
+from api.explorer.comparison import Comparison, Subject, as_csv, compare, draw_png, listed
 from api.explorer.drawing import draw_comparison
 from api.explorer.months import OverMonths, SideBySide, draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
@@ -82,7 +82,7 @@ class Choice:
 
     def query(self) -> str:
         """The choice as a query, which pins each release and each month's."""
-        months = [one.name for month in self.months.values() for one in month]
+        months = [version.name for month in self.months.values() for version in month]
         return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
 
     def among(self, *releases: Version) -> str:
@@ -90,7 +90,7 @@ class Choice:
         and takes the newest of each month."""
         return urlencode(
             [
-                *(("crawl", one.name) for one in releases),
+                *(("crawl", version.name) for version in releases),
                 *(("measure", measure) for measure in self.measures),
                 ("iw", ",".join(map(str, self.windows))),
                 ("mss", self.mss),
@@ -99,7 +99,7 @@ class Choice:
         )
 
 
-async def choice(
+async def choose(
     request: Request,
     shelf: ShelfDep,
     pinned: PinnedShelfDep,
@@ -110,8 +110,8 @@ async def choice(
     mss: MssQuery = MSS_FIG1,
 ) -> Choice:
     """What the parameters choose; the newest release where they name none."""
-    chosen = releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
-    found = Choice(
+    chosen = find_releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
+    choice = Choice(
         releases=chosen,
         measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen, stratum),
         windows=sorted(set(iw)) or list(WINDOWS[:3]),
@@ -120,18 +120,18 @@ async def choice(
         months=_months(pinned, chosen),
     )
     if chosen:
-        relate(request, "canonical", f"{link(request, request.scope['route'].name)}?{found.query()}")
-    return found
+        relate(request, "canonical", f"{link(request, request.scope['route'].name)}?{choice.query()}")
+    return choice
 
 
 def _months(shelf: Shelf, chosen: Sequence[Version]) -> dict[Variant, list[Version]]:
     """The months of each crawl that was chosen; none of one of which the shelf has no release."""
-    variants = dict.fromkeys(Variant.of(one.crawl) for one in chosen)
-    there = {Variant.of(version.crawl) for version in shelf.versions}
-    return {variant: variant.months(shelf) for variant in variants if variant in there}
+    variants = dict.fromkeys(Variant.of(version.crawl) for version in chosen)
+    released = {Variant.of(version.crawl) for version in shelf.versions}
+    return {variant: variant.months(shelf) for variant in variants if variant in released}
 
 
-ChoiceDep = Annotated[Choice, Depends(choice)]
+ChoiceDep = Annotated[Choice, Depends(choose)]
 
 
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
@@ -154,8 +154,10 @@ def _compared(request: Request, chosen: Choice) -> Comparison:
     if not chosen.releases:
         raise Problem("no-such-crawl", "there is no release yet")
     subjects = {
-        one.name: {measure: _subject(request, chosen.stratum, one, measure) for measure in chosen.measures}
-        for one in chosen.releases
+        version.name: {
+            measure: _subject(request, chosen.stratum, version, measure) for measure in chosen.measures
+        }
+        for version in chosen.releases
     }
     return compare(
         subjects,
@@ -216,13 +218,14 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         comparison=comparison,
         rows=list(rows_of(*what, chosen.stratum)),
         citations=list(citations_of(request, chosen.releases)),
-        program=program(request, *what, chosen.windows, chosen.mss, chosen.stratum),
+        program=write_program(request, *what, chosen.windows, chosen.mss, chosen.stratum),
         address=f"{link(request, 'explorer')}?{chosen.query()}",
-        crawls=[one for one in map(shelf.newest, shelf.crawls) if one.is_sound],
+        crawls=[version for version in map(shelf.newest, shelf.crawls) if version.is_sound],
         beside=[
-            (what, one, chosen.among(*chosen.releases, one)) for what, one in beside(shelf, chosen.releases)
+            (what, version, chosen.among(*chosen.releases, version))
+            for what, version in find_beside(shelf, chosen.releases)
         ],
-        levels={quality(one.crawl): one.crawl for one in chosen.releases}.values(),
+        levels={quality(version.crawl): version.crawl for version in chosen.releases}.values(),
         measures=list(MEASURES),
         segments=SEGMENTS,
         fields=FIELDS,
@@ -263,7 +266,8 @@ def months_as_svg(months: OverMonthsDep, width: WidthQuery = WIDE) -> Response:
 def as_png(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Response:
     """The figure as PNG."""
     return Response(
-        png(draw_comparison(_compared(request, chosen), width=width).svg()), media_type=MEDIA_TYPES[".png"]
+        draw_png(draw_comparison(_compared(request, chosen), width=width).svg()),
+        media_type=MEDIA_TYPES[".png"],
     )
 
 
@@ -273,15 +277,15 @@ def as_table(request: Request, chosen: ChoiceDep) -> Response:
     return Response(as_csv(_compared(request, chosen)), media_type=MEDIA_TYPES[".csv"])
 
 
-def releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
+def find_releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
     """The releases that a form or a link names, by crawl or by crawl and version.
 
     Problem if one is not there.
     """
-    return list({found.name: found for found in map(shelf.find, given)}.values())
+    return list({version.name: version for version in map(shelf.find, given)}.values())
 
 
-def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
+def find_beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
     """Releases to set beside the first that was chosen, with what they are: a year before,
     and other devices."""
     if not chosen:
@@ -292,7 +296,7 @@ def beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Versi
         other = version.crawl
         if other.device != crawl.device and dataclasses.replace(other, device=crawl.device) == crawl:
             wanted[str(other)] = other.device
-    taken = {str(one.crawl) for one in chosen}
+    taken = {str(version.crawl) for version in chosen}
     for name, what in wanted.items():
         if name in shelf.crawls and name not in taken and shelf.newest(name).is_sound:
             yield what, shelf.newest(name)
@@ -316,11 +320,11 @@ shares = """
     WHERE size_bytes IS NOT NULL AND measure IN ({measures}){stratum}
     GROUP BY ALL ORDER BY ALL
 """
-found = {{}}
+tables = {{}}
 for release, address in releases.items():
     file, _ = urllib.request.urlretrieve(address)
-    found[release] = duckdb.execute(shares, {{"file": file}}).df()
-table = pandas.concat(found, names=["release"]).droplevel(1).reset_index()
+    tables[release] = duckdb.execute(shares, {{"file": file}}).df()
+table = pandas.concat(tables, names=["release"]).droplevel(1).reset_index()
 print(table.to_string(index=False))
 '''
 
@@ -380,7 +384,7 @@ def citations_of(request: Request, releases: Sequence[Version]) -> Iterator[Cita
         yield Citation(line=work.line if work.is_evidence else work.refusal, forms=forms)
 
 
-def program(
+def write_program(
     request: Request,
     releases: Sequence[Version],
     measures: Sequence[str],

@@ -52,7 +52,7 @@ def releases_index(request: Request, shelf: ShelfDep) -> Response:
 def reports_index(request: Request, shelf: ShelfDep) -> Response:
     """The list of all reports, the latest year first."""
     newest = [shelf.report(year) for year in shelf.years]
-    return page(request, "reports.html", reports=[(one, answer_of(one)) for one in newest])
+    return page(request, "reports.html", reports=[(report, answer_of(report)) for report in newest])
 
 
 @router.get("/search", name="search")
@@ -79,13 +79,17 @@ def search(
 def _sites(request: Request, shelf: Shelf, text: str) -> list[str]:
     """Hosts of sites that a text means, contains or resembles."""
     tables: SiteTables = request.app.state.site_tables
-    there = [one for one in map(shelf.newest, shelf.crawls) if tables.has(one) and tables.is_named(one)]
+    named = [
+        version
+        for version in map(shelf.newest, shelf.crawls)
+        if tables.has(version) and tables.is_named(version)
+    ]
     try:
         part = part_of_host(text)
     except ValueError:
         return []
-    exact = tables.find(there, spellings(part))
-    return list(dict.fromkeys([*([exact] if exact else []), *tables.similar(there, part)]))
+    exact = tables.find(named, spellings(part))
+    return list(dict.fromkeys([*([exact] if exact else []), *tables.similar(named, part)]))
 
 
 @router.get("/robots.txt", name="robots", response_class=Response)
@@ -111,9 +115,9 @@ def sitemap(request: Request, shelf: ShelfDep) -> Response:
 
 def _addresses(request: Request, shelf: Shelf) -> Iterator[str]:
     yield from (link(request, name) for name in PAGES)
-    for one in map(shelf.newest, shelf.crawls):
-        if one.is_sound:
-            yield link(request, "release_page", crawl=str(one.crawl), version=one.version)
+    for version in map(shelf.newest, shelf.crawls):
+        if version.is_sound:
+            yield link(request, "release_page", crawl=str(version.crawl), version=version.version)
     for report in map(shelf.report, shelf.years):
         if report.withdrawal is None and not report.damage:
             yield link(request, "report_page", year=report.year, version=report.version)
@@ -155,12 +159,12 @@ def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
                 day=manifest.edition.date or f"{version.crawl.month}-01",
             )
     for report in shelf.reports:
-        told = answer_of(report)
-        if told:
+        answer = answer_of(report)
+        if answer:
             yield Entry(
                 url=link(request, "report_page", year=report.year, version=report.version),
-                title=f"Report for {report.year}, version {report.version}: {told['headline']}",
-                summary=report.publication.reason or str(told["sentence"]),
+                title=f"Report for {report.year}, version {report.version}: {answer['headline']}",
+                summary=report.publication.reason or str(answer["sentence"]),
                 day=report.publication.date or f"{report.year}-12-31",
             )
     for notice in shelf.errata:
@@ -204,11 +208,16 @@ class Section:
 
 def search_documents(words: Sequence[str]) -> list[tuple[Section, str]]:
     """Sections that have every word, with an excerpt: first those that have one in their heading."""
-    found = [
+    matching = [
         section for section in sections() if _has(words, f"{section.title} {section.heading} {section.text}")
     ]
-    found.sort(key=lambda one: (not _has(words, f"{one.heading or one.title}"), one.document.count("/")))
-    return [(one, _excerpt(one.text, words)) for one in found[:MOST_FOUND]]
+    matching.sort(
+        key=lambda section: (
+            not _has(words, f"{section.heading or section.title}"),
+            section.document.count("/"),
+        )
+    )
+    return [(section, _excerpt(section.text, words)) for section in matching[:MOST_FOUND]]
 
 
 def search_measures(words: Sequence[str]) -> list[tuple[str, str]]:

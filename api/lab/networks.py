@@ -26,11 +26,11 @@ class OfferedNetwork:
     @property
     def label(self) -> str:
         """The network in words, by what tells it from the others."""
-        one = self.profile
-        down, up = (f"{number(bps / 1e6)}{NARROW}Mbps" for bps in (one.down_bps, one.up_bps))
-        loss = f", {one.loss:.2%} lost at random".replace("%", f"{NARROW}%") if one.loss else ""
-        round_trip = f"{number(one.rtt_us / 1e3, 0)}{NARROW}ms"
-        return f"{down} down, {up} up, {round_trip}, a queue of {size(one.queue_bytes)}{loss}"
+        profile = self.profile
+        down, up = (f"{number(bps / 1e6)}{NARROW}Mbps" for bps in (profile.down_bps, profile.up_bps))
+        loss = f", {profile.loss:.2%} lost at random".replace("%", f"{NARROW}%") if profile.loss else ""
+        round_trip = f"{number(profile.rtt_us / 1e3, 0)}{NARROW}ms"
+        return f"{down} down, {up} up, {round_trip}, a queue of {size(profile.queue_bytes)}{loss}"
 
 
 @functools.cache
@@ -39,7 +39,7 @@ def offered_networks() -> tuple[OfferedNetwork, ...]:
     chosen = choose_representatives(find_population(BUNDLED, CURRENT), OFFERED)
     shares = dict(chosen.populations[0].weights)
     ordered = sorted(chosen.profiles, key=slowness_ms)
-    return tuple(OfferedNetwork(profile=one, share=shares[one.id]) for one in ordered)
+    return tuple(OfferedNetwork(profile=profile, share=shares[profile.id]) for profile in ordered)
 
 
 def measured() -> str:
@@ -55,7 +55,7 @@ def usual_network() -> str:
 def choose(ids: Sequence[str]) -> tuple[OfferedNetwork, ...]:
     """The networks with these ids, the fastest first; ValueError unless they are one to three of the list."""
     wanted = set(ids)
-    found = tuple(network for network in offered_networks() if network.profile.id in wanted)
-    if len(found) != len(wanted) or not 1 <= len(found) <= MOST_CHOSEN:
+    networks = tuple(network for network in offered_networks() if network.profile.id in wanted)
+    if len(networks) != len(wanted) or not 1 <= len(networks) <= MOST_CHOSEN:
         raise ValueError(f"choose one to {MOST_CHOSEN} networks of the list")
-    return found
+    return networks

@@ -26,10 +26,10 @@ async def replay_in_process(
     Raises Problem if the file cannot be replayed or the lab fails.
     A cancellation ends the process and its guest.
     """
-    async with started(cache, networks) as process:
-        sending = asyncio.ensure_future(send(process, content))
+    async with start_process(cache, networks) as process:
+        sending = asyncio.ensure_future(send_file(process, content))
         try:
-            return await result(process, progress)
+            return await read_result(process, progress)
         finally:
             sending.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -37,7 +37,7 @@ async def replay_in_process(
 
 
 @contextlib.asynccontextmanager
-async def started(cache: Path, networks: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
+async def start_process(cache: Path, networks: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
     """The process, for the length of the block.
 
     Its complaints are not logged: they could have names of hosts.
@@ -58,7 +58,7 @@ async def started(cache: Path, networks: Sequence[str]) -> AsyncIterator[asyncio
         await stopped(process)
 
 
-async def send(process: asyncio.subprocess.Process, content: bytes) -> None:
+async def send_file(process: asyncio.subprocess.Process, content: bytes) -> None:
     """Write the file to the process; one that ended has refused it already, or failed."""
     assert process.stdin
     with contextlib.suppress(ConnectionError):
@@ -67,7 +67,9 @@ async def send(process: asyncio.subprocess.Process, content: bytes) -> None:
         process.stdin.close()
 
 
-async def result(process: asyncio.subprocess.Process, progress: Callable[[int, int], None]) -> PageReplay:
+async def read_result(
+    process: asyncio.subprocess.Process, progress: Callable[[int, int], None]
+) -> PageReplay:
     """Read the process's lines until it tells the end."""
     assert process.stdout
     try:

@@ -63,15 +63,15 @@ def main(arguments: Sequence[str]) -> None:
     cache, *ids = arguments
     try:
         with bounded_memory():
-            kept, recipe = read_page(sys.stdin.buffer.read())
+            exchanges, recipe = read_page(sys.stdin.buffer.read())
         lab = guest_process.locate(Path(cache))
-        found = replay_page(lab, kept, recipe, [one.profile for one in choose(ids)])
+        replay = replay_page(lab, exchanges, recipe, [network.profile for network in choose(ids)])
     except Refused as exc:
         write(Message(refused=str(exc)))
     except (ReplayError, OSError) as exc:
         write(Message(failed=str(exc)))
     else:
-        write(Message(replay=found))
+        write(Message(replay=replay))
 
 
 @contextlib.contextmanager
@@ -97,9 +97,11 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
         raise Refused(
             "the file takes too much memory: save the HAR without the content of responses"
         ) from exc
-    kept = load.exchanges
-    if len(kept) > MOST_RESPONSES:
-        raise Refused(f"the page has {len(kept):,} responses, and the lab replays at most {MOST_RESPONSES:,}")
+    exchanges = load.exchanges
+    if len(exchanges) > MOST_RESPONSES:
+        raise Refused(
+            f"the page has {len(exchanges):,} responses, and the lab replays at most {MOST_RESPONSES:,}"
+        )
     recipe = recipe_of(load, 1)
     if recipe is None:
         raise Refused("the HAR tells no size of its main document, so its page cannot be replayed")
@@ -108,7 +110,7 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
         raise Refused(
             f"the page has {recipe.response_bytes / 1e6:,.0f} MB, and the lab replays at most {most} MB"
         )
-    return kept, recipe
+    return exchanges, recipe
 
 
 class Counter:
@@ -124,7 +126,7 @@ class Counter:
 
 
 def replay_page(
-    lab: Lab, kept: Sequence[RecordedExchange], recipe: Recipe, networks: Sequence[Profile]
+    lab: Lab, exchanges: Sequence[RecordedExchange], recipe: Recipe, networks: Sequence[Profile]
 ) -> PageReplay:
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
     cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS, conditions=(PLAIN,))
@@ -140,14 +142,14 @@ def replay_page(
         responses=tuple(
             PageResponse(
                 number=number,
-                address=address(kept[one.response_id - 1].url),
-                size_bytes=one.response_bytes,
+                address=address(exchanges[requested.response_id - 1].url),
+                size_bytes=requested.response_bytes,
             )
-            for number, one in enumerate(recipe.requested, start=1)
+            for number, requested in enumerate(recipe.requested, start=1)
         ),
         left_out=recipe.left_out,
         loads=tuple(
-            loads_of([one for one in done if (one[1].profile, one[1].iw) == (network, iw)])
+            loads_of([load for load in done if (load[1].profile, load[1].iw) == (network, iw)])
             for network in networks
             for iw in WINDOWS
         ),
@@ -177,14 +179,14 @@ def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]])
         sent_again_bytes=sum(row["bytes_retransmitted"] for row in rows),
         responses=tuple(
             ResponseTimes(
-                wanted_ms=one["wanted_ms"],
-                sent_ms=one["sent_ms"],
-                first_byte_ms=one["first_byte_ms"],
-                last_byte_ms=one["last_byte_ms"],
-                flights=one["flights"],
-                is_sent_again=one["retransmitted"],
+                wanted_ms=times["wanted_ms"],
+                sent_ms=times["sent_ms"],
+                first_byte_ms=times["first_byte_ms"],
+                last_byte_ms=times["last_byte_ms"],
+                flights=times["flights"],
+                is_sent_again=times["retransmitted"],
             )
-            for one in each
+            for times in each
         ),
         reason=next((row["reason"] for row, _, _ in done if row["state"] != "done"), None),
     )

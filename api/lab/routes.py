@@ -36,14 +36,14 @@ ROUTERS = (form, replays)
 
 async def queue(request: Request) -> Queue:
     """The queue; Problem where the lab is off."""
-    found: Queue | None = request.app.state.lab
-    if found is None:
+    queue: Queue | None = request.app.state.lab
+    if queue is None:
         raise Problem(
             "lab-off",
             "the lab is off: the operator turns it on by FIRSTFLIGHT_LAB=1 in the "
             "environment of `firstflight serve`",
         )
-    return found
+    return queue
 
 
 QueueDep = Annotated[Queue, Depends(queue)]
@@ -89,16 +89,16 @@ async def lab_form(request: Request, queue: QueueDep) -> Response:
 async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  # noqa: A002  # the path's name
     """The result, or the place in the queue until then."""
     job = queue.find(id)
-    found = outcome(job)
-    if found is None:
+    replay = outcome(job)
+    if replay is None:
         answer = page(request, "lab/waiting.html", job=job, ahead=queue.ahead(job), again_s=AGAIN_S)
         answer.headers["Refresh"] = str(AGAIN_S)
     else:
         answer = page(
             request,
             "lab/result.html",
-            replay=found,
-            drawings=[draw_network(found, network) for network in choose(job.networks)],
+            replay=replay,
+            drawings=[draw_network(replay, network) for network in choose(job.networks)],
             phases=PHASES,
             most_rows=MOST_ROWS,
             windows=WINDOWS,

@@ -80,11 +80,11 @@ async def read_upload(
         raise too_large()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise malformed("it is no multipart/form-data")
-    body = bounded(request, count, piece_s)
+    body = read_bounded(request, count, piece_s)
     parser = InMemory(request.headers, body, max_files=1, max_fields=20, max_part_size=1000)
     try:
         async with asyncio.timeout(within_s):
-            return await checked(await parser.parse())
+            return await check_form(await parser.parse())
     except MultiPartException as exc:
         raise malformed(exc.message) from exc
     except ClientDisconnect as exc:
@@ -98,7 +98,7 @@ async def read_upload(
         parser.close()
 
 
-async def bounded(
+async def read_bounded(
     request: Request, count: Callable[[int], None], piece_s: float
 ) -> AsyncGenerator[bytes, None]:
     """The request's body, piece by piece; Problem as soon as it is larger than a form may be, TimeoutError
@@ -119,7 +119,7 @@ async def bounded(
         yield piece
 
 
-async def checked(form: FormData) -> Upload:
+async def check_form(form: FormData) -> Upload:
     """The parts of a form; Problem for one that is missing, unknown or empty."""
     for name in form:
         if name not in (HAR_FIELD, NETWORK_FIELD):
@@ -132,10 +132,10 @@ async def checked(form: FormData) -> Upload:
         networks = choose([str(value) for value in form.getlist(NETWORK_FIELD)])
     except ValueError as exc:
         raise Problem("bad-parameter", f"{exc}, in the field {NETWORK_FIELD}; at most {MOST_CHOSEN}") from exc
-    return Upload(content=accepted(content), networks=tuple(network.profile.id for network in networks))
+    return Upload(content=check_content(content), networks=tuple(network.profile.id for network in networks))
 
 
-def accepted(content: bytes) -> bytes:
+def check_content(content: bytes) -> bytes:
     """The content of a file that may be a HAR; Problem for one that is empty or in another container."""
     if not content:
         raise Problem(

@@ -32,7 +32,7 @@ from api.outside.years import (
     Pair,
     RecordedSet,
     in_year,
-    lettered,
+    letter_sets,
     percent,
     published_shares,
 )
@@ -98,7 +98,10 @@ def draw_years(
     height, x = HEIGHTS[width], _time(width)
     is_wide = width > NARROW
     lists = [Mark(x(PUBLISHED), "Google" if is_wide else "G")]
-    lists += [Mark(x(one.at), one.label if is_wide else letter) for letter, one in lettered(sets).items()]
+    lists += [
+        Mark(x(recorded.at), recorded.label if is_wide else letter)
+        for letter, recorded in letter_sets(sets).items()
+    ]
     plots = [
         draw_shares(kind, sets, pairs, width=width, height=height, lists=lists if kind == "all" else ())
         for kind in SHOWN
@@ -141,32 +144,34 @@ def draw_shares(
     for place, (service, shares) in enumerate(published_shares().items() if kind == "all" else ()):
         across = x(PUBLISHED + SERVICES_APART * (place - 1))
         for iw in windows:
-            said = element("title", f"Google {service}, 2010, IW {iw}: {percent(shares[iw])}")
+            words = element("title", f"Google {service}, 2010, IW {iw}: {percent(shares[iw])}")
             diamond = f"M{across} {round(y(shares[iw]) - 5, 1)}l4 5l-4 5l-4 -5Z"
-            plot.add(path(diamond, f"c{STYLES[iw]} hollow", said))
-    for one in sets:
-        plot.add(*draw_set(one, kind, windows, x, y, is_last=one is sets[-1]))
+            plot.add(path(diamond, f"c{STYLES[iw]} hollow", words))
+    for recorded in sets:
+        plot.add(*draw_set(recorded, kind, windows, x, y, is_last=recorded is sets[-1]))
     return plot
 
 
 def draw_set(
-    one: RecordedSet, kind: str, windows: Sequence[int], x: Scale, y: Scale, *, is_last: bool
+    recorded: RecordedSet, kind: str, windows: Sequence[int], x: Scale, y: Scale, *, is_last: bool
 ) -> Iterator[Markup]:
     """Yield the share of a set within each window: a dot, or two ticks where a header was not counted."""
-    across = x(one.at)
+    across = x(recorded.at)
     for iw in windows:
-        own = [share.share for share in one.shares if (share.responses, share.iw) == (kind, iw)]
+        own = [share.share for share in recorded.shares if (share.responses, share.iw) == (kind, iw)]
         if not own:
             continue
         ends = sorted(share.estimate for share in own)
-        said = f"{one.label}, {one.version.crawl.month}, IW {iw}: {' or '.join(map(percent, ends))}"
+        words = (
+            f"{recorded.label}, {recorded.version.crawl.month}, IW {iw}: {' or '.join(map(percent, ends))}"
+        )
         lower, upper = min(share.lower for share in own), max(share.upper for share in own)
         parts = [line(across, y(lower), across, y(upper), f"c{STYLES[iw]} whisker")]
         if len(ends) > 1:
             parts += [line(across - 5, y(end), across + 5, y(end), f"c{STYLES[iw]}") for end in ends]
         else:
             parts.append(dot(across, y(ends[0]), f"b{STYLES[iw]}", radius=3.5))
-        yield element("g", element("title", said), *parts)
+        yield element("g", element("title", words), *parts)
         if is_last:
             yield text(f"IW {iw}", across + 8, y(ends[0]) + 4, f"b{STYLES[iw]} whole")
 
@@ -200,20 +205,24 @@ def draw_arrows(pair: Pair, kind: str, windows: Sequence[int], x: Scale, y: Scal
             for turn in (-0.4, 0.4)
         )
         changes = [f"{percent(change.before or 0)} to {percent(change.after or 0)}" for change in own]
-        months = " to ".join(one.version.crawl.month for one in (pair.before, pair.after))
-        said = f"{pair.sites(kind)} sites, {months}, IW {iw}: {' or '.join(dict.fromkeys(changes))}"
+        months = " to ".join(recorded.version.crawl.month for recorded in (pair.before, pair.after))
+        words = f"{pair.sites(kind)} sites, {months}, IW {iw}: {' or '.join(dict.fromkeys(changes))}"
         is_unclear = any(not change.change or not is_clear(change.change) for change in own)
         look = f"c{STYLES[iw]} b{STYLES[iw]} shaft{' unclear' * is_unclear}"
         shaft = f"M{from_x} {begins[0]}L{to_x} {ends[0]}L{to_x} {ends[-1]}L{from_x} {begins[-1]}Z"
         head = f"M{to_x} {end:.1f}{corners}Z"
-        yield element("g", element("title", said), path(shaft, look), path(head, f"b{STYLES[iw]} head"))
+        yield element("g", element("title", words), path(shaft, look), path(head, f"b{STYLES[iw]} head"))
 
 
 def draw_weights(points: Sequence[Point], *, width: int, height: int) -> Plot:
     """The plot of HTTP Archive's median weight of a page: lines by crawl, and dots by year."""
     shown = [line for name in ("page-weight", "almanac-page_bytes") for line in draw_lines(points, name)]
     known = [
-        one.values["p50"] for line in shown for piece in line.pieces for one in piece if "p50" in one.values
+        point.values["p50"]
+        for line in shown
+        for piece in line.pieces
+        for point in piece
+        if "p50" in point.values
     ]
     step, _, most = round_axis(0, HEADROOM * KILOBYTE * max(known, default=1.0) / 1e6, steps=4)
     x, y = _time(width), Scale(low=most, high=0, length=height)
@@ -221,9 +230,9 @@ def draw_weights(points: Sequence[Point], *, width: int, height: int) -> Plot:
     megabytes = steps_between(step, 0, most)
     plot.add_axes(_year_marks(width), [Mark(y(value), size(round(value * 1e6))) for value in megabytes])
     breaks = {mark.date: mark.text for line in shown for mark in line.breaks}
-    for date, said in sorted(breaks.items()):
+    for date, words in sorted(breaks.items()):
         across = x(in_year(date))
-        plot.add(line(across, 0, across, height, "zero", element("title", f"{date}: {said}")))
+        plot.add(line(across, 0, across, height, "zero", element("title", f"{date}: {words}")))
     for each in shown:
         plot.add(*draw_weight(each, x, y))
     return plot
@@ -238,8 +247,8 @@ def draw_weight(shown: Line, x: Scale, y: Scale) -> Iterator[Markup]:
                 at = (x(in_year(point.date)), y(KILOBYTE * value / 1e6))
                 points.append(at)
                 if KINDS[shown.series].is_yearly:
-                    said = f"{shown.client}, {shown.scope}, {point.date}: {size(round(KILOBYTE * value))}"
-                    yield dot(*at, f"b{CLIENTS[shown.client]}", element("title", said), radius=3)
+                    words = f"{shown.client}, {shown.scope}, {point.date}: {size(round(KILOBYTE * value))}"
+                    yield dot(*at, f"b{CLIENTS[shown.client]}", element("title", words), radius=3)
         points.append(None)
     if not KINDS[shown.series].is_yearly:
         yield path(joined(points), f"c{CLIENTS[shown.client]} over-years")
@@ -280,10 +289,10 @@ def draw_measure(measure: str, compared: Mapping[str, Comparison], width: float)
     plot.add(path(joined([before, after]), f"c2 shaft{' unclear' * is_unclear}"))
     for (pages, year), value in values.items():
         across = round(width * ACROSS[pages, year], 1)
-        said = element("title", f"{year}, {pages}: {interval_text(value, unit)}")
+        words = element("title", f"{year}, {pages}: {interval_text(value, unit)}")
         whisker = line(across, y(value.lower), across, y(value.upper), "c2 whisker")
         look = "b2" if pages == SAME else "c2 hollow"
-        plot.add(element("g", said, whisker, dot(across, y(value.estimate), look)))
+        plot.add(element("g", words, whisker, dot(across, y(value.estimate), look)))
         if pages == SAME:
             estimate = number(value.estimate, 1 if unit == "%" else 2)
             plot.add(text(estimate, across, y(value.upper) - 5, "b2 whole", text_anchor="middle"))

@@ -74,7 +74,7 @@ class YearsAnswer(BaseModel):
     rows: list[YearsRow]
 
 
-def chosen(request: Request, series: Sequence[str] = (), client: str | None = None) -> list[Point]:
+def choose_points(request: Request, series: Sequence[str] = (), client: str | None = None) -> list[Point]:
     """The points of some series and a client, or all."""
     points: Sequence[Point] = request.app.state.outside
     return [
@@ -131,7 +131,7 @@ async def read_outside_series(
     These count other things, by other methods, than releases do: they stand apart from `/v1/series`, and are
     never joined to it. In CSV a row is a point, and an unknown value is empty.
     """
-    points = chosen(request, series, client)
+    points = choose_points(request, series, client)
     relate_to_publisher(request, points)
     if wanted == CSV:
         return as_csv(points)
@@ -158,17 +158,17 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
     Shares that fit of recorded sets and of Google's services of 2010, which are not comparable with each
     other, since their lists differ; and changes over the same sites of two sets.
     """
-    sets = years.recorded_sets(shelf, request.app.state.library)
-    rows = [*years.list_rows(sets, years.pairs_of(sets)), *larger_window.list_rows()]
+    sets = years.read_sets(shelf, request.app.state.library)
+    rows = [*years.list_rows(sets, years.pair_sets(sets)), *larger_window.list_rows()]
     return rows_as_csv(row.model_dump() for row in rows) if wanted == CSV else YearsAnswer(rows=rows)
 
 
 @router.get("/over-the-years", name="over_the_years", include_in_schema=False, response_class=HTMLResponse)
 def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     """What fits over sixteen years, as others recorded it, and the weight of pages, as others counted it."""
-    points = chosen(request)
-    sets = years.recorded_sets(shelf, request.app.state.library)
-    pairs = years.pairs_of(sets)
+    points = choose_points(request)
+    sets = years.read_sets(shelf, request.app.state.library)
+    pairs = years.pair_sets(sets)
     relate_to_publisher(request, points)
     dates = sorted(point.date for point in points)
     shown = [
@@ -179,18 +179,18 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         request,
         "over_the_years.html",
         charts=both_widths(*(draw_years(sets, pairs, points, width=width) for width in (WIDE, NARROW))),
-        own=years.own_months(shelf),
+        own=years.find_own_months(shelf),
         larger=compared,
         is_worth=larger_window.is_worth,
         with_interval=interval_text,
         worth=both_widths(*(draw_worth(compared, width=width) for width in (WIDE, NARROW))),
-        sets=years.lettered(sets),
+        sets=years.letter_sets(sets),
         pairs=pairs,
-        table=years.in_table(pairs),
+        table=years.tabulate(pairs),
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
         series=shown,
-        breaks=[one for one in BREAKS if dates[0] < one.date <= dates[-1]],
+        breaks=[mark for mark in BREAKS if dates[0] < mark.date <= dates[-1]],
         first=dates[0][:4],
         last=dates[-1][:4],
         source=CHANGELOG,
@@ -202,7 +202,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
 )
 def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WIDE) -> Response:
     """Shares of responses that fit into 3, 10 and 30 segments, by year, as SVG."""
-    sets = years.recorded_sets(shelf, request.app.state.library)
+    sets = years.read_sets(shelf, request.app.state.library)
     if not sets:
         raise Problem("no-such-crawl", "there is no recorded set of another year")
-    return svg_response(draw_picture(sets, years.pairs_of(sets), width=width))
+    return svg_response(draw_picture(sets, years.pair_sets(sets), width=width))

@@ -125,10 +125,10 @@ class OwnMonths:
     @property
     def lists(self) -> dict[str, list[str]]:
         """The months of each list."""
-        found: dict[str, list[str]] = {}
+        months: dict[str, list[str]] = {}
         for version in self.versions:
-            found.setdefault(version.readable.manifest.list_id, []).append(version.crawl.month)
-        return found
+            months.setdefault(version.readable.manifest.list_id, []).append(version.crawl.month)
+        return months
 
     @property
     def windows_query(self) -> str:
@@ -142,46 +142,46 @@ class OwnMonths:
         return urlencode(dataclasses.asdict(self.variant) | {"iw": iw, "mss": ASKED.mss})
 
 
-def own_months(shelf: Shelf) -> list[OwnMonths]:
+def find_own_months(shelf: Shelf) -> list[OwnMonths]:
     """Our own crawls that have LEAST_MONTHS or more, evidence first."""
-    found: dict[Variant, list[Version]] = {}
+    by_variant: dict[Variant, list[Version]] = {}
     for name in shelf.crawls:
         version = shelf.newest(name)
         if version.is_sound and quality(version.crawl) != "recorded":
-            found.setdefault(Variant.of(version.crawl), []).append(version)
+            by_variant.setdefault(Variant.of(version.crawl), []).append(version)
     own = [
         OwnMonths(variant=variant, versions=tuple(sorted(versions, key=lambda version: version.crawl.month)))
-        for variant, versions in found.items()
+        for variant, versions in by_variant.items()
         if len(versions) >= LEAST_MONTHS
     ]
-    return sorted(own, key=lambda one: (not one.is_evidence, str(one.variant)))
+    return sorted(own, key=lambda crawl: (not crawl.is_evidence, str(crawl.variant)))
 
 
-def recorded_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
+def read_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
     """The sets that come with the code and are on the shelf, the earliest first, without damaged ones."""
-    found = []
+    sets = []
     for version in (shelf.newest(name) for name in shelf.crawls):
         if version.is_sound and version.readable.manifest.list_id in SETS:
             with suppress_problems():
-                found.append(read(library, version, functools.partial(recorded_set, version)))
-    return sorted(found, key=lambda one: one.at)
+                sets.append(read(library, version, functools.partial(read_set, version)))
+    return sorted(sets, key=lambda recorded: recorded.at)
 
 
-def recorded_set(version: Version, release: Release) -> RecordedSet:
+def read_set(version: Version, release: Release) -> RecordedSet:
     """A recorded release with its shares."""
     label = (release.recording or {}).get("list_name") or release.manifest.list_id
     shares = tuple(pooled_shares(release, ASKED))
     return RecordedSet(version=version, label=label, shares=shares, values=values_of(release, ASKED))
 
 
-def pairs_of(sets: Sequence[RecordedSet]) -> list[Pair]:
+def pair_sets(sets: Sequence[RecordedSet]) -> list[Pair]:
     """Every two sets that have enough sites in common, the longest time between them first."""
     pairs = [
-        Pair(before=one, after=other, changes=tuple(compare_values(one.values, other.values, ASKED)))
-        for one, other in itertools.combinations(sets, 2)
+        Pair(before=before, after=after, changes=tuple(compare_values(before.values, after.values, ASKED)))
+        for before, after in itertools.combinations(sets, 2)
     ]
     stated = [pair for pair in pairs if any(change.change for change in pair.changes)]
-    return sorted(stated, key=lambda one: one.before.at - one.after.at)
+    return sorted(stated, key=lambda pair: pair.before.at - pair.after.at)
 
 
 @functools.cache
@@ -250,18 +250,18 @@ def percent(share: float) -> str:
     return stated(round(100 * share), "%")
 
 
-def lettered(sets: Sequence[RecordedSet]) -> dict[str, RecordedSet]:
+def letter_sets(sets: Sequence[RecordedSet]) -> dict[str, RecordedSet]:
     """The sets by a letter each."""
-    return {chr(ord("A") + place): one for place, one in enumerate(sets)}
+    return {chr(ord("A") + place): recorded for place, recorded in enumerate(sets)}
 
 
-def in_table(pairs: Sequence[Pair]) -> list[Mapping[str, object]]:
+def tabulate(pairs: Sequence[Pair]) -> list[Mapping[str, object]]:
     """The rows of the table: of each kind of responses and pair every end."""
-    found: list[Mapping[str, object]] = []
+    rows: list[Mapping[str, object]] = []
     for kind in TABULATED:
         for pair in pairs:
             own = pair.of(kind)
-            for end in dict.fromkeys(one.end for one in own):
-                cells = {(one.measure, one.iw): one for one in own if one.end == end}
-                found.append({"pair": pair, "kind": RESPONSES[kind], "end": end, "cells": cells})
-    return found
+            for end in dict.fromkeys(change.end for change in own):
+                cells = {(change.measure, change.iw): change for change in own if change.end == end}
+                rows.append({"pair": pair, "kind": RESPONSES[kind], "end": end, "cells": cells})
+    return rows

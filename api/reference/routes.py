@@ -79,8 +79,8 @@ def _with_examples(operation: dict[str, Any], facts: dict[str, Any]) -> dict[str
         schema = {key: value for key, value in parameter["schema"].items() if key != "examples"}
         has_value = name in facts and (parameter.get("required") or name in ALWAYS)
         parameters.append(parameter | {"schema": schema} | ({"example": facts[name]} if has_value else {}))
-    said = operation.get("description", operation["summary"]).replace("\n", " ").replace("`", "")
-    return operation | {"parameters": parameters, "summary": re.split(r"[.:;] ", said)[0].rstrip(".")}
+    description = operation.get("description", operation["summary"]).replace("\n", " ").replace("`", "")
+    return operation | {"parameters": parameters, "summary": re.split(r"[.:;] ", description)[0].rstrip(".")}
 
 
 def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:

@@ -118,9 +118,8 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
     A crawl whose newest version is damaged is listed as damaged, and not answered from an older version.
     """
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
-    with_rows = [one for one in newest if one.is_sound and "visit.parquet" in one.files]
-    found = [_site_in(request, row, host) for row in with_rows]
-    crawls = [one for one in found if one is not None]
+    with_rows = [version for version in newest if version.is_sound and "visit.parquet" in version.files]
+    crawls = [crawl for version in with_rows if (crawl := _site_in(request, version, host)) is not None]
     if not crawls:
         raise missing(request, newest, host)
     answer = SiteAnswer(host=host, crawls=crawls, **dict(aside(newest)))
@@ -131,21 +130,21 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
 def missing(request: Request, versions: Sequence[Version], host: str) -> Exception:
     """The redirect to the site of another spelling of a host, or the problem with similar names."""
     tables: SiteTables = request.app.state.site_tables
-    there = [version for version in versions if tables.has(version)]
-    said = f"no release has a visit to {host!r}, or the site was withdrawn"
+    tabled = [version for version in versions if tables.has(version)]
+    unknown = f"no release has a visit to {host!r}, or the site was withdrawn"
     with contextlib.suppress(ValueError):
         part = part_of_host(host)
-        other = tables.find(there, spellings(part))
+        other = tables.find(tabled, spellings(part))
         if other and other != host:
             parameters = request.path_params | {"host": quote(other, safe="")}
             path = request.app.url_path_for(request.scope["route"].name, **parameters)
             query = request.scope["query_string"].decode("latin-1")
             return Elsewhere(f"{path}?{query}" if query else str(path))
-        names = tables.similar(there, part)
+        names = tables.similar(tabled, part)
         if names:
-            similar = f"{said}; similar are {', '.join(names)}"
+            similar = f"{unknown}; similar are {', '.join(names)}"
             return Problem("no-such-site", similar, see=f"/sites?q={quote(part)}", similar=names)
-    return Problem("no-such-site", said)
+    return Problem("no-such-site", unknown)
 
 
 def releases_of(answer: SiteAnswer) -> list[str]:
@@ -153,8 +152,8 @@ def releases_of(answer: SiteAnswer) -> list[str]:
     2026-11.desktop.local.tcp.web/v1."""
     return [
         *(f"{crawl.crawl}/v{crawl.provenance.version}" for crawl in answer.crawls),
-        *(f"{one.crawl}/v{one.version}" for one in answer.damaged),
-        *(f"{one.crawl}/v{one.version}" for one in answer.withdrawn),
+        *(f"{release.crawl}/v{release.version}" for release in answer.damaged),
+        *(f"{release.crawl}/v{release.version}" for release in answer.withdrawn),
     ]
 
 
@@ -195,8 +194,8 @@ def _document(connections: Sequence[dict[str, Any]], responses: list[dict[str, A
     )
     if own is None:
         return None
-    found = flight_answer(first_flight(own, responses))
-    return DocumentConnection(**{name: own[name] for name in DOCUMENT}, first_flight=found)
+    flight = flight_answer(first_flight(own, responses))
+    return DocumentConnection(**{name: own[name] for name in DOCUMENT}, first_flight=flight)
 
 
 def _page_url(request: Request, visit: int, named: Mapping[str, Any]) -> str:

@@ -158,10 +158,10 @@ class SitesAsked:
         if self.cursor is not None:
             (rank,) = key_of(self.cursor, parts=1, bound_to=self._bound_to)
             begin = pc.index(rows["rank"], rank).as_py() + 1
-        found = rows.slice(begin, limit)
+        shown = rows.slice(begin, limit)
         if begin + limit >= len(rows):
-            return found, None
-        return found, cursor_of((found["rank"][-1].as_py(),), bound_to=self._bound_to)
+            return shown, None
+        return shown, cursor_of((shown["rank"][-1].as_py(),), bound_to=self._bound_to)
 
     @property
     def _bound_to(self) -> list[object]:
@@ -172,7 +172,7 @@ class SitesAsked:
 def with_sites(request: Request, shelf: Shelf) -> list[Version]:
     """The newest version of each crawl whose release has a table of sites."""
     tables: SiteTables = request.app.state.site_tables
-    return [one for one in map(shelf.newest, shelf.crawls) if tables.has(one)]
+    return [version for version in map(shelf.newest, shelf.crawls) if tables.has(version)]
 
 
 def release_before(request: Request, shelf: Shelf, version: Version) -> Version | None:
@@ -204,12 +204,12 @@ async def asked_sites(
         newest = best_first(with_sites(request, shelf))
         if not newest:
             return None
-        found = newest[0]
+        release = newest[0]
     else:
-        found = release_asked_for(shelf, crawl, version)
+        release = release_asked_for(shelf, crawl, version)
     asked = SitesAsked(
-        version=found,
-        before=shelf.named(before) if before else release_before(request, shelf, found),
+        version=release,
+        before=shelf.named(before) if before else release_before(request, shelf, release),
         stratum=stratum,
         iw=iw,
         mss=mss,
@@ -218,7 +218,7 @@ async def asked_sites(
         cursor=cursor,
     )
     relate(request, "canonical", own_link(request, **asked.pins))
-    relate_to_release(request, found)
+    relate_to_release(request, release)
     return asked
 
 

@@ -24,7 +24,7 @@ from api.routes.works import release_work
 from api.site_pages.history import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
 from api.site_pages.listing import AskedSites, spellings, with_sites
 from api.site_pages.table import SiteTables
-from api.site_pages.waterfall import PHASES, draw_load, events_of, rows_of
+from api.site_pages.waterfall import PHASES, draw_load, events_of, list_rows
 from releases.slow_start import MSS_FIG1, segments
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
@@ -98,16 +98,16 @@ SORTED = (
 @router.get("/sites/{host}", name="site_page")
 def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Response:
     """A site in every released crawl, or in the releases that `release` names."""
-    found = site(request, shelf, host)
+    answer = site(request, shelf, host)
     return with_form(
         page(
             request,
             "site.html",
-            site=found,
-            quoted=quote(found.host, safe=""),
-            pinned=urlencode({"release": releases_of(found)}, doseq=True),
-            months=months(found.crawls),
-            in_words=windows_in_words,
+            site=answer,
+            quoted=quote(answer.host, safe=""),
+            pinned=urlencode({"release": releases_of(answer)}, doseq=True),
+            months=list_months(answer.crawls),
+            in_words=describe_windows,
             iw=IW,
             mss=MSS_FIG1,
         )
@@ -119,15 +119,15 @@ def visit_page(
     request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, visit: VisitPath
 ) -> Response:
     """One page load as a waterfall, from one version of a release."""
-    found = shelf.version(crawl, version)
-    load = page_load(request, found, visit)
-    relate_to_release(request, found)
+    release = shelf.version(crawl, version)
+    load = page_load(request, release, visit)
+    relate_to_release(request, release)
     return page(
         request,
         "visit.html",
-        version=found,
+        version=release,
         load=load,
-        rows=(rows := list(rows_of(load))),
+        rows=(rows := list(list_rows(load))),
         waterfall=draw_load(load, rows),
         events=list(events_of(load)),
         quoted=quote(load.visit.host, safe=""),
@@ -154,7 +154,7 @@ class Month:
         return None if self.segments is None else self.segments <= IW
 
 
-def months(crawls: Sequence[SiteCrawlAnswer]) -> list[Month]:
+def list_months(crawls: Sequence[SiteCrawlAnswer]) -> list[Month]:
     """The crawls with their first flights on one scale, which holds the window and the largest."""
     sizes = [_size(crawl) for crawl in crawls]
     whole = max([WINDOW_BYTES, *(size for size in sizes if size is not None)]) * 1.05
@@ -175,10 +175,10 @@ def _size(crawl: SiteCrawlAnswer) -> int | None:
     return flight.size_bytes if flight else None
 
 
-def windows_in_words(windows: Sequence[WindowAnswer]) -> str:
+def describe_windows(windows: Sequence[WindowAnswer]) -> str:
     """Initial windows and the connections that had them; empty if none is known.
 
-    >>> windows_in_words([WindowAnswer(segments=10, most_segments=10, is_exact=True, connections=2),
+    >>> describe_windows([WindowAnswer(segments=10, most_segments=10, is_exact=True, connections=2),
     ...                   WindowAnswer(segments=10, most_segments=13, is_exact=False, connections=1),
     ...                   WindowAnswer(segments=32, most_segments=None, is_exact=False, connections=1)])
     '10 (2 connections), 10 to 13 (1 connection), at least 32 (1 connection)'

@@ -41,14 +41,14 @@ class Row:
         return self.spans[phase][1] - self.spans[phase][0] if phase in self.spans else None
 
 
-def rows_of(load: PageAnswer) -> Iterator[Row]:
+def list_rows(load: PageAnswer) -> Iterator[Row]:
     """Yield the responses of a page load that its page shows, in the order of the requests."""
     opening = openings(load)
     ends = flight_ends(load)
     for response in load.responses[:MOST_ROWS]:
         yield Row(
             response=response,
-            address=address(response),
+            address=address_of(response),
             spans=spans_of(response, opening.get(response.id), ends.get(response.connection_id)),
             is_first=response.id in opening,
         )
@@ -125,27 +125,27 @@ def spans_of(response: Any, opening: Any, flight_end_us: int | None) -> Spans:  
 
     `opening` is the connection, for the first response on it.
     """
-    found: dict[str, tuple[int, int]] = {}
+    spans: dict[str, tuple[int, int]] = {}
     if opening is not None:
         secured = opening.connected_us if opening.secured_us is None else opening.secured_us
         if opening.opened_us is not None and secured is not None:
-            found["connection"] = (opening.opened_us, secured)
+            spans["connection"] = (opening.opened_us, secured)
     sent, first, last = response.request_sent_us, response.first_byte_us, response.last_byte_us
     if sent is not None and first is not None:
-        found["waiting"] = (sent, first)
+        spans["waiting"] = (sent, first)
     if first is not None and last is not None:
         split = (
             min(flight_end_us, last) if response.is_in_first_flight and flight_end_us is not None else first
         )
         if split > first or (split == last and response.is_in_first_flight):
-            found["flight"] = (first, split)
-        if last > split or "flight" not in found:
-            found["rest"] = (split, last)
+            spans["flight"] = (first, split)
+        if last > split or "flight" not in spans:
+            spans["rest"] = (split, last)
     # Files of others may have times in another order, or before the visit.
-    return {phase: span for phase, span in found.items() if 0 <= span[0] <= span[1]}
+    return {phase: span for phase, span in spans.items() if 0 <= span[0] <= span[1]}
 
 
-def address(response: Any) -> str:  # noqa: ANN401  # a made model
+def address_of(response: Any) -> str:  # noqa: ANN401  # a made model
     """The address of a response, without the query; without the path where a recording has none."""
     return f"{response.scheme}://{response.host}{response.path or ''}"
 
