@@ -216,14 +216,6 @@ def test_the_page_runs_its_own_script_alone_and_the_figure_none(client: TestClie
     assert client.get("/static/explore.js").headers["content-type"] == "text/javascript; charset=utf-8"
 
 
-def test_the_page_of_a_release_leads_to_it_in_the_explorer(client: TestClient) -> None:
-    page = client.get(f"/releases/{DESKTOP}/v1").text
-    addresses = re.findall(r'href="(/explore\?crawl[^"]*)"', page)
-    assert addresses
-    for address in addresses:
-        assert f'value="{DESKTOP}/v1" checked' in client.get(address.replace("&amp;", "&")).text, address
-
-
 def test_the_page_is_small(client: TestClient) -> None:
     parts = ["/explore", "/static/style.css", "/static/explore.js", "/static/icon.svg"]
     assert sum(len(client.get(path).content) for path in parts) < 150_000

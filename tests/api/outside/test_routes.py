@@ -73,13 +73,6 @@ def test_lines_of_the_page_are_interrupted_at_breaks(client: TestClient) -> None
     )
 
 
-def test_etag_and_head_are_as_of_every_answer(client: TestClient) -> None:
-    for path in ("/over-the-years", "/v1/outside-series", "/v1/outside-series.csv"):
-        etag = client.get(path).headers["etag"]
-        assert client.head(path).headers["etag"] == etag
-        assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
-
-
 def test_the_picture_of_the_years_is_refused_where_no_other_year_is_recorded(client: TestClient) -> None:
     assert_problem(client.get("/over-the-years.svg"), "no-such-crawl", 404)
     assert "/over-the-years.svg" not in client.get("/").text
