@@ -1,9 +1,11 @@
 """Citations of releases, reports and figures, in the forms that reference managers and archives read."""
 
 import csv
+import dataclasses
 import io
 import itertools
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -179,15 +181,22 @@ def read_command(request: Request, report: Report, figure: str) -> str:
     return next((entry["recompute"] for entry in listed if entry["id"] == figure), "")
 
 
-def read_rows(request: Request, report: Report, name: str) -> dict[str, Any]:
-    """Names of the columns, the first rows and the number of rows of the figure's data.
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class FirstRows:
+    """The beginning of a table of a figure's data."""
 
-    Empty if the report has no such file.
-    """
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    count: int = 0
+    """Rows of the whole table."""
+
+
+def read_rows(request: Request, report: Report, name: str) -> FirstRows:
+    """The first rows of the figure's data; none if the report has no such file."""
     if name not in report.files:
-        return {"columns": [], "rows": [], "count": 0}
+        return FirstRows()
     path, _ = request.app.state.library.file(report, name)
     lines = csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
     columns = next(lines, [])
     rows = list(itertools.islice(lines, ROWS))
-    return {"columns": columns, "rows": rows, "count": len(rows) + sum(1 for _ in lines)}
+    return FirstRows(columns=columns, rows=rows, count=len(rows) + sum(1 for _ in lines))

@@ -186,7 +186,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         worth=both_widths(*(draw_worth(compared, width=width) for width in (WIDE, NARROW))),
         sets=years.letter_sets(sets),
         pairs=pairs,
-        table=years.tabulate(pairs),
+        table=list(years.tabulate(pairs)),
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
         series=shown,

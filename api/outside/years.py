@@ -18,7 +18,16 @@ from api.stored.shelf import Shelf, Version
 from recordings.pages.recording import SETS
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
-from releases.changes import RESPONSES, Asked, Change, Share, Values, compare_values, pooled_shares
+from releases.changes import (
+    RESPONSES,
+    Asked,
+    Change,
+    ChangeMeasure,
+    Share,
+    Values,
+    compare_values,
+    pooled_shares,
+)
 from releases.formatting import stated
 from releases.slow_start import MSS_FIG1
 from replay.backcast.published import SERVICES
@@ -255,13 +264,22 @@ def letter_sets(sets: Sequence[RecordedSet]) -> dict[str, RecordedSet]:
     return {chr(ord("A") + place): recorded for place, recorded in enumerate(sets)}
 
 
-def tabulate(pairs: Sequence[Pair]) -> list[Mapping[str, object]]:
-    """The rows of the table: of each kind of responses and pair every end."""
-    rows: list[Mapping[str, object]] = []
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class TableRow:
+    """Changes of one kind of responses between two sets, by one way of counting headers."""
+
+    pair: Pair
+    kind: str
+    end: str
+    cells: Mapping[tuple[ChangeMeasure, int | None], Change]
+    """By measure and window."""
+
+
+def tabulate(pairs: Sequence[Pair]) -> Iterator[TableRow]:
+    """Yield the rows of the table: of each kind of responses and pair every end."""
     for kind in TABULATED:
         for pair in pairs:
             own = pair.of(kind)
             for end in dict.fromkeys(change.end for change in own):
                 cells = {(change.measure, change.iw): change for change in own if change.end == end}
-                rows.append({"pair": pair, "kind": RESPONSES[kind], "end": end, "cells": cells})
-    return rows
+                yield TableRow(pair=pair, kind=RESPONSES[kind], end=end, cells=cells)

@@ -200,7 +200,7 @@ async def asked_sites(
 
     Its canonical address pins both releases.
     """
-    if crawl is None and version is None:
+    if not crawl and version is None:
         newest = best_first(with_sites(request, shelf))
         if not newest:
             return None
