@@ -13,7 +13,7 @@ from reports.sections.servers import ServersFacts, servers_parts
 from reports.sections.shape import Row, Section
 from reports.sections.sizes.counts import SizeCounts, Sizes
 from reports.sections.sizes.kinds import kinds_of
-from reports.sections.sizes.shares import curve, size_tables, sizes_figure
+from reports.sections.sizes.shares import curve, measures_table, quantiles_table, shares_table, sizes_figure
 from reports.sections.sizes.since_2010 import since_2010
 from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
 from verdict.rule import RULE
@@ -55,7 +55,7 @@ def sizes_section(
     mss, iw, source = sizes["mss_bytes"], RULE.incumbent, source_of(inputs)
     rival = int(str((verdict and verdict["rival"]) or 16).split()[0])
     marked = sorted({*MARKED, rival if rival > iw else 16})
-    stated = {name: band for name, band in counted.bands.items() if name in stated_measures(cdfs)}
+    stated = {name: band for name, band in counted.bands.items() if name in drawn_measures(cdfs)}
     kinds = [*kinds_of(release, iw=iw, mss=mss, source=source)]
     years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=release.manifest.licence)]
     seen = [*servers_parts(servers, source=source)]
@@ -73,7 +73,9 @@ def sizes_section(
             *(figure for parts in (kinds, then, years, seen) for figure, *_ in parts),
         ),
         tables=(
-            *size_tables(sizes, LABELS, source),
+            shares_table(sizes, LABELS, source),
+            quantiles_table(sizes, LABELS, source),
+            measures_table(sizes, LABELS),
             *(table for parts in (kinds, then, years, seen) for _, *tables in parts for table in tables),
         ),
     )
@@ -118,7 +120,7 @@ def source_of(inputs: ReportInputs) -> str:
     return f"firstflight, {release.manifest.crawl.month}{recorder}. {release.manifest.licence}."
 
 
-def stated_measures(cdfs: Mapping[str, Cdf]) -> list[str]:
+def drawn_measures(cdfs: Mapping[str, Cdf]) -> list[str]:
     """Return measures of the first figure of which most sizes are known."""
     return [measure for measure in DRAWN if cdfs[measure].is_stated]
 
@@ -128,6 +130,6 @@ def curves_of(cdfs: Mapping[str, Cdf], sizes: Sizes) -> list[Row]:
     thresholds = [iw * sizes["mss_bytes"] for iw in sizes["windows"]]
     return [
         point
-        for measure in stated_measures(cdfs)
+        for measure in drawn_measures(cdfs)
         for point in curve(cdfs[measure], LABELS[measure], thresholds=thresholds)
     ]

@@ -63,7 +63,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
         *(recorded["limits"] if recorded else [months_limit(inputs.months, release.crawl.month)]),
     ]
     method = method_of(counted.content["mss_bytes"], verdict["rule"] if verdict else None)
-    words = (dataclasses.asdict(answer), [section.to_dict() for section in sections], limits, method, because)
+    words = (dataclasses.asdict(answer), [*map(dataclasses.asdict, sections)], limits, method, because)
     report = Report(
         format_version=FORMAT_VERSION,
         year=inputs.year,

@@ -10,7 +10,7 @@ from releases.chart_theme import FONT, LIGHT, LOCALE
 from replay.networks.mlab.sample import mid_shares
 from replay.networks.population_csv import CsvPopulation
 from replay.networks.stored_populations import StoredPopulation
-from reports.document.theme import LABELS, svg
+from reports.document.theme import AXIS, LEGEND, svg
 
 WIDTH, HEIGHT = 210, 190
 
@@ -31,14 +31,8 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
         .properties(background=LIGHT.background, title=alt.TitleParams(facts.id, anchor="start", fontSize=13))
         .configure(font=FONT, locale=LOCALE)
         .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=LIGHT.ink,
-            titleColor=LIGHT.ink,
-            titleFontWeight="normal",
-            gridColor=LIGHT.faint,
-            **LABELS,
-        )
-        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, labelLimit=220, **LABELS)
+        .configure_axis(**AXIS)
+        .configure_legend(labelLimit=220, **LEGEND)
     )
     return svg(drawn)
 

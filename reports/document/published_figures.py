@@ -11,7 +11,7 @@ import altair as alt
 
 from releases.chart_theme import LIGHT, LOCALE
 from replay.published.reproduction import Reproduction, Row
-from reports.document.theme import LABELS, svg
+from reports.document.theme import AXIS, LEGEND, svg
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210
@@ -44,15 +44,9 @@ def figure(reproduction: Reproduction) -> str | None:
         .resolve_scale(**APART)
         .properties(background=LIGHT.background, padding=12)
         .configure(locale=LOCALE)
-        .configure_axis(
-            gridColor=LIGHT.faint,
-            labelColor=LIGHT.ink,
-            titleColor=LIGHT.ink,
-            titleFontWeight="normal",
-            **LABELS,
-        )
+        .configure_axis(**AXIS)
         .configure_title(color=LIGHT.ink, fontSize=13, anchor="start")
-        .configure_legend(orient="bottom", title=None, labelColor=LIGHT.ink, **LABELS)
+        .configure_legend(**LEGEND)
         .configure_view(stroke=LIGHT.faint)
     )
     return svg(whole)

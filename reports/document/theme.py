@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 LABELS: dict[str, Any] = {"labelFontSize": 11}
 """Size of the labels of axes and legends, in CSS pixels; Vega's own 10 is too small to read on a phone."""
 
+AXIS: dict[str, Any] = {
+    "gridColor": LIGHT.faint,
+    "labelColor": LIGHT.ink,
+    "titleColor": LIGHT.ink,
+    "titleFontWeight": "normal",
+    **LABELS,
+}
+LEGEND: dict[str, Any] = {"orient": "bottom", "title": None, "labelColor": LIGHT.ink, **LABELS}
+"""Looks of axes and legends of the figures of documents."""
+
 BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1') + 'B'"
 """Vega expression for the label of a size along an axis, as 10 kB."""
 

@@ -109,10 +109,6 @@ class Section:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the section as JSON."""
-        return asdict(self)
-
 
 def interval(value: Interval | None) -> dict[str, float] | None:
     """Return an interval as a row has it."""

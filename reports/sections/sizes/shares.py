@@ -80,15 +80,6 @@ TITLE_MEASURES = ("first_flights", "responses")
 """Measures whose share the title tells: the second where the first is unknown."""
 
 
-def size_tables(sizes: Sizes, labels: Mapping[str, str], source: str) -> tuple[Table, ...]:
-    """Return shares, quantiles and definitions of every measure."""
-    return (
-        shares_table(sizes, labels, source),
-        quantiles_table(sizes, labels, source),
-        measures_table(sizes, labels),
-    )
-
-
 def select_steps(
     sizes: NDArray[np.int64],
     cumulative: NDArray[np.int64],
