@@ -3,6 +3,7 @@
 import asyncio
 
 from localweb.serving.handler import Reply, Request
+from tests.circles import ALL
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     CORS,
@@ -175,7 +176,7 @@ CALM = Page(
     ),
 )
 
-LARGE_BYTES = 200_000_000
+LARGE_BYTES = 200_000_000 if ALL else 80_000_000
 PIECE_BYTES = 1 << 18
 
 

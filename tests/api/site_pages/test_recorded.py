@@ -1,27 +1,32 @@
 """Page loads that others recorded, who may not tell when a connection was opened."""
 
-import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from firstflight.recorded_pages import import_pages
-from firstflight.settings import from_environment
+from recordings.pages.recording import AUGUST_2025
+from releases.catalogue import releases
 from tests.api.rows.conftest import serving
 from tests.api.site_pages.test_pages import bars, read
+from tests.circles import ALL
+
+EVERY = 30 if ALL else 120
+"""Every n-th page is looked at."""
 
 
 @pytest.mark.slow
 def test_recorded_pages_have_waterfalls_also_where_nobody_knows_when_connections_opened(
-    tmp_path: Path,
+    recorded_releases: Callable[[str], Path],
 ) -> None:
-    release = import_pages(dataclasses.replace(from_environment(), data_dir=tmp_path)).release
+    folder = recorded_releases(AUGUST_2025)
+    (release,) = releases(folder)
     rows = pq.read_table(release.file("connection"), columns=["visit_id", "opened_us"]).to_pylist()
     unknown = {row["visit_id"] for row in rows if row["opened_us"] is None}
     known = {row["visit_id"] for row in rows} - unknown
     assert unknown
     assert known
-    with serving(tmp_path / "releases") as client:
-        for visit in (*sorted(unknown)[::30], *sorted(known)[::30]):
+    with serving(folder) as client:
+        for visit in (*sorted(unknown)[::EVERY], *sorted(known)[::EVERY]):
             assert bars(read(client, f"/releases/{release.crawl}/v1/pages/{visit}"))

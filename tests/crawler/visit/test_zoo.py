@@ -40,7 +40,7 @@ LEAST_CAPTURED = 0.8
 PAINTS = ("first_paint_us", "first_contentful_paint_us", "largest_contentful_paint_us")
 
 GROWN_KIB = 50 * 1024
-"""Most memory that a body of 200 MB may add to the crawler."""
+"""Most memory that a body of 80 MB, or of 200 MB in `scripts/test --all`, may add to the crawler."""
 
 Zoo: TypeAlias = dict[str, list[Visited]]
 """All visits, by protocol."""
