@@ -61,21 +61,21 @@ def response(number: int, *, wire_bytes: int | None = 700, path: str = "/") -> d
     )
 
 
-def observation(outcome: str = "ok", *, responses: int = 2, path: str = "/") -> Observation:
-    visit = row(
-        Visit,
-        outcome=outcome,
-        stop_reason="quiet",
-        scheme="https",
-        status=200,
-        hsts_upgrades=0,
-        started_at=BEGAN,
-        ended_at=BEGAN + datetime.timedelta(seconds=2),
-        received_bytes=1000,
-        coverage=0.999,
-    )
+def observation(outcome: str = "ok", *, responses: int = 2, path: str = "/", **columns: Any) -> Observation:
+    """A visit with other values of `columns` than these."""
+    values = {
+        "outcome": outcome,
+        "stop_reason": "quiet",
+        "scheme": "https",
+        "status": 200,
+        "hsts_upgrades": 0,
+        "started_at": BEGAN,
+        "ended_at": BEGAN + datetime.timedelta(seconds=2),
+        "received_bytes": 1000,
+        "coverage": 0.999,
+    }
     return Observation(
-        visit=visit,
+        visit=row(Visit, **values | columns),
         connections=[connection(1)],
         responses=[response(number, path=path) for number in range(1, responses + 1)],
     )

@@ -3,11 +3,10 @@
 import dataclasses
 import datetime
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
 from crawler.campaign.gate import (
@@ -20,10 +19,9 @@ from crawler.campaign.gate import (
     list_first_visits,
 )
 from crawler.campaign.seal import seal
-from crawler.worker import claims
 from firstflight.main import main
-from schema.tables import Crawl
 from schema.vocabulary import ANSWERED, DISPUTED, OUR_FAULT, OUTCOMES
+from tests.crawler.worker.stored_rows import store
 from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 GOOD = Ends(planned=1000, outcomes={"ok": 900, "dns": 80, "crash": 20}, ok_known=900, ok_covered=855)
@@ -69,6 +67,14 @@ def test_the_outcomes_that_it_names_exist() -> None:
     assert set(OUTCOMES) > ANSWERED | OUR_FAULT
 
 
+def run_gate(engine: Engine, data: Path, *options: str) -> Result:
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(data),
+        "FIRSTFLIGHT_DATABASE_URL": engine.url.render_as_string(hide_password=False),
+    }
+    return CliRunner().invoke(main, ["crawl", "gate", "--crawl", "2026-11", *options], env=environment)
+
+
 def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_are_asked_for(
     database_18: Engine, tmp_path: Path
 ) -> None:
@@ -76,21 +82,11 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
     # The second site is tried again, after the others had their turn;
     # nothing is known of the last one's bytes.
     visits = [("ok", 1.0), ("dns", None), ("ok", 1.0), ("http_error", 1.0), ("ok", None), ("ok", 0.5)]
-    for outcome, coverage in visits:
-        claim = claims.claim_site(database_18, crawl, owner="me")
-        assert claim is not None
-        seen_visit = observation(outcome)
-        covered = dataclasses.replace(seen_visit, visit={**seen_visit.visit, "coverage": coverage})
-        claims.store_visit(database_18, crawl, claim, covered)
+    store(database_18, crawl, *(observation(outcome, coverage=coverage) for outcome, coverage in visits))
     with database_18.connect() as connection:
         ends = count_ends(connection, crawl)
     assert ends == Ends(planned=5, outcomes={"ok": 4, "http_error": 1}, ok_known=3, ok_covered=2)
-    environment = {
-        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
-        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
-    }
-    call = ["crawl", "gate", "--crawl", "2026-11"]
-    refused = CliRunner().invoke(main, call, env=environment)
+    refused = run_gate(database_18, tmp_path)
     assert refused.exit_code == 1
     assert "5 of 5 sites visited: 4 ok, 1 http_error; 2 of 3 that are ok covered" in refused.stdout
     (line,) = refused.stderr.splitlines()
@@ -98,7 +94,7 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
         "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes "
         "accounted for, and 95 % must"
     )
-    passed = CliRunner().invoke(main, [*call, "--least-covered", "0.6", "--json"], env=environment)
+    passed = run_gate(database_18, tmp_path, "--least-covered", "0.6", "--json")
     assert passed.exit_code == 0
     assert json.loads(passed.stdout)["shares"] == {
         "visited": 1,
@@ -114,48 +110,27 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
 ) -> None:
     crawl = plan_crawl(database_18, sites=200, attempts=1)
     for rank in range(1, 201):
-        claim = claims.claim_site(database_18, crawl, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
-        assert claim is not None
-        seen_visit = observation("timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok")
-        began = BEGAN + datetime.timedelta(seconds=rank)
-        claims.store_visit(
-            database_18,
-            crawl,
-            claim,
-            dataclasses.replace(seen_visit, visit={**seen_visit.visit, "started_at": began}),
-        )
-    environment = {
-        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
-        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
-    }
-    call = ["crawl", "gate", "--crawl", "2026-11"]
-    refused = CliRunner().invoke(main, call, env=environment)
+        outcome = "timeout" if 100 <= rank < 120 or rank % 10 == 0 else "ok"
+        seen = observation(outcome, started_at=BEGAN + datetime.timedelta(seconds=rank))
+        store(database_18, crawl, seen, owner="m1/1/ab/1" if rank % 2 else "m1/2/cd/1")
+    refused = run_gate(database_18, tmp_path)
     assert refused.exit_code == 1
     assert (
         "16 of 16 sites failed from 2026-11-20 12:01:45 to 12:02:00, and 16 of 128 beside them"
         in refused.stderr
     )
     assert "process" not in refused.stderr
-    passed = CliRunner().invoke(main, [*call, "--most-uneven", "0", "--json"], env=environment)
+    passed = run_gate(database_18, tmp_path, "--most-uneven", "0", "--json")
     assert (passed.exit_code, json.loads(passed.stdout)["uneven"]) == (0, [])
-
-
-def store(engine: Engine, crawl: Crawl, outcomes: Iterable[str], *, error: str | None = None) -> None:
-    """Store a visit a claim, in the order of claims."""
-    for outcome in outcomes:
-        claim = claims.claim_site(engine, crawl, owner="m/1/x/1")
-        assert claim is not None
-        seen_visit = observation(outcome)
-        visit = {**seen_visit.visit, "error": error if outcome == "dns" else None}
-        claims.store_visit(engine, crawl, claim, dataclasses.replace(seen_visit, visit=visit))
 
 
 def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_resolver_knows_are_told(
     database_18: Engine,
 ) -> None:
     crawl = plan_crawl(database_18, sites=100, attempts=2)
-    store(database_18, crawl, ["dns" if rank % 8 == 0 else "ok" for rank in range(1, 101)])
-    store(database_18, crawl, ["ok"] * 9 + ["dns"] * 3, error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
+    store(database_18, crawl, *(observation("dns" if rank % 8 == 0 else "ok") for rank in range(1, 101)))
+    disputed = observation("dns", error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
+    store(database_18, crawl, *[observation()] * 9, *[disputed] * 3)
     with database_18.connect() as connection:
         ends = count_ends(connection, crawl)
         crowds = find_clustered_failures(connection, crawl, Bounds())
@@ -168,10 +143,10 @@ def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_reso
 
 def test_names_are_held_against_the_crawl_before_of_the_same_list(database_18: Engine) -> None:
     before = plan_crawl(database_18, sites=100, attempts=1, month="2026-10")
-    store(database_18, before, ["dns" if rank == 60 else "ok" for rank in range(1, 101)])
+    store(database_18, before, *(observation("dns" if rank == 60 else "ok") for rank in range(1, 101)))
     seal(database_18, before)
     crawl = plan_crawl(database_18, sites=100, attempts=1)
-    store(database_18, crawl, ["dns" if rank % 5 == 0 else "ok" for rank in range(1, 101)])
+    store(database_18, crawl, *(observation("dns" if rank % 5 == 0 else "ok") for rank in range(1, 101)))
     with database_18.connect() as connection:
         of_first = count_usual_unresolved(connection, before)
         clusters = find_clustered_failures(connection, crawl, Bounds())
@@ -188,9 +163,7 @@ def test_a_site_counts_at_the_place_of_its_first_conclusive_visit(database_18: E
     crawl = plan_crawl(database_18, sites=40, attempts=2)
     ends_of_first = ["network_down", "timeout", *["ok"] * 38]
     for outcome in [*ends_of_first, "ok", "dns"]:
-        claim = claims.claim_site(database_18, crawl, owner=f"m/{len(outcome)}/x/1")
-        assert claim is not None
-        claims.store_visit(database_18, crawl, claim, observation(outcome))
+        store(database_18, crawl, observation(outcome), owner=f"m/{len(outcome)}/x/1")
     with database_18.connect() as connection:
         assert find_clustered_failures(connection, crawl, Bounds()) == []
         first_visits = list_first_visits(connection, crawl)

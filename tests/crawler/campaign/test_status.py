@@ -2,29 +2,24 @@
 
 import dataclasses
 import datetime
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
 
 from crawler.campaign import status as status_module
 from crawler.campaign.status import count_status
-from crawler.visit.observation import Observation
-from crawler.worker import claims
 from firstflight.commands.crawl.status import status_lines
 from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
-from tests.crawler.worker.stored_rows import ask_to_wait, claim
+from tests.crawler.worker.stored_rows import ask_to_wait, claim, store
 from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:
     """Make a crawl of one visit with this number of responses."""
     crawl = plan_crawl(engine, sites=2)
-    claim = claims.claim_site(engine, crawl, owner="me")
-    assert claim is not None
-    claims.store_visit(engine, crawl, claim, observation(responses=responses))
+    store(engine, crawl, observation(responses=responses))
     return crawl
 
 
@@ -44,9 +39,7 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     with database.begin() as connection:
         connection.execute(text("ANALYZE response"))
     assert counted(database, crawl) == (2000, False)
-    claim = claims.claim_site(database, crawl, owner="me")
-    assert claim is not None
-    claims.store_visit(database, crawl, claim, observation(responses=1000))
+    store(database, crawl, observation(responses=1000))
     estimate, exact = counted(database, crawl)
     assert estimate == pytest.approx(3000, rel=0.1)
     assert not exact
@@ -77,13 +70,9 @@ def test_the_status_counts_what_is_there(database: Engine) -> None:
         empty = count_status(connection, crawl)
     assert (empty.planned, empty.final, empty.visits, empty.outcomes) == (4, 0, 0, {})
     assert (empty.coverage_min, empty.coverage_median, empty.visits_per_hour) == (None, None, None)
-    later = observation()
-    for seen, coverage in ((observation(), 0.9), (observation("dns"), None), (later, 1.0)):
-        visit = {**seen.visit, "coverage": coverage}
-        if seen is later:
-            visit["started_at"] = BEGAN + datetime.timedelta(seconds=8)
-            visit["ended_at"] = BEGAN + datetime.timedelta(seconds=10)
-        claims.store_visit(database, crawl, claim(database, crawl), dataclasses.replace(seen, visit=visit))
+    began, ended = (BEGAN + datetime.timedelta(seconds=seconds) for seconds in (8, 10))
+    later = observation(coverage=1.0, started_at=began, ended_at=ended)
+    store(database, crawl, observation(coverage=0.9), observation("dns", coverage=None), later)
     claim(database, crawl)
     with database.connect() as connection:
         counted = count_status(connection, crawl)
@@ -97,18 +86,13 @@ def test_the_status_counts_what_is_there(database: Engine) -> None:
 
 def test_the_status_counts_walls_loads_and_what_was_lost(database: Engine) -> None:
     crawl = plan_crawl(database, sites=4, attempts=2)
-
-    def seen(outcome: str = "ok", **facts: Any) -> Observation:
-        seen_visit = observation(outcome)
-        return dataclasses.replace(seen_visit, visit={**seen_visit.visit, **facts})
-
-    inner = dataclasses.replace(seen(log_lines_lost=2), page_kind="inner")
-    again = dataclasses.replace(seen(wall="akamai", consent="didomi"), load=2)
+    inner = dataclasses.replace(observation(log_lines_lost=2), page_kind="inner")
+    again = dataclasses.replace(observation(wall="akamai", consent="didomi"), load=2)
     first = dataclasses.replace(
-        seen(consent="didomi", log_lines_lost=1, unfiltered_egress=True), more=[inner, again]
+        observation(consent="didomi", log_lines_lost=1, unfiltered_egress=True), more=[inner, again]
     )
-    for one_visit in (first, seen("http_error", wall="cloudflare"), ask_to_wait(600), seen("network_down")):
-        claims.store_visit(database, crawl, claim(database, crawl), one_visit)
+    walled = observation("http_error", wall="cloudflare")
+    store(database, crawl, first, walled, ask_to_wait(600), observation("network_down"))
     with database.connect() as connection:
         counted = count_status(connection, crawl)
     assert (counted.visits, counted.final, counted.repeat_loads, counted.inner_pages) == (6, 2, 1, 1)
@@ -126,9 +110,7 @@ def test_the_status_audits_connections_by_their_packets(
     for packet_bytes in (1000, 1024, None):
         seen = observation()
         rows = [{**connection, "packet_bytes": packet_bytes} for connection in seen.connections]
-        claims.store_visit(
-            database, crawl, claim(database, crawl), dataclasses.replace(seen, connections=rows)
-        )
+        store(database, crawl, dataclasses.replace(seen, connections=rows))
     with database.connect() as connection:
         counted = count_status(connection, crawl)
         assert counted.packets == PacketAudit(

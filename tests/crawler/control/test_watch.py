@@ -18,7 +18,7 @@ from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from schema.vocabulary import DISPUTED
 from tests.crawler.control.weather import Silent, Weather
-from tests.crawler.worker.played_browsers import Browsers, fine, loop, run, sites, time_passes, visits
+from tests.crawler.worker.played_browsers import Browsers, ending, fine, loop, run, sites, time_passes, visits
 from tests.factories.made_up_visits import observation, plan_crawl, response
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)
@@ -112,11 +112,8 @@ def test_visits_that_are_whole_are_their_own_proof_and_no_canary_is_probed(datab
 
 
 def test_a_dead_sites_failure_is_kept_when_a_canary_answers(database_18: Engine) -> None:
-    async def dead(host: str) -> Observation:
-        return observation("dns")
-
     weather = Weather()
-    crawled(database_18, weather, Browsers(dead), sites=3, attempts=1)
+    crawled(database_18, weather, Browsers(ending("dns")), sites=3, attempts=1)
     assert set(outcomes(database_18).values()) == {"dns"}
     assert 1 < weather.probes <= 4
 
@@ -128,11 +125,8 @@ def errors(engine: Engine) -> list[tuple[str, str | None, bool]]:
 
 
 def test_a_name_that_another_resolver_knows_is_given_back_and_at_last_marked(database_18: Engine) -> None:
-    async def dead(host: str) -> Observation:
-        return observation("dns")
-
     weather = Weather(unresolved=frozenset({"s1.test"}))
-    crawled(database_18, weather, Browsers(dead), sites=2, attempts=1)
+    crawled(database_18, weather, Browsers(ending("dns")), sites=2, attempts=1)
     marked = ("dns", f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}", True)
     assert errors(database_18) == [*[("network_down", None, False)] * DISPUTES, marked, ("dns", None, True)]
 
@@ -197,16 +191,19 @@ def test_a_visit_is_given_back_after_an_outage_that_ended_before_it(database_18:
 def test_a_failed_visit_is_not_written_before_a_canary_answers_so_a_kill_leaves_no_wrong_outcome(
     database_18: Engine,
 ) -> None:
-    async def dead(host: str) -> Observation:
-        return observation("dns")
-
     async def killed() -> list[tuple[object, ...]]:
         weather = Silent()
         crawl = plan_crawl(database_18, sites=1, attempts=1)
         stop = asyncio.Event()
         running = asyncio.ensure_future(
             loop(
-                database_18, crawl, Browsers(dead), browsers=1, stop=stop, network=weather, pacing=QUICK
+                database_18,
+                crawl,
+                Browsers(ending("dns")),
+                browsers=1,
+                stop=stop,
+                network=weather,
+                pacing=QUICK,
             ).run()
         )
         async with asyncio.timeout(30):
@@ -302,10 +299,9 @@ OWN = {**response(1), "failure": "net::ERR_ABORTED"}
 def test_a_visit_is_whole_only_if_no_fault_of_the_network_can_have_touched_it(
     change: dict[str, str], responses: list[dict[str, Any]], whole: bool
 ) -> None:
-    seen_visit = observation()
-    seen = dataclasses.replace(seen_visit, visit={**seen_visit.visit, **change}, responses=responses)
+    seen = dataclasses.replace(observation(**change), responses=responses)
     assert is_whole(seen) is whole
-    assert is_whole(dataclasses.replace(seen_visit, more=[seen])) is whole
+    assert is_whole(dataclasses.replace(observation(), more=[seen])) is whole
 
 
 def test_all_loads_of_a_visit_are_given_back_together() -> None:

@@ -81,6 +81,15 @@ async def fine(host: str) -> Observation:
     return observation()
 
 
+def ending(outcome: str) -> Visit:
+    """Return visits that all end so."""
+
+    async def visited(host: str) -> Observation:
+        return observation(outcome)
+
+    return visited
+
+
 async def endless(host: str) -> Observation:
     await asyncio.sleep(3600)
     raise AssertionError

@@ -1,6 +1,5 @@
 """Claims taken and rows read by the tests of what a crawl stores."""
 
-import dataclasses
 from typing import Any
 
 from sqlalchemy import Engine, text
@@ -30,6 +29,10 @@ def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> Claim:
     return ours
 
 
+def store(engine: Engine, crawl: Crawl, *observations: Observation, owner: str = "me") -> list[claims.Stored]:
+    """Store a visit a claim, in the order of claims."""
+    return [claims.store_visit(engine, crawl, claim(engine, crawl, owner), seen) for seen in observations]
+
+
 def ask_to_wait(seconds: int) -> Observation:
-    seen = observation("http_error")
-    return dataclasses.replace(seen, visit={**seen.visit, "status": 429, "retry_after_s": seconds})
+    return observation("http_error", status=429, retry_after_s=seconds)

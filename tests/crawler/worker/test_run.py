@@ -28,7 +28,16 @@ from crawler.worker.run import (
     record_browser,
 )
 from storage.crawls import crawls
-from tests.crawler.worker.played_browsers import Browsers, endless, fine, run, sites, time_passes, visits
+from tests.crawler.worker.played_browsers import (
+    Browsers,
+    ending,
+    endless,
+    fine,
+    run,
+    sites,
+    time_passes,
+    visits,
+)
 from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 IDENTITY = Identity(
@@ -79,11 +88,8 @@ def test_a_visit_is_written_while_the_next_page_loads(
 
 
 def test_a_site_that_fails_gets_its_attempts_and_each_is_kept(database_18: Engine) -> None:
-    async def dead(host: str) -> Observation:
-        return observation("dns")
-
     crawl = plan_crawl(database_18, sites=2, attempts=3)
-    tally = run(database_18, crawl, Browsers(dead))
+    tally = run(database_18, crawl, Browsers(ending("dns")))
     assert tally == Tally(ended=QUEUE_EMPTY, visits=6, final=2)
     assert sites(database_18) == [(1, 3, None, True), (2, 3, None, True)]
 

@@ -91,14 +91,12 @@ def play(*seen: Observation | BrowserDied, loads: int = 2, inner: int = 0) -> Ob
 
 
 def with_links(*links: str) -> Observation:
-    seen = observation()
-    return dataclasses.replace(seen, visit={**seen.visit, "main_response_id": 1}, links=links)
+    return dataclasses.replace(observation(main_response_id=1), links=links)
 
 
 @pytest.mark.parametrize(("outcome", "wall"), [("http_error", None), ("timeout", None), ("ok", "aws-waf")])
 def test_a_site_behind_a_wall_is_loaded_once(outcome: str, wall: str | None) -> None:
-    seen = observation(outcome)
-    assert play(dataclasses.replace(seen, visit={**seen.visit, "wall": wall})).more == []
+    assert play(observation(outcome, wall=wall)).more == []
 
 
 def test_a_repeat_load_that_fails_is_kept_and_not_retried() -> None:
