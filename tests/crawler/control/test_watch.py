@@ -195,17 +195,9 @@ def test_a_failed_visit_is_not_written_before_a_canary_answers_so_a_kill_leaves_
         weather = Silent()
         crawl = plan_crawl(database_18, sites=1, attempts=1)
         stop = asyncio.Event()
-        running = asyncio.ensure_future(
-            loop(
-                database_18,
-                crawl,
-                Browsers(ending("dns")),
-                browsers=1,
-                stop=stop,
-                network=weather,
-                pacing=QUICK,
-            ).run()
-        )
+        values: dict[str, Any] = {"stop": stop, "network": weather, "pacing": QUICK}
+        crawling = loop(database_18, crawl, Browsers(ending("dns")), browsers=1, **values)
+        running = asyncio.ensure_future(crawling.run())
         async with asyncio.timeout(30):
             await weather.hangs.wait()
         sites_left = sites(database_18)
@@ -297,7 +289,7 @@ OWN = {**response(1), "failure": "net::ERR_ABORTED"}
     ],
 )
 def test_a_visit_is_whole_only_if_no_fault_of_the_network_can_have_touched_it(
-    change: dict[str, str], responses: list[dict[str, Any]], whole: bool
+    change: dict[str, Any], responses: list[dict[str, Any]], whole: bool
 ) -> None:
     seen = dataclasses.replace(observation(**change), responses=responses)
     assert is_whole(seen) is whole

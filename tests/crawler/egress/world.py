@@ -10,7 +10,6 @@ import contextlib
 import ipaddress
 import json
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -18,6 +17,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
 
 from tests.crawler.egress import quic
 from tests.crawler.egress.pages import answer
@@ -145,28 +149,30 @@ class Servers:
 
 
 def answers(question: bytes, asked: dict[str, int], fails: Callable[[str], bool] = lambda _: False) -> bytes:
-    """A nameserver's answer (RFC 1035); those that change do so with every new question for addresses."""
-    labels, place = [], 12
-    while length := question[place]:
-        labels.append(question[place + 1 : place + 1 + length].decode("ascii").lower())
-        place += 1 + length
-    name, kind = ".".join(labels), int.from_bytes(question[place + 1 : place + 3], "big")
+    """A nameserver's answer; those that change do so with every new question for addresses."""
+    query = dns.message.from_wire(question)
+    response = dns.message.make_response(query, recursion_available=True)
+    (entry,) = query.question
+    name = entry.name.to_text(omit_final_dot=True).lower()
     known = NAMES.get(name)
-    records = b""
-    count = 0
-    if known is not None and kind in (1, 28):
-        key = f"{name} {kind}"
+    if known is None:
+        response.set_rcode(dns.rcode.NXDOMAIN)
+    elif entry.rdtype in VERSIONS:
+        key = f"{name} {entry.rdtype}"
         now = known[min(asked.get(key, 0), len(known) - 1)]
         asked[key] = asked.get(key, 0) + 1
-        for address in map(ipaddress.ip_address, now):
-            if (address.version == 4) == (kind == 1):
-                count += 1
-                packed = address.packed
-                records += b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(packed)) + packed
-    flags = 0x8180 if known is not None else 0x8183
+        addresses = [
+            address for address in now if ipaddress.ip_address(address).version == VERSIONS[entry.rdtype]
+        ]
+        if addresses:
+            response.answer.append(dns.rrset.from_text_list(entry.name, 1, "IN", entry.rdtype, addresses))
     if fails(name):
-        flags, count, records = 0x8182, 0, b""
-    return question[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + question[12 : place + 5] + records
+        response.set_rcode(dns.rcode.SERVFAIL)
+        response.answer.clear()
+    return response.to_wire()
+
+
+VERSIONS = {dns.rdatatype.A: 4, dns.rdatatype.AAAA: 6}
 
 
 @contextlib.contextmanager
