@@ -265,7 +265,7 @@ def browser_delays(
     return after_last, after_first
 
 
-def read_freshness(exchange: RecordedExchange) -> dict[str, Any]:
+def read_freshness(exchange: RecordedExchange) -> Row:
     """Return what the header says of reuse by a cache; null if no header was recorded."""
     if not exchange.headers:
         return dict.fromkeys(http_caching.COLUMNS)

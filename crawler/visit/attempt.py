@@ -7,7 +7,6 @@ import datetime
 import email.utils
 import re
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.capture.connections import CapturedConnection
@@ -28,7 +27,7 @@ from crawler.errors import (
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognise
-from crawler.visit.observation import Observation
+from crawler.visit.observation import Observation, Row
 from crawler.visit.rows import Rows, add_reused, make_rows
 from crawler.visit.stored_values import Times, text
 
@@ -208,7 +207,7 @@ class Attempt:
             )
         }
 
-    def _outcome(self, main: dict[str, Any] | None) -> str:
+    def _outcome(self, main: Row | None) -> str:
         if isinstance(self.error, PageCrashed) or self.lost:
             return PageCrashed.outcome
         if self.traffic.is_disturbed:

@@ -3,11 +3,11 @@ and names the response that led to it."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.sending import parse_priority
+from crawler.visit.observation import Row
 from crawler.visit.stored_values import (
     Times,
     host,
@@ -45,7 +45,7 @@ class ResponseRows:
     clients: dict[tuple[str, str], list[int]] = dataclasses.field(default_factory=dict)
     """Responses of each origin that a Referer can name: documents, workers, style sheets."""
 
-    def row(self, index: int) -> dict[str, Any]:
+    def row(self, index: int) -> Row:
         """Make the row of one response; rows are made in order."""
         exchange = self.exchanges[index]
         request = self.joined.get(index)
@@ -92,7 +92,7 @@ class ResponseRows:
             return able[0] if len(able) == 1 else None
         return self.by_url.get(referer.geturl())
 
-    def _response(self, exchange: Exchange, request: PageRequest | None) -> dict[str, Any]:
+    def _response(self, exchange: Exchange, request: PageRequest | None) -> Row:
         wire, body = exchange.sizes()
         cached = exchange.cached and exchange.transport is None and exchange.error is None
         unknown = None if wire else "from_cache" if cached else "no_response"
@@ -145,7 +145,7 @@ def _browser_delay(
     }
 
 
-def _priority(exchange: Exchange) -> dict[str, Any]:
+def _priority(exchange: Exchange) -> Row:
     """Make the columns of priority, as the request stated it."""
     header = exchange.request_headers.get("priority")
     stated = None
@@ -161,7 +161,7 @@ def _priority(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def _freshness(exchange: Exchange) -> dict[str, Any]:
+def _freshness(exchange: Exchange) -> Row:
     """Make the columns of HTTP caching: null if no header of the response came over the network."""
     known = exchange.freshness if exchange.transport is not None else None
     return {name: getattr(known, name) if known else None for name in http_caching.COLUMNS}

@@ -3,13 +3,13 @@
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from crawler.capture.connections import CapturedConnection
 from crawler.capture.first_flight import measure_first_flight, measure_quic_first_flight
 from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
+from crawler.visit.observation import Row
 from crawler.visit.response_rows import ResponseRows, match_requests
 from crawler.visit.stored_values import Times, text
 from schema.server_delay import fastest, server_delays
@@ -28,8 +28,8 @@ FIRST_FLIGHT_COLUMNS = (
 class Rows:
     """Rows of one visit, without the columns that the visit writer adds."""
 
-    connections: list[dict[str, Any]]
-    responses: list[dict[str, Any]]
+    connections: list[Row]
+    responses: list[Row]
     received_bytes: int
     coverage: float | None
     decrypted_coverage: float | None
@@ -64,7 +64,7 @@ def make_rows(
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
     seen = itertools.zip_longest(traffic.transports, captured)
-    connections = [
+    connections: list[Row] = [
         {
             **_connection(transport, number, times),
             **first_flight_columns(transport, packets),
@@ -122,7 +122,7 @@ def _count_accounted(transport: Transport) -> int:
     return max(0, sizes + transport.frame_bytes)
 
 
-def _connection(transport: Transport, number: int, times: Times) -> dict[str, Any]:
+def _connection(transport: Transport, number: int, times: Times) -> Row:
     return {
         "id": number,
         "host": None if transport.host is None else text(transport.host.strip("[]").lower()),
@@ -161,9 +161,7 @@ def _round_trip_us(transport: Transport, captured: CapturedConnection | None) ->
     return transport.round_trip_us if captured_us is None else captured_us
 
 
-def _add_server_delay(
-    connections: Sequence[dict[str, Any]], responses: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def _add_server_delay(connections: Sequence[Row], responses: Sequence[Row]) -> list[Row]:
     """Add the server's delay, and the round trip that it was computed with."""
     trips = fastest(
         connections, {connection["id"]: connection["round_trip_us"] for connection in connections}
@@ -179,7 +177,7 @@ def _add_server_delay(
     ]
 
 
-def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> dict[str, Any]:
+def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> Row:
     """Return the columns of the connection's first flight.
 
     Without an estimate, `initial_window_unknown` says why there is none.
@@ -220,5 +218,5 @@ def _first_flight(
     most: int | None = None,
     *,
     unknown: str | None,
-) -> dict[str, Any]:
+) -> Row:
     return dict(zip(FIRST_FLIGHT_COLUMNS, (size, packets, segment, window, most, unknown), strict=True))

@@ -2,7 +2,6 @@
 also from damaged logs as far as they go."""
 
 import json
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.netlog.assembler import Traffic, assemble
 from crawler.netlog.event import Event
+from crawler.visit.observation import Row
 from tests.crawler.netlog.logs import DAMAGE, LOGS, NAMES, assemble_rows, damage, recorded
 
 OVER_TCP = [name for name in NAMES if name != "h3"]
@@ -57,7 +57,7 @@ def test_the_first_response_of_a_connection_begins_behind_its_handshake_and_tick
         assert least <= transport.answer_after <= most
 
 
-def made_of(name: str) -> list[dict[str, Any]]:
+def made_of(name: str) -> list[Row]:
     return assemble_rows(recorded(name)).responses
 
 
