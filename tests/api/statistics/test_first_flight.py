@@ -61,9 +61,3 @@ def test_a_release_that_lacks_the_stratum_says_why(client: TestClient) -> None:
 
 def test_without_a_stratum_every_release_has_a_share(client: TestClient) -> None:
     assert client.get(f"/v1/first-flight?crawl={LOCALWEB}&iw=3").json()["share"] == 0.25
-
-
-@pytest.mark.parametrize("query", ["iw=0", "mss=0", "mss=3&mss=4", "measure=bytes", "window=3"])
-def test_a_bad_parameter_of_a_window_is_refused(client: TestClient, query: str) -> None:
-    answer = client.get(f"/v1/first-flight?crawl={LOCALWEB}&{query}")
-    assert answer.status_code == (422 if query == "measure=bytes" else 400)

@@ -202,27 +202,6 @@ def test_a_series_of_nothing_is_a_problem(client: TestClient) -> None:
     assert_problem(nothing, "no-such-crawl", 404, mentions="television")
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["percent=0", "percent=101", "iw=0", "since=2026-13", "until=x"],
-)
-def test_a_bad_parameter_of_a_series_is_a_problem(client: TestClient, query: str) -> None:
-    assert_problem(client.get(f"/v1/series?kind=localweb&{query}"), "bad-parameter", 400)
-
-
-@pytest.mark.parametrize(("query", "choice"), [("statistic=median", "quantile"), ("measure=bytes", "pages")])
-def test_a_value_that_is_none_of_the_choices_is_refused_with_them(
-    client: TestClient, query: str, choice: str
-) -> None:
-    answer = client.get(f"/v1/series?kind=localweb&{query}")
-    assert_problem(answer, "no-such-choice", 422, mentions=choice)
-
-
-def test_an_unknown_parameter_of_a_series_is_refused(client: TestClient) -> None:
-    problem = client.get("/v1/series?crawl=2026-11")
-    assert_problem(problem, "unknown-parameter", 400, mentions="vantage")
-
-
 def test_the_csv_has_the_same_months_values_and_flags(client: TestClient, data_dir: Path) -> None:
     another_month(data_dir, "2027-01", method_version="2")
     answer = client.get("/v1/series.csv?kind=localweb&iw=3")
@@ -236,35 +215,3 @@ def test_the_csv_has_the_same_months_values_and_flags(client: TestClient, data_d
     ]
     assert [bool(row["flags"]) for row in rows] == [False, False, False, True]
     assert {row["quality"] for row in rows} == {"illustrative"}
-
-
-@pytest.mark.parametrize("path", ["/v1/series?kind=localweb", "/v1/series.csv?kind=localweb"])
-def test_a_series_is_answered_to_head_and_is_known_by_its_etag(client: TestClient, path: str) -> None:
-    first = client.get(path)
-    head = client.head(path)
-    assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", first.headers["etag"])
-    again = client.get(path, headers={"If-None-Match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
-
-
-def test_the_openapi_describes_every_parameter_of_a_series(client: TestClient) -> None:
-    (described,) = [client.get("/openapi.json").json()["paths"]["/v1/series.{suffix}"]["get"]]
-    names = {parameter["name"] for parameter in described["parameters"]}
-    assert names == {
-        *(
-            "suffix",
-            "release",
-            "device",
-            "vantage",
-            "arm",
-            "kind",
-            "statistic",
-            "measure",
-            "iw",
-            "mss",
-            "percent",
-            "since",
-            "until",
-        ),
-        *("page_kind", "rank_stratum", "protocol", "resource_type", "party", "cache"),
-    }
