@@ -85,13 +85,13 @@ class Inspection:
         # A scan that ended early knows nothing about the folders behind its end.
         self._before = self._now if exc_type is None else self._before | self._now
 
-    def version(self, found: Release | Damaged | Withdrawn) -> Version:
+    def version(self, release: Release | Damaged | Withdrawn) -> Version:
         """Inspect one version of a release."""
-        return self._once(found.path, lambda: self._version(found))
+        return self._once(release.path, lambda: self._version(release))
 
-    def report(self, found: ReportVersion) -> Report:
+    def report(self, report: ReportVersion) -> Report:
         """Inspect one version of a year's report, and the notice that withdraws it."""
-        return self._once(found.folder, lambda: self._report(found), found.notice)
+        return self._once(report.folder, lambda: self._report(report), report.notice)
 
     def erratum(self, folder: Path) -> Notice:
         """Inspect an erratum of releases."""
@@ -111,27 +111,27 @@ class Inspection:
             paths.append(self._allowed_signers)
         return [(str(path), _lstat(path)) for path in paths]
 
-    def _version(self, found: Release | Damaged | Withdrawn) -> Version:
-        unusable = f"{MANIFEST} cannot be used" if isinstance(found, Damaged) else ""
+    def _version(self, release: Release | Damaged | Withdrawn) -> Version:
+        unusable = f"{MANIFEST} cannot be used" if isinstance(release, Damaged) else ""
         return Version(
-            **self._volume(found.path, is_there=isinstance(found, Release), damage=unusable),
-            crawl=found.crawl,
-            version=found.version,
-            release=found if isinstance(found, Release) else None,
-            is_withdrawn=isinstance(found, Withdrawn),
+            **self._volume(release.path, is_there=isinstance(release, Release), damage=unusable),
+            crawl=release.crawl,
+            version=release.version,
+            release=release if isinstance(release, Release) else None,
+            is_withdrawn=isinstance(release, Withdrawn),
         )
 
-    def _report(self, found: ReportVersion) -> Report:
-        facts = self._volume(found.folder, is_there=found.is_there)
-        if found.withdrawal and not facts["damage"]:
-            doubt = self._files(found.notice)[1] or _doubt(self._signature(found.notice))
+    def _report(self, report: ReportVersion) -> Report:
+        facts = self._volume(report.folder, is_there=report.is_there)
+        if report.withdrawal and not facts["damage"]:
+            doubt = self._files(report.notice)[1] or _doubt(self._signature(report.notice))
             facts["damage"] = doubt and f"the notice of withdrawal: {doubt}"
         return Report(
             **facts,
-            year=found.year,
-            version=found.number,
-            publication=found.publication,
-            withdrawal=found.withdrawal,
+            year=report.year,
+            version=report.number,
+            publication=report.publication,
+            withdrawal=report.withdrawal,
         )
 
     def _erratum(self, folder: Path) -> Notice:
@@ -145,14 +145,14 @@ class Inspection:
 
     def _volume(self, folder: Path, *, is_there: bool = True, damage: str = "") -> dict[str, Any]:
         """The fields of a Volume; a folder that is not there, or has no readable manifest, has no files."""
-        files, found, is_checked = self._files(folder) if is_there else ({}, "", True)
+        files, difference, is_checked = self._files(folder) if is_there else ({}, "", True)
         signature = self._signature(folder) if is_there else UNSIGNED
         return {
             "path": folder,
             "checksum": self._checksum(folder),
             "files": files,
             "signature": signature,
-            "damage": damage or found or _doubt(signature),
+            "damage": damage or difference or _doubt(signature),
             "is_checked": is_checked,
         }
 
@@ -186,19 +186,19 @@ class Inspection:
             return {}, f"{SUMS} cannot be used", True
         compared = {name: self._compare(folder / name, checksum) for name, checksum in sums.items()}
         wrong = {*misstatements, *(name for name, is_right in compared.items() if is_right is False)}
-        return {**sums, **own}, _said(sorted(wrong)), None not in compared.values()
+        return {**sums, **own}, _difference(sorted(wrong)), None not in compared.values()
 
     def _compare(self, path: Path, checksum: str) -> bool | None:
         """True if a file has its checksum; None if it is left to a later scan."""
         try:
-            found = self._sums.known(path)
-            if found is None and self._left_bytes > 0:
-                found = self._sums.of(path)
+            actual = self._sums.known(path)
+            if actual is None and self._left_bytes > 0:
+                actual = self._sums.of(path)
                 self._left_bytes -= path.stat().st_size
         except OSError as exc:
             reraise_exhaustion(exc)
             return False
-        return None if found is None else found == checksum
+        return None if actual is None else actual == checksum
 
 
 def _doubt(signature: Signature) -> str:
@@ -206,10 +206,10 @@ def _doubt(signature: Signature) -> str:
     return "its signature does not count" if signature.kind == "bad" else ""
 
 
-def _said(wrong: list[str]) -> str:
+def _difference(wrong: list[str]) -> str:
     """One line that says what is wrong with files.
 
-    >>> _said(["a.parquet", "b.json"]), _said([])
+    >>> _difference(["a.parquet", "b.json"]), _difference([])
     ('a.parquet, b.json: missing, or not what was published', '')
     """
     return f"{', '.join(wrong)}: missing, or not what was published" if wrong else ""
