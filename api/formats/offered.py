@@ -18,36 +18,15 @@ class Format:
 
     suffix: str
     media_type: str
-    is_bulk: bool
+    is_bulk: bool = True
     """True if an answer without a limit has every row."""
-    means: str
 
 
-JSON = Format(
-    suffix="json", media_type="application/json", is_bulk=False, means="a page of rows with its provenance"
-)
-NDJSON = Format(
-    suffix="ndjson", media_type="application/x-ndjson", is_bulk=True, means="one JSON object a line"
-)
-CSV = Format(
-    suffix="csv",
-    media_type="text/csv",
-    is_bulk=True,
-    means="RFC 4180; an unknown value is empty, text is quoted; texts of sites stay as they are, also one "
-    "that a spreadsheet would take for a formula: import them as text",
-)
-ARROW = Format(
-    suffix="arrow",
-    media_type="application/vnd.apache.arrow.stream",
-    is_bulk=True,
-    means="Arrow IPC stream with the dictionary in its schema",
-)
-PARQUET = Format(
-    suffix="parquet",
-    media_type="application/vnd.apache.parquet",
-    is_bulk=True,
-    means="Parquet with the dictionary in its schema",
-)
+JSON = Format(suffix="json", media_type="application/json", is_bulk=False)
+NDJSON = Format(suffix="ndjson", media_type="application/x-ndjson")
+CSV = Format(suffix="csv", media_type="text/csv")
+ARROW = Format(suffix="arrow", media_type="application/vnd.apache.arrow.stream")
+PARQUET = Format(suffix="parquet", media_type="application/vnd.apache.parquet")
 FORMATS = (JSON, NDJSON, CSV, ARROW, PARQUET)
 """Formats of rows; the first is that of an address without a suffix."""
 

@@ -23,7 +23,7 @@ from api.http.problems import KINDS, Problem, suppress_problems
 from api.http.redirects import Elsewhere
 from api.routes.distributions import Distribution, distributions
 from api.routes.files import MEDIA_TYPES, file_answers
-from api.routes.parameters import CrawlPath, Measure, ShelfDep, VersionPath
+from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
     QUALITY,
     best_first,
@@ -345,15 +345,6 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         mss=MSS_FIG1,
     )
     return with_form(answer)
-
-
-@router.get("/releases/{crawl}/v{version}/measures/{measure}", name="measure_page")
-async def measure_page(
-    request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, measure: Measure
-) -> Response:
-    """Redirect to a measure of a release in the explorer."""
-    query = urlencode({"crawl": shelf.version(crawl, version).name, "measure": measure}, safe="/")
-    raise Elsewhere(f"{request.app.url_path_for('explorer')}?{query}")
 
 
 def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:

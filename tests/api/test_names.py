@@ -132,16 +132,6 @@ def test_the_whole_name_without_a_version_redirects_to_the_newest(client: TestCl
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_measure_of_a_release_redirects_to_the_explorer(client: TestClient) -> None:
-    path = f"/releases/{MOBILE}/v1/measures"
-    answer = client.get(f"{path}/pages", follow_redirects=False)
-    expected = f"/explore?crawl={MOBILE}/v1&measure=pages"
-    assert (answer.status_code, answer.headers["location"]) == (307, expected)
-    assert client.get(expected).status_code == 200
-    assert_problem(client.get(f"{path}/wrong"), "no-such-choice", 422, mentions="measure")
-    assert_problem(client.get(f"/releases/{MOBILE}/v9/measures/pages"), "no-such-crawl", 404)
-
-
 @pytest.mark.parametrize("number", ["01", "1.0", "%2B1", "%201", "0001.00"])
 def test_a_number_that_is_written_otherwise_redirects_to_the_one_address(
     client: TestClient, number: str
