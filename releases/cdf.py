@@ -101,10 +101,9 @@ def _places(sorted_array: NDArray[np.integer], value: int, *, side: Literal["lef
 
     A value of another type than the array's would have the whole array converted.
     """
-    kind = np.iinfo(sorted_array.dtype)
-    if value > kind.max:
+    if value.bit_length() >= 8 * sorted_array.itemsize:  # it has a bit for the sign
         return len(sorted_array)
-    return int(np.searchsorted(sorted_array, sorted_array.dtype.type(value), side=side))
+    return int(sorted_array.searchsorted(sorted_array.dtype.type(value), side=side))
 
 
 class Counted(Protocol):
