@@ -16,7 +16,7 @@ NEEDLESS = {
     *("altair", "vl_convert", "pandas", "polars", "narwhals", "PIL", "typst"),  # figures and reports
     "markdown_it",  # documents
     *("jsonschema", "ruamel", "yaml"),  # making and checking releases
-    *("playwright", "dns", "msgspec", "cryptography"),  # crawling
+    *("playwright", "dns", "cryptography"),  # crawling
     *("prometheus_client", "pytest"),
 }
 """Packages that are only loaded where they are used."""
