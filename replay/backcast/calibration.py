@@ -106,16 +106,16 @@ class Calibration:
     lab: Lab
     progress: Progress | None = None
 
-    def loads(self, center: DataCenter, service: Service, shape: Shape, inputs: Inputs) -> Rows:
+    def load(self, center: DataCenter, service: Service, shape: Shape, inputs: Inputs) -> Rows:
         """Load the pages of a service at IW 3."""
         recipes = pages(service, shape, PAGES[service])
         return measure(self.lab, center, recipes, inputs, windows=[BASE], progress=self.progress)
 
-    def search(self, center: DataCenter, inputs: Inputs) -> Rows:
+    def load_search(self, center: DataCenter, inputs: Inputs) -> Rows:
         """Load the pages of web search at IW 3."""
-        return self.loads(center, "search", SHAPES["search"][0], inputs)
+        return self.load(center, "search", SHAPES["search"][0], inputs)
 
-    def rates(self, inputs: Inputs) -> Inputs:
+    def choose_rates(self, inputs: Inputs) -> Inputs:
         """Choose the factor of the rates at which mean and quantiles of the
         latency come nearest to the paper's."""
         chosen = {}
@@ -123,11 +123,11 @@ class Calibration:
             errors = {}
             for factor in RATE_FACTORS:
                 trial = dataclasses.replace(inputs, rate_factor={**inputs.rate_factor, center: factor})
-                _, errors[factor] = self.latency(center, trial, self.search(center, trial))
+                _, errors[factor] = self.fit_latency(center, trial, self.load_search(center, trial))
             chosen[center] = min(errors, key=errors.__getitem__)
         return dataclasses.replace(inputs, rate_factor=chosen)
 
-    def latency(self, center: DataCenter, inputs: Inputs, rows: Rows) -> tuple[float, float]:
+    def fit_latency(self, center: DataCenter, inputs: Inputs, rows: Rows) -> tuple[float, float]:
         """Return the time of the back end, which makes the median the paper's, and the error of the mean and
         the other quantiles."""
         published = LATENCY[center, BASE]
@@ -138,19 +138,19 @@ class Calibration:
             for ours, theirs in zip((mean, *quantiles), (published.mean, *published.quantiles), strict=True)
         )
 
-    def losses(self, inputs: Inputs) -> Inputs:
+    def choose_losses(self, inputs: Inputs) -> Inputs:
         """Choose the loss that makes search send as much again as in the paper:
         a loss costs one segment more."""
         loss = {}
         for center in DATA_CENTERS:
-            again = segments_percent(self.search(center, inputs), center, BASE)
+            again = segments_percent(self.load_search(center, inputs), center, BASE)
             lacking = RETRANSMITTED[center, "search"][BASE] - again
             loss[center] = min(max(0.0, inputs.loss[center] + lacking / 100), 0.2)
         return dataclasses.replace(inputs, loss=loss)
 
-    def tried(self, service: Service, shape: Shape, inputs: Inputs) -> Tried:
-        """Load a service in both data centres."""
-        rows = {center: self.loads(center, service, shape, inputs) for center in DATA_CENTERS}
+    def try_shape(self, service: Service, shape: Shape, inputs: Inputs) -> Tried:
+        """Load a service by a shape in both data centres."""
+        rows = {center: self.load(center, service, shape, inputs) for center in DATA_CENTERS}
         return Tried(
             service,
             shape,
@@ -163,14 +163,18 @@ class Calibration:
 def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
     """Choose rates, loss and its bursts by search, then shallow queues and shapes,
     all by the paper's figures at IW 3."""
-    by = Calibration(lab, progress)
+    calibration = Calibration(lab, progress)
     whole = {center: RETRANSMITTED[center, "search"][BASE] / 100 for center in DATA_CENTERS}
     lossy = Inputs(dict.fromkeys(DATA_CENTERS, 1.0), whole, 1.0, DEEP_QUEUE_BYTES)
     bursts: list[Tried] = []
     for _ in range(ROUNDS):
-        rated = by.rates(lossy)
+        rated = calibration.choose_rates(lossy)
         bursts = [
-            by.tried("search", SHAPES["search"][0], by.losses(dataclasses.replace(rated, burst=burst)))
+            calibration.try_shape(
+                "search",
+                SHAPES["search"][0],
+                calibration.choose_losses(dataclasses.replace(rated, burst=burst)),
+            )
             for burst in BURSTS
         ]
         lossy = nearest(bursts).inputs
@@ -178,9 +182,9 @@ def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
     best: dict[float, list[Tried]] = {}
     for share in SHALLOW_SHARES:
         # Shallow queues lose packets of search too, so that less of its loss is random.
-        trial = by.losses(dataclasses.replace(lossy, shallow_share=share))
+        trial = calibration.choose_losses(dataclasses.replace(lossy, shallow_share=share))
         trials = {
-            service: [by.tried(service, shape, trial) for shape in shapes]
+            service: [calibration.try_shape(service, shape, trial) for shape in shapes]
             for service, shapes in SHAPES.items()
         }
         tried += [trial for service in SERVICES for trial in trials[service]]
@@ -191,7 +195,8 @@ def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
         inputs=inputs,
         shapes={trial.service: trial.shape for trial in chosen},
         backend_ms={
-            center: by.latency(center, inputs, by.search(center, inputs))[0] for center in DATA_CENTERS
+            center: calibration.fit_latency(center, inputs, calibration.load_search(center, inputs))[0]
+            for center in DATA_CENTERS
         },
         tried=(*bursts, *tried),
     )

@@ -95,12 +95,12 @@ def without_deadlocks(
             own = began[number]
             time = requested[number] = time if own is None else max(time, own)
 
-    def is_kept(response: int, waits_for: int | None) -> bool:
+    def is_possible(response: int, waits_for: int | None) -> bool:
         return waits_for in parents and requested[waits_for] < requested[response]
 
     return {
         response: discovery
-        if is_kept(response, discovery.waits_for)
+        if is_possible(response, discovery.waits_for)
         else dataclasses.replace(discovery, waits_for=None)
         for response, discovery in discovered.items()
     }

@@ -241,18 +241,18 @@ def make_recipe(
     """
     network = [row for row in responses if not row["from_cache"]]
     by_connection = {row["id"]: row for row in connections}
-    kept = [row for row in network if has_size(row) and row["connection_id"] in by_connection]
+    replayed = [row for row in network if has_size(row) and row["connection_id"] in by_connection]
     document = visit["main_response_id"]
-    if document not in {row["id"] for row in kept}:
+    if document not in {row["id"] for row in replayed}:
         return None
-    keys = {row["id"]: origin_key(by_connection[row["connection_id"]], row) for row in kept}
+    keys = {row["id"]: origin_key(by_connection[row["connection_id"]], row) for row in replayed}
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
     used = collections.defaultdict(list)
-    for row in kept:
+    for row in replayed:
         used[keys[row["id"]]].append(by_connection[row["connection_id"]])
-    parents = find_parents(network, {row["id"] for row in kept}, document)
-    discovered = discoveries(kept, by_connection, parents, document)
-    indexes = {row["id"]: index for index, row in enumerate(kept)}
+    parents = find_parents(network, {row["id"] for row in replayed}, document)
+    discovered = discoveries(replayed, by_connection, parents, document)
+    indexes = {row["id"]: index for index, row in enumerate(replayed)}
     delays = think_times(connections, network)
     names = resolver_delays(connections, network)
     distances = recorded_distances(connections, baseline)
@@ -282,9 +282,9 @@ def make_recipe(
                 fresh_s=fresh_s(row),
                 can_be_confirmed=can_be_confirmed(row),
             )
-            for row in kept
+            for row in replayed
         ),
-        left_out=len(network) - len(kept),
+        left_out=len(network) - len(replayed),
     )
 
 
@@ -357,8 +357,8 @@ def request_bytes(row: Row, *, tls: bool) -> int:
     return REQUEST_BYTES + payload(body, tls=tls)
 
 
-def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dict[int, int | None]:
-    """Return the parent of each kept response: the kept response that must arrive first.
+def find_parents(responses: Sequence[Row], replayed: set[int], document: int) -> dict[int, int | None]:
+    """Return the parent of each replayed response: the replayed response that must arrive first.
 
     None at the start of the load. The parent is the redirect or the initiator. If that was left out, its own
     parent counts. The parent of a response without either is the document, unless the response came before
@@ -366,10 +366,10 @@ def find_parents(responses: Sequence[Row], kept: set[int], document: int) -> dic
     """
     initiators = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
     parents: dict[int, int | None] = {}
-    for response in sorted(kept):
+    for response in sorted(replayed):
         seen = {response}
         parent = initiators[response]
-        while parent is not None and parent not in kept and parent not in seen:
+        while parent is not None and parent not in replayed and parent not in seen:
             seen.add(parent)
             parent = initiators.get(parent)
         if parent is None or parent in seen:

@@ -90,33 +90,33 @@ def replay(
         return ended
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
-        crew = [guest for ended in pool.map(work, range(most)) for guest in ended]
-    return result_of(crew, wall_s=time.monotonic() - began, programs=lab.sums())
+        ended_guests = [guest for ended in pool.map(work, range(most)) for guest in ended]
+    return result_of(ended_guests, wall_s=time.monotonic() - began, programs=lab.sums())
 
 
-def result_of(crew: list[Guest], *, wall_s: float, programs: dict[str, str]) -> Result:
+def result_of(guests: list[Guest], *, wall_s: float, programs: dict[str, str]) -> Result:
     """Return the outcome of guests that have ended: their calibration checks, and a row for each cell."""
-    check_calibrations(crew)
-    rows = (row for row, _, _ in judge_cells(crew))
+    check_calibrations(guests)
+    rows = (row for row, _, _ in judge_cells(guests))
     batches = [
         pa.RecordBatch.from_pylist(batch, schema=CELL)
         for batch in iter(lambda: list(itertools.islice(rows, ROWS_AT_ONCE)), [])
     ]
     table = pa.Table.from_batches(batches, schema=CELL).combine_chunks()
-    return Result(table=table, guests=crew, wall_s=wall_s, programs=programs)
+    return Result(table=table, guests=guests, wall_s=wall_s, programs=programs)
 
 
-def check_calibrations(crew: Sequence[Guest]) -> None:
+def check_calibrations(guests: Sequence[Guest]) -> None:
     """Check the calibration of every topology of guests that have ended, by which their cells are judged."""
-    for guest in crew:
+    for guest in guests:
         for job in guest.jobs:
             job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
 
 
-def judge_cells(crew: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
+def judge_cells(guests: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
     """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys,
     after `check_calibrations`."""
-    cells = [(cell, guest, job) for guest in crew for job in guest.jobs for cell in job.cells]
+    cells = [(cell, guest, job) for guest in guests for job in guest.jobs for cell in job.cells]
     for cell, guest, job in sorted(cells, key=lambda cell: cell_key(cell[0])):
         broken = next((check for check in job.checks if not check.passed), None)
         answer = job.answers.get(cell.id)

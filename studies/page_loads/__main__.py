@@ -75,7 +75,7 @@ def load_all(loads: int) -> None:
         sys.exit("loads are missing, see above; the same command goes on with them")
 
 
-def read_kept() -> list[RealLoad]:
+def read_all_loads() -> list[RealLoad]:
     """Return all loads that were made, refused ones too."""
     return [
         load
@@ -113,11 +113,11 @@ def main() -> None:
         return
     if not options.table:
         load_all(options.loads)
-    theirs = read_kept()
+    theirs = read_all_loads()
     real = [as_load(load) for load in theirs if load.refused is None]
     networks = [network.id for network in NETWORKS]
-    page_times.write(page_times.KEPT, measure_all(real, replayed_loads(options.guests), networks))
-    comparisons = compare(page_times.read(page_times.KEPT))
+    page_times.write(page_times.TABLE, measure_all(real, replayed_loads(options.guests), networks))
+    comparisons = compare(page_times.read(page_times.TABLE))
     table.write(comparisons)
     print(f"{len(real)} loads by Chromium; {len(theirs) - len(real)} more did not count.")
     print(table.findings(comparisons))

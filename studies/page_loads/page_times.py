@@ -8,7 +8,7 @@ from pathlib import Path
 from studies.csv_table import write_table
 from studies.page_loads.comparing import Measured
 
-KEPT = Path(__file__).with_name("page_times.csv")
+TABLE = Path(__file__).with_name("page_times.csv")
 FIELDS = ("network", "measure", "page", "iw", "loads", "least_ms", "median_ms", "most_ms", "replayed_ms")
 """Least, median and most of Chromium's loads in milliseconds, and the replay's median load."""
 

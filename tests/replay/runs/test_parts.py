@@ -54,10 +54,10 @@ def guest_of(share: list[Cell], number: int) -> Guest:
 
 
 def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
-    crew = [guest_of(share, number) for share, number in zip(shares, numbers, strict=True)]
+    guests = [guest_of(share, number) for share, number in zip(shares, numbers, strict=True)]
     if 1 in numbers:  # that it failed at once, and another took its cells
-        crew.insert(0, Guest(jobs=[], recipes=[], origins=1))
-    return result_of(crew, wall_s=1.5, programs={"kernel": "ab" * 32})
+        guests.insert(0, Guest(jobs=[], recipes=[], origins=1))
+    return result_of(guests, wall_s=1.5, programs={"kernel": "ab" * 32})
 
 
 @pytest.fixture(autouse=True)
