@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases import parquet
-from releases.build import finish, packets_of, write_computed
+from releases.build import finish, new_folder, packets_of, write_computed
 from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
 from releases.descriptions.documents import SNAPSHOTS
 from releases.descriptions.history import extend_history
@@ -21,7 +21,7 @@ from releases.strata.party import list_version
 from schema.crawls import CrawlName
 from schema.tables import OBSERVATIONS, RELEASED, Base, Site
 from storage.signatures import Signer
-from storage.staging import flush, put_file_in_place, staging
+from storage.staging import flush, put_file_in_place
 from storage.sums import MANIFEST, sums_now
 from storage.withdrawal import Withdrawal
 
@@ -58,11 +58,11 @@ def without_site(
     signer: Signer | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Release:
-    """Write the release without the site to the folder `place`; other rows keep their order and sizes."""
-    with staging(place.parents[5]) as stage, open_database() as database:
-        folder = stage / "release"
-        folder.mkdir()
-        folder.chmod(0o755)  # regardless of the umask: the service may run as another user
+    """Write the release without the site to the folder `place`; other rows keep their order and sizes.
+
+    ReleaseError if it cannot be written.
+    """
+    with new_folder(place.parents[5]) as folder, open_database() as database:
         database.execute(
             f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit "  # noqa: S608
             f"WHERE {site.is_own('host')}"

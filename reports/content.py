@@ -191,7 +191,7 @@ class CitationFacts(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The content of report.json without the fields OF_A_VERSION. Names contain the units."""
+    """The content of report.json without the fields OF_A_VERSION."""
 
     format_version: int
     year: int
