@@ -163,8 +163,8 @@ def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
         if answer:
             yield Entry(
                 url=link(request, "report_page", year=report.year, version=report.version),
-                title=f"Report for {report.year}, version {report.version}: {answer['headline']}",
-                summary=report.publication.reason or str(answer["sentence"]),
+                title=f"Report for {report.year}, version {report.version}: {answer.headline}",
+                summary=report.publication.reason or answer.sentence,
                 day=report.publication.date or f"{report.year}-12-31",
             )
     for notice in shelf.errata:

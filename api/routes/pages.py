@@ -3,6 +3,7 @@
 They run no script and load nothing external.
 """
 
+import dataclasses
 import functools
 import importlib.resources
 import json
@@ -258,26 +259,44 @@ def headline(
     return None, None
 
 
-def answer_of(report: Report) -> dict[str, Any] | None:
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class StatedAnswer:
+    """What the pages state of a report's answer."""
+
+    headline: str
+    sentence: str
+    sentences: tuple[str, ...]
+    """The sentence without its headline; whom the answer does not suit apart."""
+    first_line: str
+    limits: str
+    confidence: str
+    rival: str | None
+    picture: str | None
+    """Name of the file of the figure; None if the report has none."""
+
+
+def answer_of(report: Report) -> StatedAnswer | None:
     """What a report answers, with its verdict; None if it is damaged, withdrawn, or of another form."""
     if report.damage or report.withdrawal:
         return None
     try:
         content = json.loads((report.path / "report.json").read_bytes())
         answer = content["answer"]
-        texts = {name: answer[name] for name in ("headline", "sentence", "first_line", "limits")}
         verdict = content.get("verdict")
         # The headline stands above it, and whom the answer does not suit in smaller letters below.
         sentence = answer["sentence"].removeprefix(f"{answer['headline']}: ")
-        return {
-            **texts,
-            "sentences": [
+        return StatedAnswer(
+            headline=answer["headline"],
+            sentence=answer["sentence"],
+            sentences=tuple(
                 part[:1].upper() + part[1:] for part in re.split(" (?=Over lines)", sentence, maxsplit=1)
-            ],
-            "confidence": answer["confidence"]["level"],
-            "rival": verdict and verdict["rival"],
-            "picture": PLANE if PLANE in report.files else None,
-        }
+            ),
+            first_line=answer["first_line"],
+            limits=answer["limits"],
+            confidence=answer["confidence"]["level"],
+            rival=verdict and verdict["rival"],
+            picture=PLANE if PLANE in report.files else None,
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -293,7 +312,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     reports = [shelf.report(year) for year in shelf.years]
     answers = ((report, answer_of(report)) for report in reports)
     report, answer = next(((report, answer) for report, answer in answers if answer), (None, None))
-    rival = re.match("[0-9]+", str(answer["rival"])) if answer else None
+    rival = re.match("[0-9]+", str(answer.rival)) if answer else None
     windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
     first, distribution = headline(request, [version for version in newest if version.is_sound], windows)
     return page(
