@@ -21,6 +21,7 @@ from storage.report_versions import Publication, find_version, withdraw
 from storage.sums import broken_sums, manifest_of
 from tests.circles import thorough
 from tests.factories.published_report import write_version
+from tests.factories.undrawn import undrawn
 from verdict import stored
 from verdict.calibration import standing_of
 
@@ -47,7 +48,8 @@ def rebuilt(content: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
             assert run(data_dir, *command.split()[1:]).exit_code == 0
     date = content["publication"]["date"]
     call = ("report", "build", "--year", "2026", "--crawl", "2025-08", "--without-replay", "--date", date)
-    built = run(data_dir, *call, "--json")
+    with undrawn():
+        built = run(data_dir, *call, "--json")
     assert built.exit_code == 0, built.output
     return data_dir, json.loads(built.stdout)
 
