@@ -46,10 +46,7 @@ RUN python3 -c 'import pathlib; from replay.lab.player import build_player; buil
 
 FROM ${LAB} AS lab
 
-# Dependencies first: they change less often than the code, and their layer is kept. Our own package is built anew each time: the
-# cache would have it by its version, which stays while the code changes.
-FROM build AS build-api
-RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra api
+FROM scratch AS packages
 COPY schema schema
 COPY storage storage
 COPY crawler crawler
@@ -63,6 +60,12 @@ COPY api api
 COPY CHANGELOG.md ./
 COPY docs docs
 COPY firstflight firstflight
+
+# Dependencies first: they change less often than the code, and their layer is kept. Our own package is built anew each time: the
+# cache would have it by its version, which stays while the code changes.
+FROM build AS build-api
+RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra api
+COPY --from=packages / ./
 RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra api
 
 FROM build AS build-airflow
@@ -70,19 +73,7 @@ RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --lo
 
 FROM build AS build-worker
 RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra crawler --extra localweb --extra reports
-COPY schema schema
-COPY storage storage
-COPY crawler crawler
-COPY recordings recordings
-COPY releases releases
-COPY replay replay
-COPY verdict verdict
-COPY reports reports
-COPY localweb localweb
-COPY api api
-COPY CHANGELOG.md ./
-COPY docs docs
-COPY firstflight firstflight
+COPY --from=packages / ./
 RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra localweb --extra reports
 
 FROM python AS airflow

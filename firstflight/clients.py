@@ -95,7 +95,9 @@ class ClientBound:
         }
         by_client: dict[str, list[Held]] = defaultdict(list)
         for connection in sorted(held, key=lambda connection: self._first_seen[connection.inode]):
-            by_client[client_of(self._forwarded.get(connection.peer, connection.peer[0]))].append(connection)
+            by_client[identify_client(self._forwarded.get(connection.peer, connection.peer[0]))].append(
+                connection
+            )
         excess = [
             connection for each in by_client.values() for connection in each[: max(len(each) - self._most, 0)]
         ]
@@ -113,7 +115,7 @@ def _is_near(address: str) -> bool:
         return False
 
 
-def client_of(address: str) -> str:
+def identify_client(address: str) -> str:
     """Return the client at an address: the address itself, or the network of an IPv6 address.
 
     >>> client_of("192.0.2.1"), client_of("2001:db8::1"), client_of("::ffff:192.0.2.1"), client_of("unknown")
@@ -142,10 +144,10 @@ def _list_held(port: int) -> Iterator[Held]:
     """Open connections to a local port."""
     for table in TABLES:
         if table.exists():  # no IPv6, no second table
-            yield from connections_in(table.read_text(encoding="ascii").splitlines()[1:], port)
+            yield from parse_connections(table.read_text(encoding="ascii").splitlines()[1:], port)
 
 
-def connections_in(lines: Iterable[str], port: int) -> Iterator[Held]:
+def parse_connections(lines: Iterable[str], port: int) -> Iterator[Held]:
     """Open connections to a local port in the lines of the kernel's list.
 
     >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20"

@@ -23,7 +23,7 @@ def database_url(settings: Settings) -> str:
     return settings.database_url or embedded.start(embedded_folder(settings))
 
 
-def revival(settings: Settings) -> Callable[[], object] | None:
+def make_restarter(settings: Settings) -> Callable[[], object] | None:
     """Return a function that restarts the embedded server after it has died.
 
     None for a server that others keep running.

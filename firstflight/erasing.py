@@ -89,13 +89,13 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
             f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: "
             "name them one by one, if that is meant"
         )
-    having = [release for release in _read_sound(settings.releases) if withdrawing.has_site(release, site)]
+    holding = [release for release in _read_sound(settings.releases) if withdrawing.has_site(release, site)]
     return Survey(
         crawls=[(crawl, traces) for crawl, traces in traces_by_crawl if traces.anything],
-        releases=having,
+        releases=holding,
         derived=[
-            *_find_derived(settings, site, having),
-            *(report.folder for report in _reports_of(settings, site)),
+            *_find_derived(settings, site, holding),
+            *(report.folder for report in _find_reports(settings, site)),
         ],
         lists=list(forgetting.find_lists(settings.lists, site.host)),
     )
@@ -121,7 +121,7 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
     for path in _find_derived(settings, site, []):
         shutil.rmtree(path)
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
-    for version in _reports_of(settings, site):
+    for version in _find_reports(settings, site):
         report_versions.erase(version, reason=REASON, date=_format_today(), signer=where.signer)
         yield (
             f"version {version.number} of the report for {version.year} was made with it and is erased: "
@@ -157,27 +157,27 @@ def _erase_from_database(where: Surroundings, journal: Journal, places: Survey) 
         erasing.rewrite(where.engine, crawl_id)
 
 
-def _withdraw_releases(where: Surroundings, site: Withdrawal, having: list[Release]) -> Iterator[str]:
+def _withdraw_releases(where: Surroundings, site: Withdrawal, holding: list[Release]) -> Iterator[str]:
     root = where.settings.releases
-    for name in dict.fromkeys(release.crawl for release in having):
+    for name in dict.fromkeys(release.crawl for release in holding):
         newest = find_release(root, str(name))
-        if newest in having:
+        if newest in holding:
             version = 1 + max(version.version for version in iter_versions(root) if version.crawl == name)
             place = name.path(root, version=version)
             withdrawing.without_site(
                 newest, site, place, version=version, signer=where.signer, progress=where.progress
             )
             yield f"{name}: version {version} is made without it"
-    for release in having:
+    for release in holding:
         withdrawing.lay_tombstone(release.path, release.crawl, version=release.version)
         yield f"{release.crawl}: version {release.version} is withdrawn"
 
 
 def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
     """Publish new versions before withdrawing old ones."""
-    gone = [version for version in iter_versions(root) if isinstance(version, Withdrawn)]
-    for name in dict.fromkeys(version.crawl for version in gone):
-        versions = [version.version for version in gone if version.crawl == name]
+    withdrawn = [version for version in iter_versions(root) if isinstance(version, Withdrawn)]
+    for name in dict.fromkeys(version.crawl for version in withdrawn):
+        versions = [version.version for version in withdrawn if version.crawl == name]
         yield from _withdraw_crawl(root, store, name, versions)
 
 
@@ -203,17 +203,17 @@ def _read_sound(root: Path) -> Iterator[Release]:
             yield version
 
 
-def _find_derived(settings: Settings, site: Withdrawal, having: list[Release]) -> Iterator[Path]:
+def _find_derived(settings: Settings, site: Withdrawal, holding: list[Release]) -> Iterator[Path]:
     """Yield folders of replays, decisions and unfinished builds that must be removed."""
-    gone = {(str(release.crawl), release.version) for release in having}
-    gone |= {
+    withdrawn = {(str(release.crawl), release.version) for release in holding}
+    withdrawn |= {
         (str(version.crawl), version.version)
         for version in iter_versions(settings.releases)
         if isinstance(version, Withdrawn)
     }
-    for folder in [*_folders(settings.replays), *_folders(settings.decisions)]:
+    for folder in [*_list_folders(settings.replays), *_list_folders(settings.decisions)]:
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
-        if any(_source_of(part) in gone for part in parts) or mentions(folder, site):
+        if any(_read_source(part) in withdrawn for part in parts) or mentions(folder, site):
             yield folder
     for folder in [
         *settings.releases.glob(".building-*"),
@@ -224,7 +224,7 @@ def _find_derived(settings: Settings, site: Withdrawal, having: list[Release]) -
             yield folder
 
 
-def _reports_of(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
+def _find_reports(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
     """Return versions of reports that name the site in their files or in their notice,
     or whose erasure was interrupted."""
     return [
@@ -243,11 +243,11 @@ def _format_today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def _folders(parent: Path) -> list[Path]:
+def _list_folders(parent: Path) -> list[Path]:
     return [path for path in sorted(parent.glob("*")) if path.is_dir()]
 
 
-def _source_of(folder: Path) -> tuple[str, int] | None:
+def _read_source(folder: Path) -> tuple[str, int] | None:
     """Crawl and version of the release of a replay or part; None for recordings."""
     for path in folder.glob("*.json"):
         try:

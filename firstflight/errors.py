@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from firstflight.checks import writable
+from firstflight.checks import check_writable
 from firstflight.settings import Settings
 
 UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS)
@@ -57,10 +57,10 @@ def one_line(*expected: type[Exception]) -> Iterator[None]:
     try:
         yield
     except expected as exc:
-        raise click.ClickException(unwritable(exc) or " ".join(str(exc).split())) from exc
+        raise click.ClickException(describe_unwritable(exc) or " ".join(str(exc).split())) from exc
 
 
-def unwritable(exc: BaseException | None) -> str | None:
+def describe_unwritable(exc: BaseException | None) -> str | None:
     """Say in the words of `doctor` that the data or cache folder cannot be written, if that is the cause."""
     settings = _settings()
     while settings is not None and exc is not None:
@@ -68,7 +68,7 @@ def unwritable(exc: BaseException | None) -> str | None:
             path = Path(os.fsdecode(exc.filename))
             for name, folder in (("data", settings.data_dir), ("cache", settings.cache_dir)):
                 if folder in path.parents or path in (folder, *folder.parents):
-                    finding = writable(name, path.parent if folder in path.parents else folder)
+                    finding = check_writable(name, path.parent if folder in path.parents else folder)
                     if finding.state == "missing":
                         return f"{finding.found}: {finding.remedy}"
         exc = exc.__cause__

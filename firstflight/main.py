@@ -3,7 +3,7 @@
 import click
 
 from firstflight.checks import PACKAGES
-from firstflight.errors import Stopped, unwritable
+from firstflight.errors import Stopped, describe_unwritable
 from firstflight.lazy import LazyGroup
 from firstflight.settings import from_environment
 
@@ -48,7 +48,7 @@ class Commands(LazyGroup):
             )
             raise click.ClickException(message) from exc
         except OSError as exc:
-            reason = unwritable(exc)
+            reason = describe_unwritable(exc)
             if reason is None:
                 raise
             raise click.ClickException(reason) from exc

@@ -101,8 +101,12 @@ class Crawls(Collector):
             yield up
             return
         up.add_metric([], 1)
-        yield from (up, size, newest("crawl", max((crawl.planned_at for crawl in every), default=None)))
-        yield from times(shown)
+        yield from (
+            up,
+            size,
+            newest_timestamp("crawl", max((crawl.planned_at for crawl in every), default=None)),
+        )
+        yield from time_metrics(shown)
         yield from crawl_metrics({str(name_of(crawl)): counted for crawl, counted in shown})
 
 
@@ -112,7 +116,7 @@ def last_sealed(every: Sequence[Crawl]) -> Crawl | None:
     return max(sealed)[-1] if sealed else None
 
 
-def newest(what: str, at: datetime.datetime | float | None) -> Metric:
+def newest_timestamp(what: str, at: datetime.datetime | float | None) -> Metric:
     """Return the time of the newest thing of a kind; 0 if there is none."""
     family = GaugeMetricFamily(
         f"firstflight_newest_{what}_timestamp_seconds", f"Time of the newest {what}; 0 if there is none."
@@ -121,7 +125,7 @@ def newest(what: str, at: datetime.datetime | float | None) -> Metric:
     return family
 
 
-def times(statuses: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
+def time_metrics(statuses: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
     """State when crawls were planned, and when sealed."""
     planned = GaugeMetricFamily(
         "firstflight_crawl_planned_timestamp_seconds", "Time of the plan.", labels=["crawl"]
@@ -217,7 +221,9 @@ class Data(Collector):
             ("report", self._settings.reports, "*/v*/manifest.json"),
             ("backup", self._settings.backups, "*.dump"),
         ):
-            yield newest(what, max((path.stat().st_mtime for path in folder.glob(pattern)), default=None))
+            yield newest_timestamp(
+                what, max((path.stat().st_mtime for path in folder.glob(pattern)), default=None)
+            )
 
 
 class Replays(Collector):
@@ -234,7 +240,7 @@ class Replays(Collector):
             "Cells that a guest, which has a core, did in a second, its boot included.",
             labels=["crawl"],
         )
-        times = GaugeMetricFamily(
+        time_metrics = GaugeMetricFamily(
             "firstflight_replay_times_real_time",
             "Seconds of page loads in a second of a guest.",
             labels=["crawl"],
@@ -250,7 +256,7 @@ class Replays(Collector):
             for state, number in counts.items():
                 cells.add_metric([path.parent.name, state], number)
             speed.add_metric([path.parent.name], a_second)
-            times.add_metric([path.parent.name], faster)
+            time_metrics.add_metric([path.parent.name], faster)
         yield cells
         yield speed
-        yield times
+        yield time_metrics

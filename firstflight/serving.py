@@ -96,7 +96,7 @@ class _Server(MPServer):
         self._sso = None
 
 
-def connections() -> int:
+def raise_connection_limit() -> int:
     """Raise the limit of descriptors to the hard limit, and return how many connections that allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = int(MOST_DESCRIPTORS.read_text(encoding="ascii"))
@@ -110,7 +110,7 @@ def serve(
 ) -> None:
     """Serve the ASGI application that `load` creates in the worker process, until stopped."""
 
-    most = connections()
+    most = raise_connection_limit()
 
     def loaded() -> ASGIApp:
         # A server that was killed leaves no worker behind with its port.

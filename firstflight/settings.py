@@ -66,6 +66,11 @@ class Settings:
             return None
         return Signer(key=self.signing_key, allowed_signers=self.allowed_signers)
 
+    def check_signer(self) -> None:
+        """Raise SigningFailed if there is a key that cannot sign: before the work rather than after it."""
+        if self.signer is not None:
+            self.signer.check()
+
     @property
     def authors(self) -> tuple[Author, ...]:
         """Authors of new releases; empty without a CITATION.cff. Raises ReleaseError if it cannot be used."""

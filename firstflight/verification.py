@@ -93,17 +93,21 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def checks(settings: Settings, engine: Engine | None) -> list[Check]:
+def list_checks(settings: Settings, engine: Engine | None) -> list[Check]:
     """Return a check of each stored thing; those of the database only with an engine."""
     versions = list(iter_versions(settings.releases))
     listings: tuple[tuple[Kind, Path | str, Iterable[Check]], ...] = (
-        ("database", "PostgreSQL", _of_crawls(engine)),
-        ("release", settings.releases, _of_versions(settings, engine, versions)),
-        ("replay", settings.replays, of_folders(settings, _replays(settings), versions)),
-        ("stage", settings.decisions, of_folders(settings, _stages(settings), versions)),
-        ("report", settings.reports, of_folders(settings, _reports(settings), versions)),
-        ("erratum", settings.releases / ERRATA, of_folders(settings, _errata(settings), versions)),
-        ("population", settings.populations, _of_populations(settings.populations)),
+        ("database", "PostgreSQL", _list_crawl_checks(engine)),
+        ("release", settings.releases, _list_version_checks(settings, engine, versions)),
+        ("replay", settings.replays, list_folder_checks(settings, _list_replays(settings), versions)),
+        ("stage", settings.decisions, list_folder_checks(settings, _list_stages(settings), versions)),
+        ("report", settings.reports, list_folder_checks(settings, _list_reports(settings), versions)),
+        (
+            "erratum",
+            settings.releases / ERRATA,
+            list_folder_checks(settings, _list_errata(settings), versions),
+        ),
+        ("population", settings.populations, _list_population_checks(settings.populations)),
     )
     return [check for listing in listings for check in _list_checks(*listing)]
 
@@ -118,15 +122,15 @@ def _list_checks(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Ite
         yield Check(kind, str(place), partial(_unreadable, kind, str(place), exc))
 
 
-def _of_crawls(engine: Engine | None) -> Iterator[Check]:
+def _list_crawl_checks(engine: Engine | None) -> Iterator[Check]:
     if engine is not None:
         with engine.connect() as connection:
             known = list(crawls(connection))
         for crawl in known:
-            yield Check("database", str(name_of(crawl)), partial(of_crawl, engine, crawl))
+            yield Check("database", str(name_of(crawl)), partial(judge_crawl, engine, crawl))
 
 
-def _of_versions(
+def _list_version_checks(
     settings: Settings, engine: Engine | None, versions: list[Release | Damaged | Withdrawn]
 ) -> Iterator[Check]:
     newest = {version.crawl: version for version in versions}
@@ -134,10 +138,12 @@ def _of_versions(
         # An older version is one because the rows have changed since: the database has those of the newest.
         of_newest = engine if newest[version.crawl] is version else None
         name = f"{version.crawl} version {version.version}"
-        yield Check("release", name, partial(of_version, name, version, of_newest, settings.allowed_signers))
+        yield Check(
+            "release", name, partial(judge_version, name, version, of_newest, settings.allowed_signers)
+        )
 
 
-def of_folders(
+def list_folder_checks(
     settings: Settings,
     folders: Iterable[tuple[FolderKind, str, Path]],
     versions: Iterable[Release | Damaged | Withdrawn],
@@ -151,55 +157,57 @@ def of_folders(
     )
     sums = {(str(release.crawl), release.version): release.checksum for release in sound}
     for kind, name, folder in folders:
-        yield Check(kind, name, partial(of_folder, kind, name, folder, sums, settings.allowed_signers))
+        yield Check(kind, name, partial(judge_folder, kind, name, folder, sums, settings.allowed_signers))
 
 
-def _of_populations(folder: Path) -> Iterator[Check]:
+def _list_population_checks(folder: Path) -> Iterator[Check]:
     files = [file for suffix in ("csv", "json") for file in folder.glob(f"*.{suffix}")]
     for name in sorted({file.stem for file in files}):
-        yield Check("population", name, partial(of_population, folder, name))
+        yield Check("population", name, partial(judge_population, folder, name))
 
 
-def stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+def list_stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     """Return replays, their parts, stages, versions of reports, notices of withdrawal and errata of releases:
     kind, name and folder, in the order of their names."""
-    return itertools.chain(_replays(settings), _stages(settings), _reports(settings), _errata(settings))
+    return itertools.chain(
+        _list_replays(settings), _list_stages(settings), _list_reports(settings), _list_errata(settings)
+    )
 
 
-def _replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    for folder in _folders(settings.replays):
+def _list_replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+    for folder in _list_folders(settings.replays):
         if folder.suffix == ".parts":
-            for part in _folders(folder):
+            for part in _list_folders(folder):
                 yield "part", f"{folder.stem} {part.name}", part
         else:
             yield "replay", folder.name, folder
 
 
-def _stages(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    for decision in _folders(settings.decisions):
-        for stage in _folders(decision):
+def _list_stages(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+    for decision in _list_folders(settings.decisions):
+        for stage in _list_folders(decision):
             if stage.suffix != ".parts":
                 yield "stage", f"{decision.name} {stage.name}", stage
 
 
-def _reports(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+def _list_reports(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     for version in all_report_versions(settings.reports):
         for kind, folder in version.folders():
             yield kind, str(version), folder
 
 
-def _errata(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
+def _list_errata(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
     for folder in errata_folders(settings.releases):
         yield "erratum", folder.name, folder
 
 
-def _folders(above: Path) -> list[Path]:
+def _list_folders(above: Path) -> list[Path]:
     if not above.is_dir():
         return []
     return sorted(path for path in above.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
-def of_crawl(engine: Engine, crawl: Crawl) -> Item:
+def judge_crawl(engine: Engine, crawl: Crawl) -> Item:
     """Check one crawl in the database for what constraints cannot hold."""
     with engine.connect() as connection:
         findings = list(integrity.check(connection, crawl))
@@ -212,7 +220,7 @@ def of_crawl(engine: Engine, crawl: Crawl) -> Item:
     return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=evidence)
 
 
-def of_version(
+def judge_version(
     name: str, version: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path
 ) -> Item:
     """Check one version of a release."""
@@ -226,7 +234,7 @@ def of_version(
     return _judge("release", name, wrong, evidence, state(version.path, allowed_signers))
 
 
-def of_folder(
+def judge_folder(
     kind: FolderKind, name: str, folder: Path, releases: Mapping[tuple[str, int], str], allowed_signers: Path
 ) -> Item:
     """Check a folder by its sums and by the checksum of the release that it was made from.
@@ -244,7 +252,7 @@ def of_folder(
     return _judge(kind, name, wrong, evidence, state(folder, allowed_signers))
 
 
-def of_population(folder: Path, name: str) -> Item:
+def judge_population(folder: Path, name: str) -> Item:
     """Check a population of networks in the data folder against its checksums."""
     try:
         networks = len(check_population(folder, name).profiles)

@@ -15,7 +15,7 @@ from localweb.serving.certificates import Authority
 from localweb.serving.handler import Reply, Request, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
-from localweb.serving.web import Ports, Web
+from localweb.serving.web import Web
 
 NETWORK = ipaddress.IPv4Network("127.20.0.0/16")
 
@@ -37,11 +37,9 @@ class LocalWeb(Web):
         *,
         mode: Mode,
         faults: Mapping[str, Fault] | None = None,
-        ports: Ports = Ports(),  # noqa: B008  # immutable
     ) -> None:
         super().__init__()
         self.mode = mode
-        self.ports = ports
         self.played: list[Played] = [play(page, mode) for page in pages]
         self._faults = dict(faults or {})
         self._authority, self._impostor = Authority(), Authority()

@@ -62,8 +62,10 @@ def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
         database_to_read(settings) as engine,
         engine.connect() as connection,
     ):
-        asked = crawls(connection) if name is None else [find_crawl(connection, name)]
-        findings_by_crawl = {str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in asked}
+        selected = crawls(connection) if name is None else [find_crawl(connection, name)]
+        findings_by_crawl = {
+            str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in selected
+        }
     wrong = [
         (crawl, finding)
         for crawl, findings in findings_by_crawl.items()

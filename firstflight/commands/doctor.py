@@ -1,12 +1,11 @@
 """`firstflight doctor`: checks what this machine has and lacks."""
 
 import dataclasses
-import json
 
 import click
 
-from firstflight.checks import examine
-from firstflight.commands.options import AS_JSON
+from firstflight.checks import Finding, examine
+from firstflight.commands.options import AS_JSON, show
 from firstflight.settings import Settings
 
 COLOURS = {"ok": "green", "warning": "yellow", "missing": "red"}
@@ -25,12 +24,16 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
     """
     settings: Settings = ctx.obj
     findings = examine(settings)
-    if as_json:
-        click.echo(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2))
-    else:
-        for finding in findings:
-            state = click.style(f"{finding.state:8}", fg=COLOURS[finding.state])
-            remedy = f" -> {finding.remedy}" if finding.remedy else ""
-            click.echo(f"{state} {finding.name:24} {finding.found}{remedy}")
+    show(
+        [*map(dataclasses.asdict, findings)],
+        as_json=as_json,
+        lines=map(describe_finding, findings),
+    )
     if any(finding.state == "missing" for finding in findings):
         ctx.exit(1)
+
+
+def describe_finding(finding: Finding) -> str:
+    """Return a finding as one line of text, with what mends it."""
+    state = click.style(f"{finding.state:8}", fg=COLOURS[finding.state])
+    return f"{state} {finding.name:24} {finding.found}" + (f" -> {finding.remedy}" if finding.remedy else "")

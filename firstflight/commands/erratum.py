@@ -5,8 +5,7 @@ import datetime
 
 import click
 
-from firstflight.commands.options import AS_JSON, show
-from firstflight.commands.report_versions import plain
+from firstflight.commands.options import AS_JSON, Statement, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
@@ -38,9 +37,9 @@ def command() -> None:
     "May be repeated.",
 )
 @click.option(
-    "--wrong", callback=plain, required=True, help="What is wrong, in a line that readers are shown."
+    "--wrong", type=Statement(), required=True, help="What is wrong, in a line that readers are shown."
 )
-@click.option("--advice", callback=plain, required=True, help="What readers should do, in a line.")
+@click.option("--advice", type=Statement(), required=True, help="What readers should do, in a line.")
 @click.option("--column", "columns", multiple=True, help="A column that is wrong. May be repeated.")
 @click.option("--since", help="First month or day whose observations are wrong.  [default: all of them]")
 @click.option("--replaces", type=click.IntRange(1), help="Number of the erratum that this one replaces.")
@@ -67,8 +66,7 @@ def add(
       firstflight erratum add --release 2026-11 --wrong "only mobile pages" --advice "use version 2" --replaces 1
     """  # noqa: E501
     with one_line(*EXPECTED):
-        if settings.signer is not None:
-            settings.signer.check()
+        settings.check_signer()
         erratum = record(
             settings.releases,
             names,
@@ -80,7 +78,7 @@ def add(
             replaces=replaces,
             signer=settings.signer,
         )
-    click.echo(f"recorded {line_of(erratum)}")
+    click.echo(f"recorded {describe_erratum(erratum)}")
 
 
 @command.command("list")
@@ -98,11 +96,11 @@ def list_(settings: Settings, *, as_json: bool) -> None:
     show(
         {"errata": [dataclasses.asdict(erratum) for erratum in recorded]},
         as_json=as_json,
-        lines=[*map(line_of, recorded)] or [f"no errata of the releases in {settings.releases}"],
+        lines=[*map(describe_erratum, recorded)] or [f"no errata of the releases in {settings.releases}"],
     )
 
 
-def line_of(erratum: Erratum) -> str:
+def describe_erratum(erratum: Erratum) -> str:
     """Return an erratum as one line of text."""
     about = ", ".join(f"{release.crawl} version {release.version}" for release in erratum.releases)
     columns = f", {', '.join(erratum.columns)}" if erratum.columns else ""

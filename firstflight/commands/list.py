@@ -1,32 +1,25 @@
-"""`firstflight list`: lists of sites, and the stored populations of networks."""
+"""`firstflight list`: lists of sites."""
 
 import datetime
-import re
 
 import click
 
 from crawler.sites import fetch, lists
-from crawler.sites.lists import Sites
-from firstflight.commands.options import AS_JSON, show
-from firstflight.commands.population import list_populations
+from firstflight.commands.options import AS_JSON, MONTH, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 
 
 @click.group()
 def command() -> None:
-    """Fetch lists of sites, and list populations of networks.
+    """Fetch lists of sites.
 
     \b
     Example:
       firstflight list fetch tranco --date 2026-11-01
       firstflight list fetch crux --month 2026-10
       firstflight list fetch sites.txt
-      firstflight list populations
     """
-
-
-command.add_command(list_populations, "populations")
 
 
 @command.command("fetch")
@@ -40,7 +33,7 @@ command.add_command(list_populations, "populations")
     show_default=True,
     help="Tranco: sites from its head.",
 )
-@click.option("--month", metavar="YYYY-MM", help="CrUX: the month of its release.")
+@click.option("--month", type=MONTH, help="CrUX: the month of its release.")
 @AS_JSON
 @click.pass_obj
 def fetch_(
@@ -69,13 +62,28 @@ def fetch_(
         if source == "tranco":
             sites = fetch.fetch_tranco(settings.lists, _tranco_id(list_id, day), entries=entries)
         elif source == "crux":
-            if month is None or not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", month, re.ASCII):
+            if month is None:
                 raise click.UsageError("crux needs --month YYYY-MM")
             sites = fetch.fetch_crux(settings.lists, month)
         else:
             sites = fetch.find_list(settings.lists, source)
-    facts = facts_of(sites)
-    show(facts, as_json=as_json, lines=[line(facts)])
+    skipped = f", {sites.skipped:,} lines that are no hosts left out" if sites.skipped else ""
+    first, last = sites.entries[0].host, sites.entries[-1].host
+    show(
+        {
+            "id": sites.id,
+            "source": sites.source,
+            "checksum": sites.checksum,
+            "entries": len(sites.entries),
+            "skipped": sites.skipped,
+            "first": first,
+            "last": last,
+        },
+        as_json=as_json,
+        lines=[
+            f"{sites.id}: {len(sites.entries):,} sites, {first} to {last}, SHA-256 {sites.checksum}{skipped}"
+        ],
+    )
 
 
 def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:
@@ -84,25 +92,3 @@ def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:
     if day is not None and list_id is None:
         return fetch.fetch_tranco_id(day.date())
     raise click.UsageError("tranco needs --id ID or --date YYYY-MM-DD, one of them")
-
-
-def facts_of(sites: Sites) -> dict[str, str | int]:
-    """Return the facts of a list."""
-    return {
-        "id": sites.id,
-        "source": sites.source,
-        "checksum": sites.checksum,
-        "entries": len(sites.entries),
-        "skipped": sites.skipped,
-        "first": sites.entries[0].host,
-        "last": sites.entries[-1].host,
-    }
-
-
-def line(facts: dict[str, str | int]) -> str:
-    """Return the facts of a list as one line of text."""
-    skipped = f", {facts['skipped']:,} lines that are no hosts left out" if facts["skipped"] else ""
-    return (
-        f"{facts['id']}: {facts['entries']:,} sites, {facts['first']} to {facts['last']}, "
-        f"SHA-256 {facts['checksum']}{skipped}"
-    )

@@ -1,23 +1,31 @@
 """`firstflight localweb`: play the bundled web on loopback, or list its pages."""
 
 import asyncio
+import dataclasses
 import json
 import signal
 from pathlib import Path
 
 import click
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, show
 from firstflight.errors import one_line
 from localweb import recipes
 from localweb.content import Played, play
 from localweb.modes import SUFFIX, Mode
 from localweb.server import LocalWeb, canary
 from localweb.serving.listener import ListenError
-from localweb.serving.web import Ports
 from storage.staging import write_whole
 
-MODES = click.Choice([mode.value for mode in Mode])
+MODE = click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default=Mode.RECORDED.value,
+    show_default=True,
+    help="Protocol: HTTP/1.1 clear or over TLS, HTTP/2, or as each host was recorded.",
+)
+
+HEADING = f"{'site':<32} {'objects':>7} {'hosts':>5} {'kB':>7} {'inexact':>7}  recorded"
 
 
 @click.group()
@@ -32,13 +40,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option(
-    "--mode",
-    type=MODES,
-    default=Mode.RECORDED.value,
-    show_default=True,
-    help="Protocol: HTTP/1.1 clear or over TLS, HTTP/2, or as each host was recorded.",
-)
+@MODE
 @AS_JSON
 def list_pages(mode: str, as_json: bool) -> None:
     """List the pages, and how many of their objects are not played at their recorded size.
@@ -50,21 +52,20 @@ def list_pages(mode: str, as_json: bool) -> None:
     """
     with one_line(recipes.RecipeError):
         played = [play(page, Mode(mode)) for page in recipes.load_bundled()]
-    if as_json:
-        click.echo(json.dumps([facts(page) for page in played], indent=2))
-        return
-    click.echo(f"{'site':<32} {'objects':>7} {'hosts':>5} {'kB':>7} {'inexact':>7}  recorded")
-    for entry in played:
-        page = entry.page
-        row = (
-            f"{page.site + SUFFIX:<32} {len(page.objects):>7} {len(page.hosts):>5} "
-            f"{page.body_bytes / 1000:>7.0f}"
-        )
-        click.echo(f"{row} {len(entry.inexact):>7}  {page.source.date} {page.source.tool}")
+    show([page_facts(page) for page in played], as_json=as_json, lines=[HEADING, *map(describe_page, played)])
 
 
-def facts(played: Played) -> dict[str, object]:
-    """Return the facts about a page for --json."""
+def describe_page(played: Played) -> str:
+    """Return a page as one line of text, below HEADING."""
+    page = played.page
+    return (
+        f"{page.site + SUFFIX:<32} {len(page.objects):>7} {len(page.hosts):>5} "
+        f"{page.body_bytes / 1000:>7.0f} {len(played.inexact):>7}  {page.source.date} {page.source.tool}"
+    )
+
+
+def page_facts(played: Played) -> dict[str, object]:
+    """Return the facts about a page, for JSON."""
     page = played.page
     return {
         "site": page.site + SUFFIX,
@@ -73,29 +74,14 @@ def facts(played: Played) -> dict[str, object]:
         "recorded_body_bytes": page.body_bytes,
         "played_body_bytes": sum(len(answer.body) for answer in played.answers),
         "moved": played.moved,
-        "inexact": [
-            {
-                "index": item.index,
-                "kind": item.kind,
-                "recorded_bytes": item.recorded_bytes,
-                "played_bytes": item.played_bytes,
-                "reason": item.reason,
-            }
-            for item in played.inexact
-        ],
+        "inexact": [*map(dataclasses.asdict, played.inexact)],
         "repairs": dict(page.repairs),
-        "source": {name: getattr(page.source, name) for name in page.source.__slots__},
+        "source": dataclasses.asdict(page.source),
     }
 
 
 @command.command()
-@click.option(
-    "--mode",
-    type=MODES,
-    default=Mode.RECORDED.value,
-    show_default=True,
-    help="Protocol: HTTP/1.1 clear or over TLS, HTTP/2, or as each host was recorded.",
-)
+@MODE
 @click.option(
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -109,21 +95,7 @@ def facts(played: Played) -> dict[str, object]:
     help="File for the log of what was sent, written at the end.",
 )
 @click.option("--pages", help="Number of pages, or their sites, comma-separated; all by default.")
-@click.option(
-    "--http-port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    help="Port of http on every host; 0 lets the system choose.",
-)
-@click.option(
-    "--https-port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    help="Port of https on every host; 0 lets the system choose.",
-)
-def serve(
-    mode: str, state: Path, log: Path | None, pages: str | None, http_port: int, https_port: int
-) -> None:
+def serve(mode: str, state: Path, log: Path | None, pages: str | None) -> None:
     """Play pages until interrupted.
 
     \b
@@ -134,7 +106,7 @@ def serve(
         chosen = recipes.load_bundled()
         if pages is not None:
             chosen = recipes.choose(chosen, pages)
-        web = LocalWeb(chosen, mode=Mode(mode), ports=Ports(http_port, https_port))
+        web = LocalWeb(chosen, mode=Mode(mode))
         asyncio.run(play_until_signalled(web, state=state, log=log))
 
 
@@ -145,14 +117,14 @@ async def play_until_signalled(web: LocalWeb, *, state: Path, log: Path | None) 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with web, canary() as url:
-        facts = {
+        page_facts = {
             "mode": web.mode.value,
             "sites": web.sites,
             "browser_flags": web.browser_flags,
             "canaries": [url],
         }
         try:
-            write_whole(state, (json.dumps(facts, indent=2) + "\n").encode())
+            write_whole(state, (json.dumps(page_facts, indent=2) + "\n").encode())
             await stop.wait()
         finally:
             if log is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from firstflight.commands.options import AS_JSON, show
+from firstflight.commands.options import AS_JSON, MONTH, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.networks.mlab.files import MANIFEST, find_month, read_countries
@@ -32,7 +32,7 @@ READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 @command.command()
 @click.argument("source", type=click.Choice(["mlab"]))
-@click.option("--month", metavar="YYYY-MM", required=True, help="Month of the measurements.")
+@click.option("--month", type=MONTH, required=True, help="Month of the measurements.")
 @click.option(
     "--country",
     "countries",
@@ -126,7 +126,9 @@ def fetch(
             "with a value of no network, such as a test of 0 Mbps",
             err=True,
         )
-    show([*map(dataclasses.asdict, populations)], as_json=as_json, lines=map(line, populations))
+    show(
+        [*map(dataclasses.asdict, populations)], as_json=as_json, lines=map(describe_population, populations)
+    )
 
 
 @command.command("list")
@@ -141,7 +143,9 @@ def list_populations(settings: Settings, *, as_json: bool) -> None:
     """
     with one_line(PopulationError, OSError):
         populations = list_stored(settings.populations)
-    show([*map(dataclasses.asdict, populations)], as_json=as_json, lines=map(line, populations))
+    show(
+        [*map(dataclasses.asdict, populations)], as_json=as_json, lines=map(describe_population, populations)
+    )
 
 
 @command.command()
@@ -170,7 +174,7 @@ def draw(settings: Settings, *, population_id: str, output: Path) -> None:
     click.echo(str(output))
 
 
-def line(population: StoredPopulation) -> str:
+def describe_population(population: StoredPopulation) -> str:
     """Return a population as one line of text, with its medians and how well it follows its source."""
     medians = [
         population.percentiles[name]["source"][population.percentiles["percents"].index(50)] for name in NAMES
@@ -178,14 +182,14 @@ def line(population: StoredPopulation) -> str:
     return (
         f"{population.id}: {population.networks} networks, measured {population.measured}, "
         f"median {medians[0]:g} Mbps and {medians[1]:g} ms, percentiles 5 to 95 within "
-        f"{worst(population):.1%}, SHA-256 {population.sha256[:12]}"
+        f"{largest_difference(population):.1%}, SHA-256 {population.sha256[:12]}"
     )
 
 
 NAMES = ("bandwidth_mbps", "rtt_ms")
 
 
-def worst(population: StoredPopulation) -> float:
+def largest_difference(population: StoredPopulation) -> float:
     """Return the largest relative difference between the sample's percentiles and its source's,
     from the 5th to the 95th."""
     difference: float = max(

@@ -5,14 +5,13 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 import click
 from sqlalchemy import Engine
 from tqdm import tqdm
 
-from firstflight.commands.options import AS_JSON, show
-from firstflight.commands.report_versions import plain
+from firstflight.commands.options import AS_JSON, CRAWL, NEXT_VERSION, OFFLINE, REASON, show
 from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -30,57 +29,69 @@ from storage.sums import find_misstated
 
 EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
-CRAWL = click.option(
-    "--crawl", "name", required=True, help="Name of the crawl, or a unique beginning of it, such as 2026-11."
-)
 
-REASON = click.option(
-    "--reason", callback=plain, help="Why a later version is made; needed from version 2 on."
-)
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class ReleaseFacts:
+    """The main facts of a release, as commands print them."""
+
+    crawl: str
+    version: int
+    reason: str | None
+    checksum: str
+    bytes: int
+    rows: dict[str, int]
+    packets: dict[str, int]
+    path: str
+
+    @classmethod
+    def of(cls, release: Release) -> Self:
+        """Read the facts of a release from its manifest and its folder."""
+        manifest = release.manifest
+        return cls(
+            crawl=str(manifest.crawl),
+            version=manifest.version,
+            reason=manifest.edition.reason,
+            checksum=release.checksum,
+            bytes=sum(path.stat().st_size for path in release.path.iterdir()),
+            rows=manifest.rows,
+            packets=manifest.packets,
+            path=str(release.path),
+        )
+
+    def __str__(self) -> str:
+        """Return the facts as one line of text."""
+        return (
+            f"{self.crawl} version {self.version}: {self.rows.get('response', 0):,} responses of "
+            f"{self.rows.get('visit', 0):,} visits, {self.bytes / 1e6:,.1f} MB, sha256 {self.checksum[:16]}"
+        )
 
 
-def facts_of(release: Release) -> dict[str, Any]:
-    """Return the main facts of a release."""
-    manifest = release.manifest
-    return {
-        "crawl": str(manifest.crawl),
-        "version": manifest.version,
-        "reason": manifest.edition.reason,
-        "checksum": release.checksum,
-        "bytes": sum(path.stat().st_size for path in release.path.iterdir()),
-        "rows": manifest.rows,
-        "packets": manifest.packets,
-        "path": str(release.path),
-    }
+def describe_result(is_new: bool, verb: str, what: object) -> str:
+    """Return the line that says whether a command made something, or what it would make was there."""
+    return f"{verb if is_new else 'was there already, the same to the byte:'} {what}"
 
 
-def line_of(facts: dict[str, Any]) -> str:
-    """Return the facts of a release as one line of text."""
-    return (
-        f"{facts['crawl']} version {facts['version']}: {facts['rows'].get('response', 0):,} responses of "
-        f"{facts['rows'].get('visit', 0):,} visits, {facts['bytes'] / 1e6:,.1f} MB, "
-        f"sha256 {facts['checksum'][:16]}"
-    )
-
-
-def entry(version: Release | Damaged | Withdrawn, allowed_signers: Path) -> dict[str, Any]:
-    """Return the list's entry of one version: its facts if no file is missing, else the fault."""
+def list_entry(
+    version: Release | Damaged | Withdrawn, allowed_signers: Path
+) -> tuple[dict[str, object], str]:
+    """Return the list's entry of one version, for JSON and as a line: its facts if it is whole, else the
+    fault."""
     named = {"crawl": str(version.crawl), "version": version.version, "path": str(version.path)}
+    line = f"{version.crawl} version {version.version}"
     if isinstance(version, Withdrawn):
-        return {**named, "state": "withdrawn"}
+        return {**named, "state": "withdrawn"}, f"{line}: WITHDRAWN"
     if isinstance(version, Damaged):
-        return {**named, "state": "damaged", "said": version.problem}
-    if broken := find_misstated(version.path):
-        return {**named, "state": "damaged", "said": f"not as in SHA256SUMS: {', '.join(broken)}"}
-    return {**facts_of(version), "state": "whole", "signature": str(state(version.path, allowed_signers))}
-
-
-def line_of_entry(facts: dict[str, Any]) -> str:
-    """Return the list's entry as one line of text."""
-    if facts["state"] == "whole":
-        return f"{line_of(facts)}, {facts['signature']}"
-    fault = f": {facts['said']}" if "said" in facts else ""
-    return f"{facts['crawl']} version {facts['version']}: {facts['state'].upper()}{fault}"
+        problem = version.problem
+    elif broken := find_misstated(version.path):
+        problem = f"not as in SHA256SUMS: {', '.join(broken)}"
+    else:
+        facts, signature = ReleaseFacts.of(version), str(state(version.path, allowed_signers))
+        return {
+            **dataclasses.asdict(facts),
+            "state": "whole",
+            "signature": signature,
+        }, f"{facts}, {signature}"
+    return {**named, "state": "damaged", "said": problem}, f"{line}: DAMAGED: {problem}"
 
 
 @click.group()
@@ -99,11 +110,7 @@ def command() -> None:
 
 @command.command("build")
 @CRAWL
-@click.option(
-    "--version",
-    type=click.IntRange(1, 9999),
-    help="Version to build; a higher one if the release must change.  [default: the newest version, or 1]",
-)
+@NEXT_VERSION
 @REASON
 @AS_JSON
 @click.pass_obj
@@ -120,8 +127,7 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
       firstflight release build --crawl 2026-11 --version 2 --reason "sizes of WebSockets over HTTP/2 were null"
     """  # noqa: E501
     with one_line(SigningFailed, ReleaseError):
-        if settings.signer is not None:
-            settings.signer.check()
+        settings.check_signer()
         authors = settings.authors
     with (
         one_line(*EXPECTED),
@@ -143,15 +149,18 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
             signer=settings.signer,
             progress=progress,
         )
-    facts = facts_of(built.release)
-    done = "built" if built.is_new else "was there already, the same to the byte:"
-    show({**facts, "new": built.is_new}, as_json=as_json, lines=[f"{done} {line_of(facts)}", facts["path"]])
+    facts = ReleaseFacts.of(built.release)
+    show(
+        {**dataclasses.asdict(facts), "new": built.is_new},
+        as_json=as_json,
+        lines=[describe_result(built.is_new, "built", facts), facts.path],
+    )
 
 
 @command.command("verify")
 @click.option("--crawl", "name", help="Name of the crawl, or a unique beginning of it, such as 2026-11.")
 @click.option("--all", "every", is_flag=True, help="Every release there is, each in its newest version.")
-@click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
+@OFFLINE
 @AS_JSON
 @click.pass_context
 def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool, as_json: bool) -> None:
@@ -166,15 +175,16 @@ def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool,
     if (name is None) != every:
         raise click.UsageError("name a release by --crawl, or take --all")
     with one_line(*EXPECTED):
-        asked = newest(settings.releases) if name is None else [find_release(settings.releases, name)]
+        selected = list_newest(settings.releases) if name is None else [find_release(settings.releases, name)]
         with contextlib.nullcontext() if offline else database_to_read(settings) as engine:
-            verdicts = [verdict(release, engine, as_json=as_json) for release in asked]
+            verdicts = [judge(release, engine, quiet=as_json) for release in selected]
     if as_json:
-        click.echo(json.dumps({"releases": verdicts} if every else verdicts[0], indent=2))
-    ctx.exit(0 if all(judged["holds"] for judged in verdicts) else 1)
+        facts = [dataclasses.asdict(verdict) for verdict in verdicts]
+        click.echo(json.dumps({"releases": facts} if every else facts[0], indent=2))
+    ctx.exit(0 if all(verdict.holds for verdict in verdicts) else 1)
 
 
-def newest(folder: Path) -> list[Release | Damaged]:
+def list_newest(folder: Path) -> list[Release | Damaged]:
     """Return every release, in its newest version that is not withdrawn."""
     return list(
         {
@@ -192,30 +202,37 @@ def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Che
         yield from verify(release, engine)
 
 
-def verdict(release: Release | Damaged, engine: Engine | None, *, as_json: bool) -> dict[str, Any]:
-    """Return the checks of one release; print each as it is made unless JSON is asked for."""
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """Whether a release holds, and the checks that say so."""
+
+    crawl: str
+    version: int
+    checksum: str | None
+    """None unless all files are as in SHA256SUMS."""
+    holds: bool
+    checks: list[dict[str, str | bool]]
+
+
+def judge(release: Release | Damaged, engine: Engine | None, *, quiet: bool) -> Verdict:
+    """Make the checks of a release; print each as it is made unless `quiet`."""
     checks = []
     for check in checks_of(release, engine):
         checks.append(check)
-        if not as_json:
-            click.echo(line_of_check(check))
+        if not quiet:
+            click.echo(f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.evidence}")
     failed = sum(not check.holds for check in checks)
-    if not as_json:
+    if not quiet:
         outcome = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
         click.echo(f"{release.crawl} version {release.version}: {outcome}")
     is_whole = isinstance(release, Release) and all(c.holds for c in checks if c.name == "checksums")
-    return {
-        "crawl": str(release.crawl),
-        "version": release.version,
-        "checksum": release.checksum if isinstance(release, Release) and is_whole else None,
-        "holds": not failed,
-        "checks": [{"name": c.name, "holds": c.holds, "said": c.evidence} for c in checks],
-    }
-
-
-def line_of_check(check: Check) -> str:
-    """Return a check as one line of text: verdict, name, evidence."""
-    return f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.evidence}"
+    return Verdict(
+        crawl=str(release.crawl),
+        version=release.version,
+        checksum=release.checksum if isinstance(release, Release) and is_whole else None,
+        holds=not failed,
+        checks=[{"name": c.name, "holds": c.holds, "said": c.evidence} for c in checks],
+    )
 
 
 @command.command("publish")
@@ -243,10 +260,9 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
         release = find_release(settings.releases, name)
         if broken := find_faults(release.path, settings.allowed_signers):
             raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
-        bar.total = 2 * facts_of(release)["bytes"]
+        bar.total = 2 * ReleaseFacts.of(release).bytes
         published = publish(release, url, progress=bar.update)
-    done = "published" if published.is_new else "was there already, the same to the byte:"
-    click.echo(f"{done} {published.url}")
+    click.echo(describe_result(published.is_new, "published", published.url))
 
 
 @command.command("changes")
@@ -268,18 +284,18 @@ def changes_(
       firstflight release changes 2019-12 2025-08
       firstflight release changes 2025-11 2026-11 --measure page_bytes --json
     """
-    asked = Asked(measures=(measure,) if measure else tuple(MEASURES))
+    selected = Asked(measures=(measure,) if measure else tuple(MEASURES))
     with one_line(*EXPECTED):
-        first, last = (values_of(find_release(settings.releases, name), asked) for name in (before, after))
-    observed = list(compare_values(first, last, asked))
-    lines = [line_of_change(change) for change in observed if change.change is not None]
+        first, last = (values_of(find_release(settings.releases, name), selected) for name in (before, after))
+    observed = list(compare_values(first, last, selected))
+    lines = [describe_change(change) for change in observed if change.change is not None]
     none = [f"{before} and {after} have fewer than {LEAST_SITES} sites in common"]
     show(
         {"changes": [dataclasses.asdict(change) for change in observed]}, as_json=as_json, lines=lines or none
     )
 
 
-def line_of_change(change: Change) -> str:
+def describe_change(change: Change) -> str:
     """Return a change as one line of text."""
     window = f" IW {change.iw}" if change.iw else ""
     what = f"{RESPONSES[change.responses]}, {change.measure.replace('_', ' ')}{window}"
@@ -308,6 +324,8 @@ def list_(settings: Settings, *, as_json: bool) -> None:
       firstflight release list --json
     """
     with one_line(*EXPECTED):
-        entries = [entry(version, settings.allowed_signers) for version in iter_versions(settings.releases)]
-    lines = [line_of_entry(facts) for facts in entries] or [f"no releases yet in {settings.releases}"]
-    show({"releases": entries}, as_json=as_json, lines=lines)
+        entries = [
+            list_entry(version, settings.allowed_signers) for version in iter_versions(settings.releases)
+        ]
+    lines = [line for _, line in entries] or [f"no releases yet in {settings.releases}"]
+    show({"releases": [facts for facts, _ in entries]}, as_json=as_json, lines=lines)

@@ -1,16 +1,13 @@
 """`firstflight report`: the annual report."""
 
 import datetime
-import json
-import re
-from typing import Literal
 
 import click
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, OF_YEAR, SERIES_NAME, Pattern, Statement, show
 from firstflight.commands.report_extracts import draft, edition
-from firstflight.commands.report_recompute import places_of, recompute
-from firstflight.commands.report_versions import YEAR, plain, verify_, versions, withdraw_
+from firstflight.commands.report_recompute import recompute, report_places
+from firstflight.commands.report_versions import verify_, versions, withdraw_
 from firstflight.commit import code_commit
 from firstflight.connect import database_to_read
 from firstflight.errors import one_line
@@ -27,8 +24,6 @@ from storage.report_versions import CONTENT, PAGE, ReportVersionError
 from storage.signatures import SigningFailed
 from storage.year import SERIES, NotReady, year_of
 from verdict.evidence import EvidenceError
-
-MOST_VERSIONS = 9999
 
 
 @click.group()
@@ -48,18 +43,11 @@ def command() -> None:
     """
 
 
-def series_name(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Check the part of a crawl's name after its month."""
-    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+){3}", value, re.ASCII):
-        raise click.BadParameter(f"write a crawl's name without its month: {SERIES}")
-    return value
-
-
 @command.command()
-@YEAR
+@OF_YEAR
 @click.option(
     "--series",
-    callback=series_name,
+    type=SERIES_NAME,
     default=SERIES,
     show_default=True,
     help="A crawl's name without its month.",
@@ -90,19 +78,18 @@ def ready(settings: Settings, *, year: int, series: str, population_id: str, as_
             months = year_of(connection, year, series=series)
         newest = months.newest()
         check_population(settings, population_id, max(months.sealed))
-    if as_json:
-        click.echo(
-            json.dumps({"crawl": newest, "sealed": months.sealed, "missing": months.missing}, indent=2)
-        )
-        return
-    click.echo(f"{year}: {sum(months.sealed.values())} of 12 months sealed")
-    for state, names in (
-        ("no crawl", months.missing),
-        ("not sealed", [month for month, sealed in months.sealed.items() if not sealed]),
-    ):
-        if names:
-            click.echo(f"{state}: {', '.join(names)}")
-    click.echo(newest)
+    unsealed = [month for month, sealed in months.sealed.items() if not sealed]
+    lines = [f"{year}: {sum(months.sealed.values())} of 12 months sealed"]
+    lines += [
+        f"{state}: {', '.join(names)}"
+        for state, names in (("no crawl", months.missing), ("not sealed", unsealed))
+        if names
+    ]
+    show(
+        {"crawl": newest, "sealed": months.sealed, "missing": months.missing},
+        as_json=as_json,
+        lines=[*lines, newest],
+    )
 
 
 def check_population(settings: Settings, population_id: str, month: str) -> None:
@@ -118,17 +105,8 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
         )
 
 
-def version_or_next(_: click.Context, __: click.Parameter, value: str | None) -> int | Literal["next"] | None:
-    """Return the number of a version, or the word for the number after the newest."""
-    if value is None or value == NEXT:
-        return value
-    if not (value.isascii() and value.isdecimal() and 1 <= int(value) <= MOST_VERSIONS):
-        raise click.BadParameter(f"{value!r} is neither a number from 1 to {MOST_VERSIONS} nor `{NEXT}`")
-    return int(value)
-
-
 @command.command()
-@YEAR
+@OF_YEAR
 @click.option(
     "--crawl",
     help="Crawl of the year, as 2026-11 or by its whole name; the newest by default. "
@@ -144,13 +122,12 @@ def version_or_next(_: click.Context, __: click.Parameter, value: str | None) ->
 )
 @click.option(
     "--version",
-    callback=version_or_next,
-    metavar="N|next",
+    type=Pattern("N|next", f"[1-9][0-9]{{0,3}}|{NEXT}", f"write a number from 1 to 9999, or {NEXT}"),
     help="Version to publish; `next` for the number after the newest if the content differs. "
     " [default: the first]",
 )
-@click.option("--reason", callback=plain, help="Why a later version is made.")
-@click.option("--corrects", callback=plain, help="What a later version corrects in the one before.")
+@click.option("--reason", type=Statement(), help="Why a later version is made.")
+@click.option("--corrects", type=Statement(), help="What a later version corrects in the one before.")
 @click.option(
     "--date",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -165,7 +142,7 @@ def build(
     crawl: str | None,
     without_replay: bool,
     which: str | None,
-    version: int | Literal["next"] | None,
+    version: str | None,
     reason: str | None,
     corrects: str | None,
     date: datetime.datetime | None,
@@ -190,14 +167,13 @@ def build(
     """  # noqa: E501
     if without_replay and which:
         raise click.UsageError("give either --replay or --without-replay")
-    signer = settings.signer
     day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
-    wanted = Wanted(version=version, reason=reason, corrects=corrects, date=day)
+    number = int(version) if version and version != NEXT else None
+    wanted = Wanted(version=NEXT if version == NEXT else number, reason=reason, corrects=corrects, date=day)
     with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, SigningFailed, OSError):
-        if signer is not None:
-            signer.check()
+        settings.check_signer()
         inputs = read_inputs(
-            places_of(settings), year=year, crawl=crawl, with_replay=not without_replay, which=which
+            report_places(settings), year=year, crawl=crawl, with_replay=not without_replay, which=which
         )
         published = publish_report(
             inputs,
@@ -205,7 +181,7 @@ def build(
             wanted,
             commit=code_commit(settings.commit),
             allowed_signers=settings.allowed_signers,
-            signer=signer,
+            signer=settings.signer,
         )
         print_published(published, as_json=as_json)
 

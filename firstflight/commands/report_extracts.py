@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from firstflight.commands.report_versions import YEAR
+from firstflight.commands.options import OF_YEAR, VERSION
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from reports.content import read_published
@@ -21,12 +21,10 @@ from storage.report_versions import (
 )
 from storage.signatures import find_faults
 
-VERSION = click.option(
-    "--version", type=click.IntRange(1, 9999), help="Version of the report.  [default: the newest]"
-)
+WHICH_VERSION = click.option("--version", type=VERSION, help="Version of the report.  [default: the newest]")
 
 
-def sound_version(settings: Settings, year: int, number: int | None) -> ReportVersion:
+def find_sound_version(settings: Settings, year: int, number: int | None) -> ReportVersion:
     """Return a version of a year's report, by default the newest.
 
     ReportVersionError if it is withdrawn or damaged.
@@ -43,8 +41,8 @@ def sound_version(settings: Settings, year: int, number: int | None) -> ReportVe
 
 
 @click.command()
-@YEAR
-@VERSION
+@OF_YEAR
+@WHICH_VERSION
 @click.option("--items", metavar="ID,ID", help="Only these tables, as blocks for a draft of your own.")
 @click.option(
     "--output",
@@ -69,7 +67,7 @@ def draft(
       firstflight report draft --year 2026 --items shares,verdicts
     """
     with one_line(ReportError, ReportVersionError, OSError):
-        report = read_published(sound_version(settings, year, version).folder / CONTENT)
+        report = read_published(find_sound_version(settings, year, version).folder / CONTENT)
         if items is None:
             text = draft_xml(report)
         else:
@@ -87,8 +85,8 @@ def draft(
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@YEAR
-@VERSION
+@OF_YEAR
+@WHICH_VERSION
 @click.pass_obj
 def edition(settings: Settings, *, folder: Path, year: int, version: int | None) -> None:
     """Write into FOLDER what a repository keeps of a published report, in place of an earlier edition: a
@@ -102,5 +100,5 @@ def edition(settings: Settings, *, folder: Path, year: int, version: int | None)
       firstflight report edition editions/2026 --year 2026
     """
     with one_line(ReportError, ReportVersionError, OSError):
-        files = write_edition(sound_version(settings, year, version), folder.resolve())
+        files = write_edition(find_sound_version(settings, year, version), folder.resolve())
     click.echo(f"{folder}: {len(files)} files")

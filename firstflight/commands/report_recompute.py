@@ -2,7 +2,7 @@
 
 import click
 
-from firstflight.commands.report_versions import YEARS
+from firstflight.commands.options import YEAR, Pattern
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
@@ -19,7 +19,7 @@ ALL = "all"
 """In place of an item: every item of the report."""
 
 
-def places_of(settings: Settings) -> Places:
+def report_places(settings: Settings) -> Places:
     """Return folders of what a report is made from."""
     return Places(
         releases=settings.releases,
@@ -31,20 +31,12 @@ def places_of(settings: Settings) -> Places:
     )
 
 
-def version_number(_: click.Context, __: click.Parameter, value: str) -> int:
-    """Return the number of a version that is written as in links, `v1`."""
-    digits = value.removeprefix("v")
-    if not (digits.isascii() and digits.isdecimal() and 1 <= int(digits) <= 9999):
-        raise click.BadParameter(f"{value!r} is no version: write v1, v2, ...")
-    return int(digits)
-
-
 @click.command()
-@click.argument("year", type=YEARS)
-@click.argument("version", callback=version_number)
+@click.argument("year", type=YEAR)
+@click.argument("version", type=Pattern("v1", r"v?[1-9][0-9]{0,3}", "write v1, v2, ..."))
 @click.argument("item")
 @click.pass_obj
-def recompute(settings: Settings, *, year: int, version: int, item: str) -> None:
+def recompute(settings: Settings, *, year: int, version: str, item: str) -> None:
     """Compute ITEM, a figure, table or number of a published report, again and compare every digit;
     `all` for every item.
 
@@ -61,8 +53,8 @@ def recompute(settings: Settings, *, year: int, version: int, item: str) -> None
     """
     with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, OSError):
         wanted = [] if item == ALL else [item]
-        folder = find_version(settings.reports, year, version).folder
-        recomputed = recompute_items(folder, wanted, places=places_of(settings))
+        folder = find_version(settings.reports, year, int(version.removeprefix("v"))).folder
+        recomputed = recompute_items(folder, wanted, places=report_places(settings))
     for entry in recomputed:
         print_comparison(entry, is_named=item == ALL)
     for note in dict.fromkeys(note for entry in recomputed for note in entry.notes):

@@ -2,20 +2,20 @@
 
 import dataclasses
 import datetime
-import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Self
 
 import click
 
-from firstflight.commands.options import AS_JSON, show
+from firstflight.commands.options import AS_JSON, OF_YEAR, VERSION, YEAR, Statement, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from firstflight.verification import of_folders
+from firstflight.verification import list_folder_checks
 from releases.catalogue import iter_versions
 from storage.report_versions import (
     ReportVersion,
     ReportVersionError,
+    Withdrawal,
     all_report_versions,
     find_version,
     newest_version,
@@ -26,23 +26,9 @@ from storage.report_versions import (
 from storage.signatures import SigningFailed, state
 from storage.sums import find_misstated
 
-YEARS = click.IntRange(2000, 9999)
-YEAR = click.option("--year", type=YEARS, required=True, help="Year of the report.")
-MOST_CHARACTERS = 1000
-
-
-def plain(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Check a statement that readers are shown: some characters on one line, none of them invisible."""
-    if value is None:
-        return None
-    stated = value.strip()
-    if not stated or len(stated) > MOST_CHARACTERS or any(unicodedata.category(c)[0] == "C" for c in stated):
-        raise click.BadParameter(f"write one line of 1 to {MOST_CHARACTERS} characters")
-    return stated
-
 
 @click.command()
-@click.option("--year", type=YEARS, help="Year of the report; every year by default.")
+@click.option("--year", type=YEAR, help="Year of the report; every year by default.")
 @AS_JSON
 @click.pass_obj
 def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
@@ -56,10 +42,12 @@ def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
       firstflight report versions --json
     """
     entries = [
-        entry(settings, version, siblings) for siblings in _by_year(settings, year) for version in siblings
+        VersionFacts.of(settings, version, siblings)
+        for siblings in _by_year(settings, year)
+        for version in siblings
     ]
-    lines = [*map(line_of, entries)] or [f"no reports yet in {settings.reports}"]
-    show({"versions": entries}, as_json=as_json, lines=lines)
+    lines = [*map(str, entries)] or [f"no reports yet in {settings.reports}"]
+    show({"versions": [*map(dataclasses.asdict, entries)]}, as_json=as_json, lines=lines)
 
 
 def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVersion]]:
@@ -69,36 +57,52 @@ def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVe
     return [report_versions(settings.reports / year) for year in years]
 
 
-def entry(settings: Settings, version: ReportVersion, siblings: Sequence[ReportVersion]) -> dict[str, Any]:
-    """Return the facts of a version, and its standing among its `siblings`."""
-    withdrawal = version.withdrawal
-    is_damaged = version.is_there and bool(find_misstated(version.folder))
-    return {
-        "year": int(version.year),
-        **dataclasses.asdict(version.publication),
-        "standing": standing(withdrawal, is_newest=version == newest_version(siblings)),
-        "withdrawal": dataclasses.asdict(withdrawal) if withdrawal else None,
-        "is_damaged": is_damaged,
-        "signature": str(state(version.folder, settings.allowed_signers)) if version.is_there else None,
-        "path": str(version.folder) if version.is_there else None,
-    }
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class VersionFacts:
+    """The facts of a version of a report, and its standing among the versions of its year."""
 
+    year: int
+    version: int
+    date: str | None
+    reason: str | None
+    corrects: str | None
+    supersedes: str | None
+    changed: Sequence[str]
+    standing: str
+    withdrawal: Withdrawal | None
+    is_damaged: bool
+    signature: str | None
+    """None if the version is erased, as is the path."""
+    path: str | None
 
-def line_of(facts: dict[str, Any]) -> str:
-    """Return the facts of a version as one line of text."""
-    parts = [facts["standing"] + (", DAMAGED" if facts["is_damaged"] else "")]
-    if facts["withdrawal"]:
-        parts.append(f"withdrawn on {facts['withdrawal']['date']}: {facts['withdrawal']['reason']}")
-    if facts["reason"]:
-        parts += [f"made because: {facts['reason']}", f"corrects: {facts['corrects']}"]
-    dated = f" of {facts['date']}" if facts["date"] else ""
-    return f"{facts['year']} v{facts['version']}{dated}: {'; '.join(parts)}"
+    @classmethod
+    def of(cls, settings: Settings, version: ReportVersion, siblings: Sequence[ReportVersion]) -> Self:
+        """Read the facts of a version; its files are looked at, their checksums are not computed."""
+        return cls(
+            year=int(version.year),
+            **dataclasses.asdict(version.publication),
+            standing=standing(version.withdrawal, is_newest=version == newest_version(siblings)),
+            withdrawal=version.withdrawal,
+            is_damaged=version.is_there and bool(find_misstated(version.folder)),
+            signature=str(state(version.folder, settings.allowed_signers)) if version.is_there else None,
+            path=str(version.folder) if version.is_there else None,
+        )
+
+    def __str__(self) -> str:
+        """Return the facts as one line of text."""
+        parts = [self.standing + (", DAMAGED" if self.is_damaged else "")]
+        if self.withdrawal:
+            parts.append(f"withdrawn on {self.withdrawal.date}: {self.withdrawal.reason}")
+        if self.reason:
+            parts += [f"made because: {self.reason}", f"corrects: {self.corrects}"]
+        dated = f" of {self.date}" if self.date else ""
+        return f"{self.year} v{self.version}{dated}: {'; '.join(parts)}"
 
 
 @click.command("withdraw")
-@YEAR
-@click.option("--version", type=click.IntRange(1, 9999), required=True, help="Version to withdraw.")
-@click.option("--reason", callback=plain, required=True, help="Why readers should not use it any more.")
+@OF_YEAR
+@click.option("--version", type=VERSION, required=True, help="Version to withdraw.")
+@click.option("--reason", type=Statement(), required=True, help="Why readers should not use it any more.")
 @click.pass_obj
 def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> None:
     """Withdraw a version of a report.
@@ -118,8 +122,8 @@ def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> No
 
 
 @click.command("verify")
-@YEAR
-@click.option("--version", type=click.IntRange(1, 9999), help="One version; all by default.")
+@OF_YEAR
+@click.option("--version", type=VERSION, help="One version; all by default.")
 @AS_JSON
 @click.pass_context
 def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool) -> None:
@@ -139,6 +143,6 @@ def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool
         if version is not None or not asked:
             asked = [find_version(settings.reports, year, version or 1)]
     folders = ((kind, str(report), folder) for report in asked for kind, folder in report.folders())
-    items = [check() for check in of_folders(settings, folders, iter_versions(settings.releases))]
+    items = [check() for check in list_folder_checks(settings, folders, iter_versions(settings.releases))]
     show({"items": [*map(dataclasses.asdict, items)]}, as_json=as_json, lines=map(str, items))
     ctx.exit(1 if any(item.state == "damaged" for item in items) else 0)

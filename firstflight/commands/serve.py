@@ -80,7 +80,7 @@ def command(
         if metrics_port is not None:
             listen(host, metrics_port).close()  # the worker's, later: a port in use is told of here
         listening = listen(host, port)
-    served_at = address(host, listening.getsockname()[1])
+    served_at = service_url(host, listening.getsockname()[1])
     click.echo(f"serving {settings.data_dir} on {served_at}/", err=True)
 
     def load() -> ASGIApp:
@@ -108,13 +108,13 @@ def command(
             metrics=registry,
             contact=contact,
             outside_points=outside_points,
-            lab=lab_of(settings),
+            lab=make_lab_queue(settings),
         )
 
     serving.serve(listening, load, header_timeout_s=header_timeout)
 
 
-def address(host: str, port: int) -> str:
+def service_url(host: str, port: int) -> str:
     """Return the URL of the service for the machine itself; a host that means every address is loopback.
 
     >>> address("0.0.0.0", 8080), address("::1", 8750)
@@ -131,7 +131,7 @@ def check_lab(settings: Settings) -> None:
             guest_process.locate(settings.cache_dir)
 
 
-def lab_of(settings: Settings) -> Queue | None:
+def make_lab_queue(settings: Settings) -> Queue | None:
     """Return the queue of the lab; None where it is off."""
     from api.lab.process import replay_in_process
     from api.lab.queue import Queue

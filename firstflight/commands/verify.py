@@ -9,16 +9,16 @@ from collections.abc import Iterator
 import click
 from tqdm import tqdm
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, OFFLINE
 from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from firstflight.verification import Item, checks
+from firstflight.verification import Item, list_checks
 from storage.engine import DatabaseError
 
 
 @click.command()
-@click.option("--offline", is_flag=True, help="Leave PostgreSQL out: only what the files say themselves.")
+@OFFLINE
 @AS_JSON
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
@@ -56,7 +56,7 @@ def judge_all(settings: Settings, *, offline: bool, as_json: bool) -> Iterator[I
         except DatabaseError as exc:
             evidence = f"{' '.join(str(exc).split())}; --offline leaves it out"
             unreachable = [Item(kind="database", name="PostgreSQL", state="damaged", said=evidence)]
-        every = checks(settings, engine)
+        every = list_checks(settings, engine)
         bar = stack.enter_context(tqdm(total=len(every), unit="item", disable=None, leave=False))
         for item in itertools.chain(unreachable, (check() for check in every)):
             bar.update(item not in unreachable)

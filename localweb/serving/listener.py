@@ -68,7 +68,7 @@ class TcpListener:
             reason = exc.strerror or exc
             raise ListenError(
                 f"cannot listen on {address}:{port} for {self._site.host} ({reason}): "
-                "stop the program that does, or choose other ports"
+                "stop the program that does"
             ) from exc
         self._start(asyncio.create_task(self._accept(sock), name=f"accepting for {self._site.host}"))
         bound: int = sock.getsockname()[1]

@@ -7,7 +7,7 @@ import resource
 import socket
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from localweb.serving.handler import Origin
 from localweb.serving.listener import Listener
@@ -19,13 +19,6 @@ CONNECTIONS_EXPECTED = 4096
 """Descriptors wanted beside the listeners' own."""
 
 
-class Ports(NamedTuple):
-    """Ports that every host listens on; 0 lets the system choose, for each host anew."""
-
-    http: int = 0
-    https: int = 0
-
-
 class Web:
     """Hosts on loopback while the block runs: `async with web`.
 
@@ -34,7 +27,6 @@ class Web:
 
     network: ipaddress.IPv4Network
     """Network of the hosts' addresses; all of 127/8 is loopback on Linux."""
-    ports = Ports()
 
     def __init__(self) -> None:
         self.log = TruthLog()
@@ -78,7 +70,7 @@ class Web:
             self._refusing: tuple[str, int] = unheard.getsockname()
             for origin, listeners in self.listeners.items():
                 address = str(self.network[256 + self.hosts.index(origin.host)])
-                port = getattr(self.ports, origin.scheme)
+                port = 0  # the system chooses, for each host anew
                 for listener in listeners:
                     stack.push_async_callback(listener.close)
                     port = await listener.listen(address, port)

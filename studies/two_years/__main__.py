@@ -14,7 +14,7 @@ import msgspec
 import pyarrow.parquet as pq
 
 from firstflight.commands.replay.lab import find_lab
-from firstflight.commands.replay.sources import Source, of_release
+from firstflight.commands.replay.sources import Source, release_source
 from firstflight.commit import code_commit
 from firstflight.recorded_pages import import_pages
 from firstflight.settings import Settings, from_environment
@@ -75,7 +75,9 @@ def write_results() -> None:
 
 def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
     """Yield the stages of each kind of pages and year."""
-    sources = {year: of_release(import_pages(settings, SETS[name]).release) for year, name in YEARS.items()}
+    sources = {
+        year: release_source(import_pages(settings, SETS[name]).release) for year, name in YEARS.items()
+    }
     sites = {year: by_site(source, YEARS[year]) for year, source in sources.items()}
     shared = sorted(set.intersection(*(set(site) for site in sites.values())))
     lab = find_lab(settings.cache_dir)

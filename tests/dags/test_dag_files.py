@@ -56,7 +56,7 @@ print(json.dumps({
     ],
     "silent": [
         task.task_id for dag in bag.dags.values() for task in dag.tasks
-        if [callback.__name__ for callback in task.on_failure_callback] != ["tell_failure"]
+        if [callback.__name__ for callback in task.on_failure_callback] != ["report_failure"]
     ],
     "tries": {task.task_id: [task.retries, task.retry_delay.total_seconds()] for task in monthly.tasks},
     "lane": [lane(*codes) for codes in ([75], [1, 1, 0], [1] * 9, [1, 75])],

@@ -14,7 +14,6 @@ from localweb.recipes import Page
 from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 from localweb.serving.listener import ListenError
-from localweb.serving.web import Ports
 
 SITES = (
     "www.mousel.lu,www.etat.lu,www.arcelormittal.com,www.calibreapp.com,www.wikipedia.org,www.linkedin.com"
@@ -250,9 +249,12 @@ def test_a_path_of_no_page_is_a_404_of_no_page(pages: list[Page], fetch: Fetch) 
 def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
     async def scenario() -> None:
         async with LocalWeb(pages[:1], mode=Mode.H1) as web:
-            _, port = web.endpoint(Origin("http", web.sites[0]))
-            with pytest.raises(ListenError, match=rf"cannot listen on 127\.20\.\d+\.\d+:{port} .*in use"):
-                await LocalWeb(pages[:1], mode=Mode.H1, ports=Ports(http=port)).__aenter__()
+            origin = Origin("http", web.sites[0])
+            address, port = web.endpoint(origin)
+            (other,) = LocalWeb(pages[:1], mode=Mode.H1).listeners[origin]
+            with pytest.raises(ListenError, match=rf"cannot listen on {address}:{port} .*in use"):
+                await other.listen(address, port)
+            await other.close()
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
 

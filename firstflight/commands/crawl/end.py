@@ -7,8 +7,8 @@ import click
 
 from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
 from crawler.campaign.seal import seal as seal_crawl
-from firstflight.commands.crawl.options import CRAWL, EXPECTED
-from firstflight.commands.options import AS_JSON, show
+from firstflight.commands.crawl.options import EXPECTED
+from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
 from firstflight.progress import write_gated, write_sealed

@@ -1,15 +1,13 @@
 """`firstflight crawl plan`: the list, the sites and the settings of a crawl."""
 
-from pathlib import Path
-
 import click
 
 from crawler.browser.devices import DEVICES
 from crawler.browser.user_agent import check_contact
 from crawler.campaign import plan as campaign
 from crawler.sites import fetch, optout
-from firstflight.commands.crawl.options import EXPECTED, finite, header, label, month
-from firstflight.commands.options import AS_JSON, show
+from firstflight.commands.crawl.options import EXPECTED, finite
+from firstflight.commands.options import AS_JSON, HEADER, LABEL, MONTH, show
 from firstflight.commit import code_commit
 from firstflight.connect import database
 from firstflight.errors import one_line
@@ -18,15 +16,8 @@ from schema.crawls import CrawlName
 
 
 @click.command()
-@click.option("--crawl", "month", required=True, callback=month, help="Month of the crawl: 2026-11.")
+@click.option("--crawl", "month", type=MONTH, required=True, help="Month of the crawl: 2026-11.")
 @click.option("--list", "source", required=True, help="Site list: a file, or the id of a fetched list.")
-@click.option(
-    "--opt-out",
-    "opt_out",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="File of sites to leave out, a host a line.  [default: opt-out.txt in the data folder, if there]",
-)
 @click.option(
     "--top",
     type=click.IntRange(1, campaign.TOP_LIMIT),
@@ -40,7 +31,7 @@ from schema.crawls import CrawlName
     help="Screen and User-Agent that sites see.",
 )
 @click.option(
-    "--vantage", default="local", callback=label, show_default=True, help="Place of the crawling machine."
+    "--vantage", default="local", type=LABEL, show_default=True, help="Place of the crawling machine."
 )
 @click.option(
     "--arm",
@@ -87,7 +78,7 @@ from schema.crawls import CrawlName
     show_default=True,
     help="Inner pages of each site.",
 )
-@click.option("--user-agent", callback=header, help="User-Agent to send.  [default: that of plain Chrome]")
+@click.option("--user-agent", type=HEADER, help="User-Agent to send.  [default: that of plain Chrome]")
 @click.option(
     "--contact",
     metavar="URL",
@@ -100,7 +91,6 @@ def plan(
     *,
     month: str,
     source: str,
-    opt_out: Path | None,
     top: int | None,
     device: str,
     vantage: str,
@@ -116,13 +106,14 @@ def plan(
 ) -> None:
     """Plan a crawl: its list, its sites and its settings. The same plan twice is one crawl.
 
+    Sites that opted out (`firstflight optout`) are left out.
+
     \b
     Example:
       firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
       firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
     """
     name = CrawlName(month=month, device=device, vantage=vantage, arm=arm, kind=kind)
-    opted_out = opt_out or (settings.opt_out if settings.opt_out.exists() else None)
     contact_url = contact or settings.contact_url
     with one_line(*EXPECTED):
         sites = fetch.find_list(settings.lists, source)
@@ -133,7 +124,7 @@ def plan(
             attempts=attempts,
             budget_s=budget_s,
             commit=code_commit(settings.commit),
-            optout=optout.read_optout(opted_out) if opted_out else None,
+            optout=optout.read_optout(settings.opt_out) if settings.opt_out.exists() else None,
             loads=loads,
             inner_pages=inner_pages,
             user_agent=user_agent,

@@ -15,9 +15,9 @@ from crawler.worker.assembly import Assembly
 from crawler.worker.claims import CrawlSealed, count_open_sites
 from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
 from crawler.worker.surroundings import Surroundings, find_web, set_up_surroundings
-from firstflight.commands.crawl.options import CRAWL, EXPECTED, finite
-from firstflight.commands.options import AS_JSON, show
-from firstflight.connect import database, revival
+from firstflight.commands.crawl.options import EXPECTED, finite
+from firstflight.commands.options import AS_JSON, CRAWL, show
+from firstflight.connect import database, make_restarter
 from firstflight.crawl_log import JSON, TEXT, crawl_log
 from firstflight.errors import GO_ON, INTERRUPTED, Stopped, one_line
 from firstflight.progress import keep_progress
@@ -143,7 +143,7 @@ def run(
                     browsers=browsers,
                     minutes=minutes,
                     limits=limits,
-                    revive=revival(settings),
+                    revive=make_restarter(settings),
                 )
                 tally, code = asyncio.run(_crawl(engine, crawl, crew, log=log, progress=settings.progress))
         elif not until_empty:

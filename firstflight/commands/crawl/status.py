@@ -9,8 +9,8 @@ import click
 from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, count_status, estimate_minutes_left, list_lanes
-from firstflight.commands.crawl.options import CRAWL, EXPECTED
-from firstflight.commands.options import AS_JSON, show
+from firstflight.commands.crawl.options import EXPECTED
+from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -56,7 +56,7 @@ def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float 
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(counted)},
         as_json=as_json,
-        lines=status_lines(str(name_of(crawl)), counted),
+        lines=describe_status(str(name_of(crawl)), counted),
     )
 
 
@@ -90,7 +90,7 @@ def list_crawls(settings: Settings, *, as_json: bool) -> None:
     show({"crawls": facts}, as_json=as_json, lines=lines or ["no crawls yet"])
 
 
-def status_lines(name: str, counted: Status) -> list[str]:
+def describe_status(name: str, counted: Status) -> list[str]:
     """Return the counts of one moment."""
 
     def known(value: float | None, form: str) -> str:
@@ -101,7 +101,11 @@ def status_lines(name: str, counted: Status) -> list[str]:
 
     return [
         f"{name}: {counted.final:,} of {counted.planned:,} sites done"
-        + (f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}" if counted.sealed_at else time_left(counted)),
+        + (
+            f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}"
+            if counted.sealed_at
+            else describe_time_left(counted)
+        ),
         f"  outcomes   {by(counted.outcomes)}",
         f"  walls      {by(counted.walls)}; consent platforms: {by(counted.consents)}",
         f"  claimed    {counted.claimed} now, {counted.expired} expired, "
@@ -120,7 +124,7 @@ def status_lines(name: str, counted: Status) -> list[str]:
     ]
 
 
-def time_left(counted: Status) -> str:
+def describe_time_left(counted: Status) -> str:
     """Return the text of a crawl's remaining time; "" if unknown."""
     minutes = estimate_minutes_left(counted)
     return "" if minutes is None else f", about {minutes // 60} h {minutes % 60:02} min left"
@@ -134,13 +138,13 @@ def watch(engine: Engine, name: str, *, every_s: float) -> None:
             crawl = find_crawl(connection, name)
             counted, running = count_status(connection, crawl), list_lanes(connection, crawl)
         click.clear()  # on a terminal; elsewhere it does nothing
-        click.echo("\n".join(watch_lines(str(name_of(crawl)), counted, running, now=now())))
+        click.echo("\n".join(describe_watch(str(name_of(crawl)), counted, running, now=now())))
         if counted.final >= counted.planned:
             return
         time.sleep(every_s)
 
 
-def watch_lines(
+def describe_watch(
     name: str, counted: Status, running: Sequence[Lane], *, now: datetime.datetime
 ) -> Iterator[str]:
     """Yield the time and the counts in two lines, and a line for each lane."""
@@ -148,7 +152,7 @@ def watch_lines(
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items())
     yield (
         f"{now:%Y-%m-%d %H:%M:%S} UTC  {name}: {counted.final:,} of {counted.planned:,} sites done"
-        f"{rate}{time_left(counted)}"
+        f"{rate}{describe_time_left(counted)}"
     )
     yield f"  outcomes  {outcomes or 'none yet'}"
     for lane in running:

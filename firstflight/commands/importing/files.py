@@ -2,24 +2,23 @@
 releases of page loads that other tools recorded."""
 
 import functools
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 from tqdm import tqdm
 
-from firstflight.commands.options import AS_JSON
-from firstflight.commands.release import REASON, facts_of, line_of
+from firstflight.commands.importing.imported import describe_imported, imported_facts
+from firstflight.commands.options import AS_JSON, MONTH, NEXT_VERSION, REASON, Pattern, show
 from firstflight.errors import one_line
 from firstflight.recorded_files import import_files, read_files
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.netlog.release import content_of as content_of_logs
 from recordings.netlog.release import read_file as read_log
-from recordings.pages.recording import MONTH, WORD
+from recordings.pages.recording import WORD
 from recordings.reading import CDP, HAR, read_file
 from recordings.release import Content, File, content_of
 from releases.build import Built
@@ -29,18 +28,7 @@ from storage.signatures import SigningFailed
 PATHS = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-def word(_context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Check a label that becomes part of a release's name."""
-    if not WORD.fullmatch(value):
-        raise click.BadParameter("it must be of a-z, 0-9 and -, at most 40", param=parameter)
-    return value
-
-
-def month_of(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Check a month."""
-    if value is not None and not MONTH.fullmatch(value):
-        raise click.BadParameter(f"{value!r} is no month YYYY-MM", param=parameter)
-    return value
+DATA_SET = Pattern("text", WORD.pattern, "write it in a-z, 0-9 and -, at most 40 of them")
 
 
 def options(function: Callable[..., None]) -> Callable[..., None]:
@@ -51,13 +39,13 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--id",
                 "data_set",
-                callback=word,
+                type=DATA_SET,
                 required=True,
                 help="Name of the data set, of a-z, 0-9 and -.",
             ),
             click.option(
                 "--vantage",
-                callback=word,
+                type=DATA_SET,
                 default="unknown",
                 show_default=True,
                 help="Label of the place and network of the recording.",
@@ -71,13 +59,8 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option("--source", default="not stated", help="Origin of the files, in words."),
             click.option("--licence", default="not stated", help="Licence of the recordings."),
-            click.option("--month", callback=month_of, help="Month YYYY-MM of files that have no date."),
-            click.option(
-                "--version",
-                type=click.IntRange(1, 9999),
-                help="Version to make; a higher one if the release must change.  [default: "
-                "the newest version, or 1]",
-            ),
+            click.option("--month", type=MONTH, help="Month YYYY-MM of files that have no date."),
+            NEXT_VERSION,
             REASON,
             click.option(
                 "--strict",
@@ -171,10 +154,9 @@ def run(
 ) -> None:
     """Import the files and print what was made."""
     with one_line(RecordingError, ReleaseError, SigningFailed):
-        if settings.signer is not None:
-            settings.signer.check()
+        settings.check_signer()
         with tqdm(total=len(paths), unit="file", file=sys.stderr, disable=None) as bar:
-            files = read_files(paths, read, strict=strict, progress=bar.update, refused=left_out)
+            files = read_files(paths, read, strict=strict, progress=bar.update, refused=report_left_out)
         built = import_files(
             settings,
             files,
@@ -184,40 +166,27 @@ def run(
             reason=reason,
             month=month,
         )
-    show(built, as_json=as_json)
+    show(
+        [*map(imported_facts, built)],
+        as_json=as_json,
+        lines=[line for imported in built for line in describe_files(imported)],
+    )
 
 
-def left_out(reason: str) -> None:
+def report_left_out(reason: str) -> None:
     """Say on standard error that a file is left out, and why."""
     click.echo(f"left out: {' '.join(reason.split())}", err=True)
 
 
-def show(built: Sequence[Built], *, as_json: bool) -> None:
-    """Print what was made."""
-    if as_json:
-        click.echo(json.dumps([facts(release) for release in built], indent=2))
-        return
-    for release in built:
-        described = facts(release)
-        done = "imported" if release.is_new else "was there already, the same to the byte:"
-        click.echo(f"{done} {line_of(described)}")
-        recording = described["recording"]
-        bases = ", ".join(
-            f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items()
-        )
-        click.echo(
-            f"recorded {recording['recorded']}: {recording['responses_of_known_size']:,} of "
-            f"{recording['requests']:,} responses have a known size on the wire"
-            + (f" ({bases})" if bases else "")
-        )
-        if recording.get("left_out"):
-            reasons = ", ".join(
-                f"{count:,} {reason.replace('_', ' ')}" for reason, count in recording["left_out"].items()
-            )
-            click.echo(f"left out: {reasons}")
-        click.echo(described["path"])
-
-
-def facts(built: Built) -> dict[str, Any]:
-    """State what is told of a release that was made or was there."""
-    return {**facts_of(built.release), "new": built.is_new, "recording": built.release.recording or {}}
+def describe_files(built: Built) -> Iterator[str]:
+    """Yield the lines that say which release was made of files, and what is known of their sizes."""
+    recording = built.release.recording or {}
+    bases = ", ".join(f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items())
+    yield from describe_imported(
+        built,
+        f"{recording['responses_of_known_size']:,} of {recording['requests']:,} responses have a known size "
+        f"on the wire{f' ({bases})' if bases else ''}",
+    )
+    if reasons := recording.get("left_out"):
+        counts = (f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons.items())
+        yield f"left out: {', '.join(counts)}"

@@ -1,18 +1,19 @@
 """`firstflight import pages`: a release of nameless recorded pages."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
-from firstflight.commands.options import AS_JSON
-from firstflight.commands.release import REASON, facts_of, line_of
+from firstflight.commands.importing.imported import describe_imported, imported_facts
+from firstflight.commands.options import AS_JSON, NEXT_VERSION, REASON
 from firstflight.errors import one_line
 from firstflight.recorded_pages import import_once, import_pages
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.pages.recording import AUGUST_2025, SETS
+from releases.build import Built
 from releases.catalogue import ReleaseError
 from storage.signatures import SigningFailed
 
@@ -25,11 +26,7 @@ from storage.signatures import SigningFailed
     is_flag=True,
     help="Every set that comes with the code; an older release of one gets a next version beside it.",
 )
-@click.option(
-    "--version",
-    type=click.IntRange(1, 9999),
-    help="Version to make; a higher one if the release must change.  [default: the newest version, or 1]",
-)
+@NEXT_VERSION
 @REASON
 @AS_JSON
 @click.pass_obj
@@ -58,25 +55,23 @@ def pages(
     """
     if every and sets:
         raise click.UsageError("name sets, or take --all")
-    folders = [folder_of(recorded_set) for recorded_set in (sorted(SETS) if every else sets or [AUGUST_2025])]
+    folders = [find_set(recorded_set) for recorded_set in (sorted(SETS) if every else sets or [AUGUST_2025])]
     with one_line(RecordingError, ReleaseError, SigningFailed):
-        if settings.signer is not None:
-            settings.signer.check()
+        settings.check_signer()
         imported = []
         for folder in folders:
             if every and version is None and reason is None:
                 built = import_once(settings, folder)
             else:
                 built = import_pages(settings, folder, version=version, reason=reason)
-            recording = built.release.recording or {}
-            imported.append({**facts_of(built.release), "new": built.is_new, "recording": recording})
+            imported.append(imported_facts(built))
             if not as_json:
-                say(imported[-1])
+                click.echo("\n".join(describe_pages(built)))
     if as_json:
         click.echo(json.dumps(imported[0] if len(imported) == 1 else {"releases": imported}, indent=2))
 
 
-def folder_of(name: str) -> Path:
+def find_set(name: str) -> Path:
     """Return the folder of a set that comes with the code, or a folder; UsageError if it is neither."""
     folder = SETS.get(name, Path(name))
     if not folder.is_dir():
@@ -84,15 +79,12 @@ def folder_of(name: str) -> Path:
     return folder
 
 
-def say(facts: dict[str, Any]) -> None:
-    """Print what was imported."""
-    recording = facts["recording"]
-    done = "imported" if facts["new"] else "was there already, the same to the byte:"
-    inferred = recording["inferred"]
-    click.echo(f"{done} {line_of(facts)}")
-    shares = [inferred[what]["share"] or 0 for what in ("initiators", "connections")]
-    click.echo(
-        f"recorded {recording['recorded']}; inferred: {shares[0]:.1%} of the "
-        f"initiators, the connection of {shares[1]:.1%} of the responses"
+def describe_pages(built: Built) -> Iterator[str]:
+    """Yield the lines that say which release was made of pages, and how much of it is inferred."""
+    inferred = (built.release.recording or {})["inferred"]
+    initiators, connections = (inferred[what]["share"] or 0 for what in ("initiators", "connections"))
+    return describe_imported(
+        built,
+        f"inferred are {initiators:.1%} of the initiators, and the connection of {connections:.1%} "
+        "of the responses",
     )
-    click.echo(facts["path"])

@@ -1,11 +1,9 @@
 """`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
 
-import json
-
 import click
 from tqdm import tqdm
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
@@ -67,14 +65,10 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
             calibrated, figures, choose_windows(loads_by_cell, calibrated), seeds=seeds, commit=commit
         )
         write_backcast(settings.backcast, content, [row for rows in loads_by_cell.values() for row in rows])
-    if as_json:
-        click.echo(json.dumps(content, indent=2, sort_keys=True))
-        return
-    for figure in figures:
-        if figure.half == "judgement":
-            mark = "ok  " if figure.is_met else "MISS" if figure.quantity else "    "
-            click.echo(
-                f"  {mark} {figure.what}: {figure.ours:.3g} {figure.unit}, "
-                f"published {figure.published:.3g} {figure.unit}"
-            )
-    click.secho(sentence(content), bold=True)
+    lines = (
+        f"  {'ok  ' if figure.is_met else 'MISS' if figure.quantity else '    '} {figure.what}: "
+        f"{figure.ours:.3g} {figure.unit}, published {figure.published:.3g} {figure.unit}"
+        for figure in figures
+        if figure.half == "judgement"
+    )
+    show(content, as_json=as_json, lines=[*lines, click.style(sentence(content), bold=True)])

@@ -1,12 +1,11 @@
 """`firstflight replay build-lab` and `selftest`, and the choice of a lab."""
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.errors import ReplayError
@@ -56,18 +55,15 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
     """
     with one_line(ReplayError, OSError):
         checks_by_profile = selftest(find_lab(settings.cache_dir, which))
-    if as_json:
-        click.echo(
-            json.dumps(
-                {name: [check.to_dict() for check in checks] for name, checks in checks_by_profile.items()},
-                indent=2,
-            )
-        )
-    else:
-        for name, checks in checks_by_profile.items():
-            click.secho(name, bold=True)
-            for check in checks:
-                click.echo(f"  {check}")
+    show(
+        {name: [check.to_dict() for check in checks] for name, checks in checks_by_profile.items()},
+        as_json=as_json,
+        lines=[
+            line
+            for name, checks in checks_by_profile.items()
+            for line in (click.style(name, bold=True), *(f"  {check}" for check in checks))
+        ],
+    )
     if not all(check.passed for checks in checks_by_profile.values() for check in checks):
         raise click.ClickException("a check failed: cells over this network would be refused")
 

@@ -1,13 +1,12 @@
 """`firstflight replay reproduce`: measure published results again."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 from tqdm import tqdm
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab, which_lab
 from firstflight.commit import code_commit
 from firstflight.errors import one_line
@@ -60,16 +59,19 @@ def reproduce_results(
             (path.parent / FOLDER).mkdir(exist_ok=True)
             for name, text in tables(reproductions).items():
                 (path.parent / FOLDER / name).write_text(text, encoding="utf-8")
-    if as_json:
-        click.echo(json.dumps([reproduction.to_dict() for reproduction in reproductions], indent=2))
-        return
-    for reproduction in reproductions:
-        click.secho(f"{reproduction.id}: {verdict(reproduction)}", bold=True)
-        for criterion in reproduction.criteria:
-            click.echo(
-                f"  {'ok  ' if criterion.passed else 'FAIL'} {criterion.what}: {criterion.measured:.4g}, "
-                f"bound {criterion.bound:g}"
-            )
+    show(
+        [reproduction.to_dict() for reproduction in reproductions],
+        as_json=as_json,
+        lines=[line for reproduction in reproductions for line in describe_reproduction(reproduction)],
+    )
+
+
+def describe_reproduction(reproduction: Reproduction) -> Iterator[str]:
+    """Yield the verdict of a reproduction, and a line for each of its criteria."""
+    yield click.style(f"{reproduction.id}: {verdict(reproduction)}", bold=True)
+    for criterion in reproduction.criteria:
+        mark = "ok  " if criterion.passed else "FAIL"
+        yield f"  {mark} {criterion.what}: {criterion.measured:.4g}, bound {criterion.bound:g}"
 
 
 def write_figures(reproductions: Sequence[Reproduction], folder: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ import click
 import msgspec
 from tqdm import tqdm
 
-from firstflight.commands.options import AS_JSON
+from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.sources import Source, find_source
 from firstflight.commit import code_commit
@@ -95,14 +95,17 @@ def run_replay(
         return
     with one_line(*EXPECTED):
         file = read_file(name, given)
-        if settings.signer is not None:
-            settings.signer.check()  # before hours of work rather than after
+        settings.check_signer()
         source = find_source(settings, file.pages)
         at_once = guests or len(usable_cpus())
         if file.until == "decided":
             decided = run_decision(settings, file, source, guests=at_once, only_plan=only_plan)
             if decided:
-                tell_verdict(*decided, as_json=as_json)
+                verdict, path = decided
+                lines = [
+                    f"IW {candidate['window']}: {candidate['verdict']}" for candidate in verdict["candidates"]
+                ]
+                show(verdict, as_json=as_json, lines=[*lines, *verdict["sentences"], str(path)])
             return
         full = plan_replay(
             file,
@@ -113,12 +116,16 @@ def run_replay(
         )
         folder = settings.replays / source.folder
         click.echo(
-            f"{full.sentence}, about {in_words(core_seconds(full.cells))} of a core", err=not only_plan
+            f"{full.sentence}, about {format_duration(core_seconds(full.cells))} of a core", err=not only_plan
         )
         if only_plan:
             return
         facts = run_full(settings, full, folder, guests=at_once)
-    tell_replay(facts, folder, as_json=as_json)
+    show(facts, as_json=as_json, lines=describe_replay(facts, folder))
+    for failure in facts["failures"]:
+        click.echo(f"failed: {failure['reason']}", err=True)
+    if not facts["cells"]["done"]:
+        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
 
 
 def run_decision(
@@ -133,8 +140,8 @@ def run_decision(
         cells = question.cells([first_plan(rule, STRATA)])
         click.echo(
             f"{len(source.recipes):,} pages, {len(rule.candidates)} windows, a first stage of {len(cells):,} "
-            f"loads, about {in_words(core_seconds(cells))} of a core; all stages at most "
-            f"{in_words(60 * file.budget_minutes)}, then {len(file.arms)} arms"
+            f"loads, about {format_duration(core_seconds(cells))} of a core; all stages at most "
+            f"{format_duration(60 * file.budget_minutes)}, then {len(file.arms)} arms"
         )
         return None
     facts = {
@@ -192,47 +199,25 @@ def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int)
     return join_parts(folder, plan, full.facts, total, signer=settings.signer)
 
 
-def tell_verdict(verdict: VerdictFacts, path: Path, *, as_json: bool) -> None:
-    """Print a verdict as JSON, or in a few lines of which the last is its file."""
-    if as_json:
-        click.echo(json.dumps(verdict, indent=2, sort_keys=True))
-        return
-    for candidate in verdict["candidates"]:
-        click.echo(f"IW {candidate['window']}: {candidate['verdict']}")
-    click.echo("\n".join([*verdict["sentences"], str(path)]))
-
-
-def tell_replay(facts: Mapping[str, Any], folder: Path, *, as_json: bool) -> None:
-    """Print a replay as JSON or in a few lines; ClickException if no load was done."""
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, sort_keys=True))
-    else:
-        report(facts, folder)
-    if not facts["cells"]["done"]:
-        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
-
-
-def report(facts: Mapping[str, Any], folder: Path) -> None:
-    """Print a replay in a few lines."""
+def describe_replay(facts: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """Yield what was replayed, in a few lines of which the last is the file of the loads."""
     recipes, cells = facts["recipes"], facts["cells"]
-    click.echo(
+    yield (
         f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
         f"({recipes['left_out_responses']} responses left out: of unknown size, or incomplete)"
     )
-    click.echo(f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed")
-    click.echo(
+    yield f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed"
+    yield (
         f"{facts['virtual_s']:.0f} s of page loads in {facts['wall_s']:.1f} s of guests: "
         f"{facts['virtual_s'] / facts['wall_s']:.0f} times real time"
     )
-    click.echo(str(folder / "cells.parquet"))
-    for failure in facts["failures"]:
-        click.echo(f"failed: {failure['reason']}", err=True)
+    yield str(folder / "cells.parquet")
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time that somebody waits for, in minutes or hours.
 
-    >>> in_words(163), in_words(20), in_words(5399), in_words(5400)
+    >>> format_duration(163), format_duration(20), format_duration(5399), format_duration(5400)
     ('3 minutes', '1 minute', '90 minutes', '1.5 hours')
     """
     minutes = max(1, round(seconds / 60))

@@ -38,15 +38,15 @@ def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
     if not files:
         raise ValueError("pages: name recordings, such as --set pages=page.har")
     if all(name.endswith((*HARS, *LOGS)) for name in files):
-        return of_recordings([Path(name) for name in files])
+        return recording_source([Path(name) for name in files])
     name, *others = files
     if others:
         raise ValueError(f"pages: recordings end in {', '.join((*HARS, *LOGS))}, not as {', '.join(files)}")
     release = import_once(settings).release if name == BUNDLED else find_release(settings.releases, name)
-    return of_release(sound(settings, release))
+    return release_source(require_sound(settings, release))
 
 
-def of_release(release: Release) -> Source:
+def release_source(release: Release) -> Source:
     """Return all pages of a release; what a recorded one says of itself goes along."""
     name = str(release.manifest.crawl)
     facts: dict[str, Any] = {
@@ -58,7 +58,7 @@ def of_release(release: Release) -> Source:
     return Source(recipes=read_recipes(release), folder=name, facts=facts)
 
 
-def of_recordings(files: Sequence[Path]) -> Source:
+def recording_source(files: Sequence[Path]) -> Source:
     """Return a page of each recording; the folder's name depends on the files' contents only."""
     hars = [path for path in files if path.name.endswith(HARS)]
     recordings = read_recordings(hars, [path for path in files if path not in hars])
@@ -70,7 +70,7 @@ def of_recordings(files: Sequence[Path]) -> Source:
     )
 
 
-def sound(settings: Settings, release: Release) -> Release:
+def require_sound(settings: Settings, release: Release) -> Release:
     """Return the release; ReleaseError if its files or its signature are damaged."""
     if broken := find_faults(release.path, settings.allowed_signers):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from crawler.campaign import status as status_module
 from crawler.campaign.status import count_status
-from firstflight.commands.crawl.status import status_lines
+from firstflight.commands.crawl.status import describe_status
 from schema.tables import Crawl
 from storage.packet_audit import PacketAudit
 from storage.partitions import DETACHABLE, detach_partitions
@@ -47,7 +47,7 @@ def test_many_responses_are_estimated_as_they_grow_and_counted_when_asked(
     with database.connect() as connection:
         (line,) = [
             status_line
-            for status_line in status_lines("x", count_status(connection, crawl))
+            for status_line in describe_status("x", count_status(connection, crawl))
             if "responses" in status_line
         ]
     assert line.split()[1:3] == ["about", f"{estimate:,},"]
@@ -117,7 +117,7 @@ def test_the_status_audits_connections_by_their_packets(
             connections=2, agreeing_connections=1, received_bytes=2000, agreeing_bytes=1000
         )
         assert (counted.packets.connection_share, counted.packets.byte_share) == (0.5, 0.5)
-        assert "50.00% of 2 captured connections" in "\n".join(status_lines("x", counted))
+        assert "50.00% of 2 captured connections" in "\n".join(describe_status("x", counted))
         monkeypatch.setattr("crawler.campaign.status.COUNTED_BYTES", 1)
         assert count_status(connection, crawl).packets.connections <= 2
         assert count_status(connection, crawl, exact=True).packets == counted.packets

@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from crawler.campaign.status import Status, count_status, list_lanes
 from crawler.worker import claims
-from firstflight.commands.crawl.status import time_left, watch, watch_lines
+from firstflight.commands.crawl.status import describe_time_left, describe_watch, watch
 from tests.factories.made_up_visits import observation, plan_crawl
 
 
@@ -20,10 +20,10 @@ def counted(engine: Engine) -> Status:
 
 def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_18: Engine) -> None:
     begun = counted(database_18)
-    assert time_left(begun) == ""
+    assert describe_time_left(begun) == ""
     half = dataclasses.replace(begun, planned=2000, final=1000, claimed=2, visits=1200, visits_per_hour=800.0)
-    assert time_left(half) == ", about 1 h 30 min left"
-    assert time_left(dataclasses.replace(half, claimed=0)) == ""
+    assert describe_time_left(half) == ", about 1 h 30 min left"
+    assert describe_time_left(dataclasses.replace(half, claimed=0)) == ""
 
 
 def test_a_watch_shows_each_count_and_ends_with_the_last_site(
@@ -56,7 +56,7 @@ def test_a_watch_has_the_time_and_a_line_for_each_lane(database_18: Engine) -> N
     with database_18.connect() as connection:
         counted, running = count_status(connection, crawl), list_lanes(connection, crawl)
     at = datetime.datetime(2026, 11, 20, 12, 1, tzinfo=datetime.UTC)
-    first, outcomes, *of_lanes = watch_lines("2026-11", counted, running, now=at)
+    first, outcomes, *of_lanes = describe_watch("2026-11", counted, running, now=at)
     assert first.startswith("2026-11-20 12:01:00 UTC  2026-11: 2 of 6 sites done")
     assert outcomes == "  outcomes  2 ok"
     assert of_lanes == [

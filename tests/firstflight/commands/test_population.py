@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from firstflight.commands.report import check_population
 from firstflight.main import main
 from firstflight.settings import from_environment
-from firstflight.verification import checks
+from firstflight.verification import list_checks
 from replay.networks.stored_populations import find_population
 from storage.year import NotReady
 
@@ -33,7 +33,6 @@ def test_a_country_is_fetched_listed_and_drawn(tmp_path: Path) -> None:
         "mlab-2025-10-de",
         "mlab-2025-10-de-crux",
     ]
-    assert run("population", "list").output == run("list", "populations").output
     populations = json.loads(run("population", "list", "--json").output)
     assert [population["id"] for population in populations] == [
         "mlab-2025-10",
@@ -99,7 +98,7 @@ def test_a_fetched_population_is_verified() -> None:
     settings = from_environment()
     file = settings.populations / "mlab-2025-10-de.csv"
     file.write_text(file.read_text(encoding="utf-8").replace("3028", "3029"), encoding="utf-8")
-    states = {item.name: item.state for item in (check() for check in checks(settings, None))}
+    states = {item.name: item.state for item in (check() for check in list_checks(settings, None))}
     assert states == {"mlab-2025-10-de": "damaged", "mlab-2025-10-de-crux": "ok"}
 
 
@@ -110,7 +109,7 @@ def test_a_damaged_description_is_that_populations_damage_alone() -> None:
     description.write_text("{", encoding="utf-8")
     assert len(find_population(settings.populations, "mlab-2025-10-de-crux").profiles) == 64
     (settings.populations / "mlab-2025-10-de-crux.csv").unlink()
-    items = {item.name: item for item in (check() for check in checks(settings, None))}
+    items = {item.name: item for item in (check() for check in list_checks(settings, None))}
     assert [items[name].state for name in sorted(items)] == ["damaged", "damaged"]
     assert "remove it and mlab-2025-10-de.csv, and make the population again" in items["mlab-2025-10-de"].said
     assert "mlab-2025-10-de-crux.csv is missing: remove" in items["mlab-2025-10-de-crux"].said
