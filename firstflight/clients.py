@@ -118,8 +118,8 @@ def _is_near(address: str) -> bool:
 def identify_client(address: str) -> str:
     """Return the client at an address: the address itself, or the network of an IPv6 address.
 
-    >>> client_of("192.0.2.1"), client_of("2001:db8::1"), client_of("::ffff:192.0.2.1"), client_of("unknown")
-    ('192.0.2.1', '2001:db8::/64', '192.0.2.1', 'unknown')
+    >>> [identify_client(address) for address in ("2001:db8::1", "::ffff:192.0.2.1", "unknown")]
+    ['2001:db8::/64', '192.0.2.1', 'unknown']
     """
     try:
         parsed = ipaddress.ip_address(address)
@@ -151,7 +151,7 @@ def parse_connections(lines: Iterable[str], port: int) -> Iterator[Held]:
     """Open connections to a local port in the lines of the kernel's list.
 
     >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20"
-    >>> list(connections_in([line], 8080)), list(connections_in([line], 80))
+    >>> list(parse_connections([line], 8080)), list(parse_connections([line], 80))
     ([Held(peer=('127.0.0.2', 49153), inode='4711')], [])
     """
     for line in lines:

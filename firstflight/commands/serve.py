@@ -117,7 +117,7 @@ def command(
 def service_url(host: str, port: int) -> str:
     """Return the URL of the service for the machine itself; a host that means every address is loopback.
 
-    >>> address("0.0.0.0", 8080), address("::1", 8750)
+    >>> service_url("0.0.0.0", 8080), service_url("::1", 8750)
     ('http://127.0.0.1:8080', 'http://[::1]:8750')
     """
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # it listens nowhere

@@ -1,6 +1,8 @@
 """`firstflight import har`, `import cdp` and `import netlog` as an operator runs them."""
 
+import functools
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.factories.made_up_recording import DOCUMENT, write_har
 from tests.recordings.netlog.made_up_log import MadeUpLog
 
 CRAWL = "2026-11.desktop.lab.tcp.recorded"
+LOGGED = "2026-09.desktop.lab.tcp.recorded"
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +39,24 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def import_har(*arguments: str | Path) -> Result:
-    return run("import", "har", "--id", "mine", "--vantage", "lab", "--device", "desktop", *arguments)
+def import_file(kind: str, *arguments: str | Path) -> Result:
+    return run("import", kind, "--id", "mine", "--vantage", "lab", "--device", "desktop", *arguments)
+
+
+import_har = functools.partial(import_file, "har")
+import_log = functools.partial(import_file, "netlog")
+
+
+@pytest.fixture
+def netlog(tmp_path: Path) -> Path:
+    log = MadeUpLog()
+    log.page("http://a.example/")
+    log.get("http://cdn.example/1", 300)
+    log.get("http://updates.example/", 300, top="null")
+    log.page("http://b.example/", top="http://b.example")
+    file = tmp_path / "log.json"
+    file.write_bytes(log.written())
+    return file
 
 
 def releases(tmp_path: Path) -> Path:
@@ -86,15 +105,21 @@ def test_what_a_har_does_not_know_is_null_with_its_reason(har: Path, tmp_path: P
     assert recording["left_out"] == {"later_page_dropped": 1}
 
 
-def test_columns_that_are_null_throughout_have_a_reason(har: Path, tmp_path: Path) -> None:
-    assert import_har(har).exit_code == 0
-    release = find_release(releases(tmp_path), CRAWL)
-    for table in ("crawl", "site", "visit", "connection"):
-        described = duckdb.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(release.file(table))])
+@pytest.mark.parametrize(
+    ("kind", "crawl", "reasons"),
+    [("har", CRAWL, null_reasons(FILES)), ("netlog", LOGGED, null_reasons(NETLOGS))],
+)
+def test_columns_that_are_null_throughout_have_a_reason(
+    kind: str, crawl: str, reasons: Mapping[str, str], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    assert import_file(kind, request.getfixturevalue(kind)).exit_code == 0
+    for table in ("crawl", "site", "visit", "connection", *(("response",) if kind == "netlog" else ())):
+        file = find_release(releases(tmp_path), crawl).file(table)
+        described = duckdb.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(file)])
         comments = {column.name: column.comment or "" for column in Base.metadata.tables[table].columns}
         for name, *_ in described.fetchall():
-            if rows(tmp_path, table, f"count({name})") == [(0,)]:
-                assert f"{table}.{name}" in null_reasons(FILES) or "null" in comments[name]
+            if rows(tmp_path, table, f"count({name})", crawl) == [(0,)]:
+                assert f"{table}.{name}" in reasons or "null" in comments[name]
 
 
 def test_connections_are_those_that_the_file_names(har: Path, tmp_path: Path) -> None:
@@ -308,49 +333,20 @@ def test_a_bad_file_of_httparchive_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "outside").exists()
 
 
-def import_log(*arguments: str | Path) -> Result:
-    return run("import", "netlog", "--id", "mine", "--vantage", "lab", "--device", "desktop", *arguments)
-
-
-@pytest.fixture
-def netlog(tmp_path: Path) -> Path:
-    log = MadeUpLog()
-    log.page("http://a.example/")
-    log.get("http://cdn.example/1", 300)
-    log.get("http://updates.example/", 300, top="null")
-    log.page("http://b.example/", top="http://b.example")
-    file = tmp_path / "log.json"
-    file.write_bytes(log.written())
-    return file
-
-
 def test_each_page_of_a_netlog_is_a_visit_of_a_release_that_holds(netlog: Path, tmp_path: Path) -> None:
     done = import_log(netlog)
     assert done.exit_code == 0, done.output
-    crawl = "2026-09.desktop.lab.tcp.recorded"
-    assert f"imported {crawl} version 1: 3 responses of 2 visits" in done.output
+    assert f"imported {LOGGED} version 1: 3 responses of 2 visits" in done.output
     assert "3 of 3 responses have a known size on the wire (3 counted)" in done.output
     assert "left out: 1 of browser dropped" in done.output
-    verified = run("release", "verify", "--offline", "--crawl", crawl)
+    verified = run("release", "verify", "--offline", "--crawl", LOGGED)
     assert verified.exit_code == 0, verified.output
-    release = find_release(releases(tmp_path), crawl)
+    release = find_release(releases(tmp_path), LOGGED)
     assert set((release.recording or {})["null_columns"]) <= set(null_reasons(NETLOGS))
-    assert rows(tmp_path, "visit", "host, main_response_id, is_covered", crawl) == [
+    assert rows(tmp_path, "visit", "host, main_response_id, is_covered", LOGGED) == [
         ("a.example", 1, None),
         ("b.example", 1, None),
     ]
-
-
-def test_columns_of_a_netlog_that_are_null_throughout_have_a_reason(netlog: Path, tmp_path: Path) -> None:
-    assert import_log(netlog).exit_code == 0
-    crawl = "2026-09.desktop.lab.tcp.recorded"
-    for table in ("crawl", "site", "visit", "connection", "response"):
-        file = find_release(releases(tmp_path), crawl).file(table)
-        described = duckdb.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(file)])
-        comments = {column.name: column.comment or "" for column in Base.metadata.tables[table].columns}
-        for name, *_ in described.fetchall():
-            if rows(tmp_path, table, f"count({name})", crawl) == [(0,)]:
-                assert f"{table}.{name}" in null_reasons(NETLOGS) or "null" in comments[name]
 
 
 def test_what_is_no_netlog_leaves_nothing_behind(har: Path, netlog: Path, tmp_path: Path) -> None:
