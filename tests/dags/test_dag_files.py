@@ -69,19 +69,19 @@ TELL = """
 import os, sys, tempfile
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[1])
-from steps import tell_failure
+from steps import report_failure
 context = {"ti": SimpleNamespace(dag_id="a_dag", task_id="a_task", run_id="a run", try_number=3)}
 os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = sys.argv[2]
-tell_failure(context)
+report_failure(context)
 os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = "http://127.0.0.1:1/"
-tell_failure(context)
+report_failure(context)
 del os.environ["FIRSTFLIGHT_WEBHOOK_URL"]
-tell_failure(context)
+report_failure(context)
 with tempfile.NamedTemporaryFile("w") as secret:
     os.environ["FIRSTFLIGHT_WEBHOOK_URL_FILE"] = secret.name
-    tell_failure(context)
+    report_failure(context)
     print(sys.argv[2], file=secret, flush=True)
-    tell_failure(context)
+    report_failure(context)
 """
 
 
