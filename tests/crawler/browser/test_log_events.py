@@ -53,7 +53,7 @@ def test_this_browsers_log_has_every_event_that_is_read(chromium: Path) -> None:
 @pytest.mark.browser
 @pytest.mark.usefixtures("wanting")
 def test_doctor_names_an_event_that_is_gone() -> None:
-    finding = checks.browser_log(from_environment())
+    finding = checks.check_browser_log(from_environment())
     assert (finding.state, finding.found) == ("warning", SAID)
 
 
