@@ -149,6 +149,14 @@ def _content(path: Path) -> str:
     return content
 
 
+def _number(text: str) -> float | str:
+    """Return the number that a text is, or else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _rows(path: Path, content: str) -> Iterator[Row]:
     count = 0
     try:
@@ -163,8 +171,10 @@ def _rows(path: Path, content: str) -> Iterator[Row]:
                 raise PopulationError(f"{path} has more than {MOST_ROWS} networks: group them, with weights")
             if None in row:
                 raise PopulationError(f"{path}, line {reader.line_num}: more values than columns")
+            if None in row.values():
+                raise PopulationError(f"{path}, line {reader.line_num}: fewer values than columns")
             try:
-                yield msgspec.convert(row, Row, strict=False)
+                yield msgspec.convert({name: _number(value) for name, value in row.items()}, Row)
             except msgspec.ValidationError as exc:
                 raise PopulationError(f"{path}, line {reader.line_num}: {exc}") from exc
     except csv.Error as exc:

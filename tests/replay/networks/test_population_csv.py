@@ -60,6 +60,11 @@ def test_uplink_and_queue_are_taken_where_the_file_has_them(tmp_path: Path) -> N
     assert (profile.up_bps, profile.queue_bytes, profile.discipline) == (20_000_000, 250_000, "tail-drop")
 
 
+def test_numbers_may_be_written_in_every_way_that_python_reads(tmp_path: Path) -> None:
+    (profile,) = imported(tmp_path, f"{HEADER}\n2e4, 30 ,.01,+1\n").profiles
+    assert (profile.down_bps, profile.rtt_us, profile.loss) == (20_000_000, 30_000, 0.01)
+
+
 def test_a_network_may_have_a_fair_queue(tmp_path: Path) -> None:
     profiles = imported(tmp_path, f"{HEADER},discipline\n20000,30,0,1,cake\n20000,30,0,1,fq_codel\n").profiles
     assert [profile.discipline for profile in profiles] == ["cake", "fq_codel"]
@@ -78,7 +83,9 @@ def test_a_network_may_have_a_fair_queue(tmp_path: Path) -> None:
             "line 3: Expected `float`, got `str` - at `$.bandwidth_kbps`",
         ),
         (f"{HEADER}\n20000,,0,1\n", "line 2: Expected `float`, got `str` - at `$.rtt_ms`"),
-        (f"{HEADER}\n20000,30\n", "line 2: Expected `float`, got `null` - at `$.loss`"),
+        (f"{HEADER}\n20000,30\n", "line 2: fewer values than columns"),
+        (f"{HEADER},slow_weight\n20000,30,0,1,1\n20000,30,0,1\n", "line 3: fewer values than columns"),
+        (f"{HEADER},slow_weight\n20000,30,0,1,null\n20000,30,0,1,1\n", "line 2: Expected `float | null`"),
         (f"{HEADER}\n20000,30,1.5,1\n", "line 2: Expected `float` <= 0.5 - at `$.loss`"),
         (f"{HEADER}\n20000,30,nan,1\n", "line 2: Expected `float`"),
         (f"{HEADER}\n20000,30,0,0\n", "line 2: Expected `float` >= 1e-12 - at `$.weight`"),
