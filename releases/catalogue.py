@@ -224,7 +224,7 @@ def read_release(path: Path) -> Release:
     """Read the release in the folder `path`; ReleaseError if its manifest is unreadable."""
     try:
         return Release(path, msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest))
-    except (OSError, RecursionError, msgspec.DecodeError) as exc:
+    except (OSError, RecursionError, ValueError) as exc:
         raise ReleaseError(
             f"{path / MANIFEST} is damaged or missing ({exc}): restore the release from a copy"
         ) from exc

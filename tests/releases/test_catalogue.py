@@ -85,6 +85,14 @@ def test_a_damaged_manifest_is_one_error(tmp_path: Path, text: str) -> None:
         read_release(folder)
 
 
+def test_a_manifest_that_is_no_text_is_one_error(tmp_path: Path) -> None:
+    manifest = smallest_release(tmp_path, CrawlName(month="2026-11")).path / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"desktop"', b'"\xff"'))
+    (damaged,) = iter_versions(tmp_path)
+    assert isinstance(damaged, Damaged)
+    assert "manifest.json is damaged or missing" in damaged.problem
+
+
 def spoil(release: Release, text: str = "{") -> None:
     (release.path / "manifest.json").write_text(text)
 
