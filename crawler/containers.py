@@ -2,12 +2,21 @@
 
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 
 from crawler.errors import CrawlerError
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+
+
+DAMAGE = (
+    *(EOFError, OSError, RuntimeError, ValueError, LookupError, OverflowError),
+    *(zlib.error, lzma.LZMAError, struct.error, zipfile.BadZipFile),
+)
+"""What Python's libraries raise for damaged files: of a zip, also for names, offsets and methods."""
 
 
 class DamagedContainer(CrawlerError):
@@ -35,6 +44,6 @@ def unpack(content: bytes, *, most_bytes: int, suffix: str = "") -> bytes:
                     raise AmbiguousZip(str(len(wanted)))
                 with archive.open(wanted[0]) as member:
                     return member.read(most_bytes + 1)
-    except (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
+    except DAMAGE as exc:
         raise DamagedContainer from exc
     return content

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,19 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
+def damaged_zips() -> Iterator[bytes]:
+    """Yield zips with a name that is no text, an empty name, an offset beyond the file, and broken LZMA."""
+    plain = zipped(text(DOCUMENT), name="\u00e9.har")
+    yield plain.replace(b"\xc3\xa9", b"\xff\xff")
+    yield plain.replace(b"\xc3\xa9", b"\0\0")
+    end = plain.index(b"PK\x05\x06")
+    yield plain[: end + 16] + b"\0\0\xff\xff" + plain[end + 20 :]
+    compressed = io.BytesIO()
+    with zipfile.ZipFile(compressed, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("x.har", text(DOCUMENT))
+    yield compressed.getvalue()[:44] + b"\xff" * 20 + compressed.getvalue()[64:]
+
+
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zipped], ids=["plain", "gzipped", "zipped"])
 def test_a_hostile_file_is_one_error(content: bytes, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
@@ -120,6 +133,7 @@ def test_a_container_is_told_by_its_content(
     [
         (gzip.compress(text(DOCUMENT))[:-12], "damaged, cut short or encrypted"),
         (zipped(text(DOCUMENT))[:-12], "damaged, cut short or encrypted"),
+        *((content, "damaged, cut short or encrypted") for content in damaged_zips()),
         (zipped(text(DOCUMENT), "other.har"), "zip file with 2 recordings in it: unpack it"),
         (b"\x28\xb5\x2f\xfd....", "is a zstd file: unpack it"),
         (b"BZh91AY&SY", "is a bzip2 file: unpack it"),
