@@ -26,7 +26,7 @@ from recordings.exchange import (
     media_type,
     protocol_name,
 )
-from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, initiator_url
+from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, initiator_url, read_initiator
 from recordings.sizes import HEADER_AT_MOST, Evidence, header_text_bytes, sizes_of
 
 TOOL = "Chrome DevTools Protocol"
@@ -59,10 +59,14 @@ class Response(events.Response):
     timing: dict[str, float | str | None] | None = None
 
 
-class RequestSent(events.RequestSent):
+class RequestSent(events.RequestEvent):
     """Network.requestWillBeSent."""
 
     request: Request
+    type: str | None = None
+    frame_id: str | None = None
+    initiator: object = None
+    """As DevTools state it; the request counts without it too."""
     wall_time: float | None = None
     document_url: str | None = msgspec.field(default=None, name="documentURL")
     redirect_response: Response | None = None
@@ -228,7 +232,7 @@ class CdpLog:
             before.is_internal = "non-authoritative-reason" in before.headers
             note_end(before, timestamp)
         kind = check_word(event.type, "type").lower()
-        initiator = event.initiator or events.Initiator()
+        initiator = read_initiator(event.initiator)
         exchange = RecordedExchange(
             url=request.url,
             method=check_word(request.method, "request.method"),

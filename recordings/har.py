@@ -350,13 +350,15 @@ def find_initiator(entry: Entry) -> str | None:
     None if not recorded."""
     if entry.initiator and isinstance(entry.initiator, str):
         return entry.initiator
-    detail = entry.initiator or entry.initiator_detail
+    return initiator_url(read_initiator(entry.initiator or entry.initiator_detail))
+
+
+def read_initiator(detail: object) -> Initiator:
+    """Return DevTools' initiator, given as an object or its JSON; an unknown one if it is neither."""
     try:
-        return initiator_url(
-            msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
-        )
+        return msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
     except (msgspec.ValidationError, ValueError, RecursionError):
-        return None
+        return Initiator()
 
 
 def initiator_url(initiator: Initiator) -> str | None:

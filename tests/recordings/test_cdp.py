@@ -187,6 +187,14 @@ def test_odd_events_are_left_out_and_counted() -> None:
     )
 
 
+def test_a_request_counts_without_an_initiator_that_can_be_read() -> None:
+    stack: dict[str, Any] = {"callFrames": []}
+    for _ in range(100_000):
+        stack = {"callFrames": [], "parent": stack}
+    for odd in ("script", 7, {"type": "script", "stack": {"callFrames": None}}, {"stack": stack}):
+        assert only(asked("1", URL, initiator=odd), answered("1"), ended("1", 500)).initiator is None
+
+
 def test_a_load_begins_with_a_document_without_initiator() -> None:
     other = {"type": "other"}
     script = {"type": "script", "url": "https://a.example/s.js"}
