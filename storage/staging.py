@@ -150,7 +150,8 @@ def sweep(parent: Path, *, prefix: str = PREFIX, abandoned_s: float = ABANDONED_
 
 
 def _sweep(left: Path, abandoned_s: float) -> None:
-    handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+    # In a folder of all users' it may be anybody's FIFO, which would wait for its writer.
+    handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(handle).st_uid == os.geteuid() and time.time() - _last_write(left) >= abandoned_s:

@@ -70,3 +70,9 @@ def test_a_link_with_its_name_is_not_followed(above: Path, tmp_path_factory: pyt
     with scratch_folder():
         pass
     assert (elsewhere / "kept").exists()
+
+
+def test_a_fifo_with_its_name_is_not_waited_for(above: Path) -> None:
+    code = "from storage.scratch import scratch_folder\nwith scratch_folder(): pass"
+    os.mkfifo(above / ".firstflight-scratch-x")
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
