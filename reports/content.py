@@ -259,7 +259,7 @@ def parse_content(kind: type[Content], content: Mapping[str, Any]) -> Content:
         return _adapter(kind).validate_python(_visible(content))
     except ValidationError as exc:
         place = ".".join(map(str, exc.errors()[0]["loc"]))
-        raise ReportError(f"report.json is of another format, from {place} on") from exc
+        raise ReportError(f"report.json is of another format{f', from {place} on' if place else ''}") from exc
 
 
 def read_published(path: Path) -> Published:
@@ -276,7 +276,7 @@ def _visible(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
     if isinstance(value, str):
         return visible_text(value)
     if isinstance(value, Mapping):
-        return {name: _visible(inner) for name, inner in value.items()}
+        return {_visible(name): _visible(inner) for name, inner in value.items()}
     return [_visible(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 

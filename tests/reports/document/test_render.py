@@ -123,6 +123,8 @@ def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict
     content = copy.deepcopy(page[1])
     content["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
     assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(published(content), figures={})
+    content["crawl"]["outcomes"] = {"evil\u202eko": 1}
+    assert "1 evil\ufffdko" in render_html(published(content), figures={}).replace("\u00a0", " ")
     content["answer"]["reasons"] = ["\x1b]0;owned\x07 \u202e"]
     assert "\x1b" not in summary_text(published(content))
     assert not {"\x1b", "\u202e"} & set(report_markdown(published(content)))
