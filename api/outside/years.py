@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlencode
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from api.http.problems import suppress_problems
 from api.routes.provenance import quality
@@ -47,6 +47,8 @@ TABULATED = ("all", "main", "image")
 
 class YearsRow(BaseModel):
     """A number of the page, with its interval where it has one."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     what: str = Field(description="published, share, change, larger window, or larger window, change")
     responses: str | None = Field(

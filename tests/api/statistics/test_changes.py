@@ -132,6 +132,8 @@ def test_no_set_is_joined_to_another_by_a_line(years: TestClient) -> None:
 def test_the_data_of_the_figure_have_its_lists_and_releases(years: TestClient) -> None:
     rows = list(csv.DictReader(io.StringIO(years.get("/v1/over-the-years.csv").text)))
     assert {row["what"] for row in rows} >= {"published", "share", "change"}
+    described = years.get("/openapi.json").json()["components"]["schemas"]["YearsRow"]
+    assert set(described["required"]) == set(described["properties"]) == set(rows[0])
     (one,) = [
         row
         for row in rows
