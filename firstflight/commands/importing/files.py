@@ -179,14 +179,14 @@ def report_left_out(reason: str) -> None:
 
 
 def describe_files(built: Built) -> Iterator[str]:
-    """Yield the lines that say which release was made of files, and what is known of their sizes."""
+    """Return the lines that say which release was made of files, and what is known of their sizes."""
     recording = built.release.recording or {}
     bases = ", ".join(f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items())
-    yield from describe_imported(
+    reasons = (recording.get("left_out") or {}).items()
+    left_out = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons)
+    return describe_imported(
         built,
         f"{recording['responses_of_known_size']:,} of {recording['requests']:,} responses have a known size "
         f"on the wire{f' ({bases})' if bases else ''}",
+        *([f"left out: {left_out}"] if left_out else []),
     )
-    if reasons := recording.get("left_out"):
-        counts = (f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons.items())
-        yield f"left out: {', '.join(counts)}"

@@ -13,8 +13,9 @@ def imported_facts(built: Built) -> dict[str, object]:
     return {**facts, "new": built.is_new, "recording": built.release.recording or {}}
 
 
-def describe_imported(built: Built, known: str) -> Iterator[str]:
+def describe_imported(built: Built, known: str, *more: str) -> Iterator[str]:
     """Yield the lines that say which release was made or was there, what is known of it, and its folder."""
     yield describe_result(built.is_new, "imported", ReleaseFacts.of(built.release))
     yield f"recorded {(built.release.recording or {})['recorded']}: {known}"
+    yield from more
     yield str(built.release.path)
