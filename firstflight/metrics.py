@@ -240,7 +240,7 @@ class Replays(Collector):
             "Cells that a guest, which has a core, did in a second, its boot included.",
             labels=["crawl"],
         )
-        time_metrics = GaugeMetricFamily(
+        times = GaugeMetricFamily(
             "firstflight_replay_times_real_time",
             "Seconds of page loads in a second of a guest.",
             labels=["crawl"],
@@ -256,7 +256,7 @@ class Replays(Collector):
             for state, number in counts.items():
                 cells.add_metric([path.parent.name, state], number)
             speed.add_metric([path.parent.name], a_second)
-            time_metrics.add_metric([path.parent.name], faster)
+            times.add_metric([path.parent.name], faster)
         yield cells
         yield speed
-        yield time_metrics
+        yield times

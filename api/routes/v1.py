@@ -275,7 +275,7 @@ def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
 
 
 def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswer:
-    """A year's report, by its newest version `one`."""
+    """A year's report, by its newest version `report`."""
 
     def url(name: str) -> str:
         return link(request, "report_file", year=report.year, version=report.version, name=name)

@@ -117,14 +117,14 @@ async def play_until_signalled(web: LocalWeb, *, state: Path, log: Path | None) 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with web, canary() as url:
-        page_facts = {
+        facts = {
             "mode": web.mode.value,
             "sites": web.sites,
             "browser_flags": web.browser_flags,
             "canaries": [url],
         }
         try:
-            write_whole(state, (json.dumps(page_facts, indent=2) + "\n").encode())
+            write_whole(state, (json.dumps(facts, indent=2) + "\n").encode())
             await stop.wait()
         finally:
             if log is not None:

@@ -122,6 +122,7 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
 )
 @click.option(
     "--version",
+    metavar="N|next",
     type=Pattern("N|next", f"[1-9][0-9]{{0,3}}|{NEXT}", f"write a number from 1 to 9999, or {NEXT}"),
     help="Version to publish; `next` for the number after the newest if the content differs. "
     " [default: the first]",
