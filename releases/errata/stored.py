@@ -87,7 +87,7 @@ def read(folder: Path) -> Erratum:
     except (OSError, ValueError, msgspec.ValidationError) as exc:
         raise ErratumError(f"{folder / MANIFEST} is damaged or missing: restore it from a copy") from exc
     if not is_whole or f"{erratum.number}" != folder.name:
-        raise ErratumError(f"{folder / MANIFEST} is of another erratum: restore it from a copy")
+        raise ErratumError(f"{folder / MANIFEST} is damaged or of another erratum: restore it from a copy")
     return erratum
 
 
