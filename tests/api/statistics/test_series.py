@@ -202,6 +202,12 @@ def test_a_series_of_nothing_is_a_problem(client: TestClient) -> None:
     assert_problem(nothing, "no-such-crawl", 404, mentions="television")
 
 
+@pytest.mark.parametrize("query", ["percent=0", "percent=101", "since=2026-13", "until=x"])
+def test_a_percentage_or_a_month_that_is_none_is_refused(client: TestClient, query: str) -> None:
+    answer = client.get(f"/v1/series?kind=localweb&{query}")
+    assert_problem(answer, "bad-parameter", 400, mentions=query.partition("=")[0])
+
+
 def test_the_csv_has_the_same_months_values_and_flags(client: TestClient, data_dir: Path) -> None:
     another_month(data_dir, "2027-01", method_version="2")
     answer = client.get("/v1/series.csv?kind=localweb&iw=3")
