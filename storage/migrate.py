@@ -1,8 +1,6 @@
-"""Creates the declared tables in a new database, and upgrades an older one by the Alembic migrations in
-schema/migrations."""
+"""Upgrades a database to the current schema by the Alembic migrations in schema/migrations."""
 
 from pathlib import Path
-from typing import Literal
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.dialects.postgresql import insert
@@ -16,41 +14,29 @@ from storage.partitions import is_partition
 
 MIGRATIONS = Path(migrations.__file__).parent
 
-REFUSE_SEALED = """
-    CREATE OR REPLACE FUNCTION refuse_sealed() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-        RAISE EXCEPTION 'table % belongs to a sealed crawl, which is never written again', TG_TABLE_NAME
-            USING ERRCODE = 'object_not_in_prerequisite_state';
-    END $$
-"""
-"""Function of the triggers of sealed partitions (storage.partitions)."""
-
 LOCK = 0x66697273
 """Key of the advisory lock that serialises upgrades of a database: "firs" in ASCII."""
 
 
 def upgrade(engine: Engine) -> None:
-    """Create or upgrade tables, comments and outcomes in one transaction; simultaneous calls are safe."""
+    """Upgrade tables, comments and outcomes in one transaction; simultaneous calls are safe."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        if connection.scalar(text("SELECT to_regclass('alembic_version')")) is None:
-            Base.metadata.create_all(connection)
-            connection.execute(text(REFUSE_SEALED))
-            _alembic(connection, "stamp")
-        elif not _is_current(connection):
-            _alembic(connection, "upgrade")
+        if not _is_current(connection):
+            _upgrade_tables(connection)
         _write_comments(connection)
         _write_outcomes(connection)
 
 
 def _is_current(connection: Connection) -> bool:
     """Return whether the tables are those of the last migration, which is the last of the files by name."""
+    if connection.scalar(text("SELECT to_regclass('alembic_version')")) is None:
+        return False
     head = max(path.name for path in MIGRATIONS.glob("versions/*.py")).partition("_")[0]
     return list(connection.scalars(text("SELECT version_num FROM alembic_version"))) == [head]
 
 
-def _alembic(connection: Connection, name: Literal["stamp", "upgrade"]) -> None:
-    """Have Alembic bring the database to the last migration, or note that it is there."""
+def _upgrade_tables(connection: Connection) -> None:
     # Imported where tables are not current: each command that opens a database would start a fifth later.
     from alembic import command
     from alembic.config import Config
@@ -61,7 +47,7 @@ def _alembic(connection: Connection, name: Literal["stamp", "upgrade"]) -> None:
     config.attributes["connection"] = connection
     config.attributes["include_name"] = include_name
     try:
-        getattr(command, name)(config, "head")
+        command.upgrade(config, "head")
     except CommandError as exc:
         raise DatabaseNewer(
             "the database was upgraded by a newer firstflight: use that version, or another database"
