@@ -59,7 +59,7 @@ def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | flo
     counts: collections.Counter[str] = collections.Counter()
     used = []
     for seed in tqdm(range(repetitions), desc=world.id, disable=None):
-        answer, fraction = play(world, np.random.default_rng([seed, 1]), minutes=minutes)
+        answer, fraction = play(world, np.random.default_rng([seed, 2]), minutes=minutes)
         used.append(fraction * minutes)
         counts.update(mistakes(world, answer))
     share = {

@@ -18,7 +18,7 @@ def differences(engine: Engine) -> list[object]:
         return list(compare_metadata(context, Base.metadata))
 
 
-def test_a_new_database_has_exactly_the_declared_tables(database: Engine) -> None:
+def test_the_migrations_create_exactly_the_declared_tables(database: Engine) -> None:
     assert differences(database) == []
 
 

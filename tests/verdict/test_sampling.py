@@ -33,6 +33,25 @@ def test_only_open_candidates_are_loaded_with_the_incumbent() -> None:
     assert plan.windows == (10, PACED)
 
 
+def test_from_an_eighth_of_the_budget_on_candidates_that_look_worth_it_are_loaded_alone() -> None:
+    world = World(log_time={PACED: -0.02, Paced(20): -0.02}, resent={PACED: 0.1, Paced(20): 0.5})
+    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))
+    early = planned(world, rule)
+    late = planned(world, rule, fraction=1 / 8)
+    assert early is not None
+    assert late is not None
+    assert early.windows == (10, PACED, Paced(20))
+    assert late.windows == (10, PACED)
+
+
+def test_if_no_candidate_looks_worth_it_all_that_are_open_are_loaded() -> None:
+    world = World(log_time={PACED: -0.02, Paced(20): -0.02}, resent={PACED: 0.5, Paced(20): 0.5})
+    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))
+    plan = planned(world, rule, fraction=1 / 8)
+    assert plan is not None
+    assert plan.windows == (10, PACED, Paced(20))
+
+
 def test_a_stage_ends_at_the_next_look() -> None:
     plan = planned(saving(2, 0.1), dataclasses.replace(RULE, candidates=(10, PACED)))
     assert plan is not None
