@@ -195,8 +195,7 @@ def play(order: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         operator = Operator(order, Path(folder) / "errors")
-        if order["has_control"]:
-            operator.crawl("calm", lambda: None)
+        operator.crawl("calm", lambda: None)
         breaker = Breaker(operator)
         operator.crawl("broken", breaker)
         output = operator.errors.read_text()

@@ -39,7 +39,7 @@ LONG = Page(
 
 
 TRIES = 6
-HELD_UP = ("sender_paused", "flights_merged")
+HELD_UP = ("sender_paused", "flights_merged", "held_back")
 """Reasons that a busy machine gives: it holds the sender up, and then the window is said to be unknown. The
 page is visited again, after a pause that grows."""
 
