@@ -21,7 +21,7 @@ from api.http.middleware import HEADERS
 from api.stored.library import Library
 from api.stored.shelf import Shelf
 
-MEMORY_BYTES = 64 * 1024 * 1024
+MEMORY_BYTES = 48 * 1024 * 1024
 """Maximum size of all answers in memory."""
 
 AT_ONCE = 2
