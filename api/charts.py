@@ -256,7 +256,7 @@ class Plot:
         titles = TITLE_LINE * (bool(self.name) + bool(self.y_title))
         return titles + WINDOW_ROW * self.rows + 8
 
-    def drawn(self, left: float, top: float) -> Markup:
+    def draw(self, left: float, top: float) -> Markup:
         """The group of the plot, whose upper left corner is at `left` and `top`."""
         at = TITLE_LINE - 4 - self.above
         titles = []
@@ -331,7 +331,7 @@ class Chart:
             row = self.plots[begin : begin + self.columns]
             above = max(plot.above for plot in row)
             for column, plot in enumerate(row):
-                body.append(plot.drawn(column * self.width / self.columns + LEFT, top + above))
+                body.append(plot.draw(column * self.width / self.columns + LEFT, top + above))
             title_room = 0 if any(plot.x_title for plot in row) else -18
             top += above + max(plot.height for plot in row) + BELOW + title_room
         notes = wrapped(self.notes, self.width)

@@ -44,6 +44,14 @@ def test_from_an_eighth_of_the_budget_on_candidates_that_look_worth_it_are_loade
     assert late.windows == (10, PACED)
 
 
+def test_a_candidate_that_costs_nothing_but_saves_less_than_is_worthwhile_is_not_favoured() -> None:
+    world = World(log_time={PACED: -0.02, Paced(20): 0.003}, resent={PACED: 0.1, Paced(20): -0.1})
+    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))
+    plan = planned(world, rule, fraction=1 / 8)
+    assert plan is not None
+    assert plan.windows == (10, PACED)
+
+
 def test_if_no_candidate_looks_worth_it_all_that_are_open_are_loaded() -> None:
     world = World(log_time={PACED: -0.02, Paced(20): -0.02}, resent={PACED: 0.5, Paced(20): 0.5})
     rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))

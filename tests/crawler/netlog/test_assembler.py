@@ -213,4 +213,5 @@ def test_a_log_cut_off_anywhere_has_no_more_than_the_whole(name: str, cut: int) 
         if row["stream_id"] is not None:
             last = whole[row["connection_id"], row["stream_id"]]
             assert (row["wire_bytes"] or 0) <= (last["wire_bytes"] or 0)
-            assert last["body_bytes"] is None or (row["body_bytes"] or 0) <= last["body_bytes"]
+            if name == "h2" or last["body_bytes"] is not None:  # of HTTP/3 it may be unknown in the whole
+                assert (row["body_bytes"] or 0) <= (last["body_bytes"] or 0)
