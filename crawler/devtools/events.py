@@ -33,7 +33,7 @@ class Stack(msgspec.Struct, rename="camel"):
 class Initiator(msgspec.Struct, rename="camel"):
     """What made the browser ask."""
 
-    type: str = "other"
+    type: str | None = "other"
     url: str | None = None
     stack: Stack | None = None
     request_id: str | None = None

@@ -80,6 +80,13 @@ def test_an_initiator_can_be_on_a_call_stack() -> None:
     assert exchange.initiator == "http://a.example/s.js"
 
 
+def test_an_initiator_without_a_type_is_read() -> None:
+    detail = {"type": None, "url": "http://a.example/s.js"}
+    (exchange,) = read(log(entry("http://a.example/x", _initiator_detail=detail)))
+
+    assert exchange.initiator == "http://a.example/s.js"
+
+
 def test_hdrgrabs_sizes_are_sums_over_a_connection() -> None:
     entries = [
         entry("http://a.example/", 0, body=100, connection="7"),
