@@ -14,7 +14,7 @@ from benchmarks import crawl_figures
 from benchmarks.decide import Run, find_contradictions
 from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages import loads as pages
-from benchmarks.replay import Measured, SecondOpinion
+from benchmarks.replay import Measured
 from benchmarks.results import FOLDER
 from benchmarks.service.load import later_sections
 
@@ -47,13 +47,6 @@ never recur. Datasette serves the first page of the same steps from SQLite, as a
 suggestions of facets.
 """  # noqa: E501
 
-STEPS = """Where a boot's time goes, in ms of wall time since its start:
-"""
-
-SECOND = """{cells} of these transfers, also in real time under Debian's `user-mode-linux`, which has the same topology and player: the
-median difference of a transfer's time from the virtual one is {median_difference:+.1%}.
-"""  # noqa: E501
-
 
 def replay(facts: dict[str, Any]) -> str:
     """Return the section from replay.json."""
@@ -67,8 +60,6 @@ def replay(facts: dict[str, Any]) -> str:
             [f"CPU ms a page load over {name}", f"{value:.0f}"]
             for name, value in measured.load_cpu_ms().items()
         ),
-        ["CPU ms a megabyte", f"{figures['megabyte_cpu_ms']:.1f}"],
-        ["CPU ms a request of 1 kB, its connection included", f"{figures['request_cpu_ms']:.2f}"],
         ["CPU s a boot", f"{figures['boot_cpu_s']:.2f}"],
         ["two guests on two cores, times one", f"{figures['two_guest_speedup']:.2f}"],
     ]
@@ -79,9 +70,7 @@ def replay(facts: dict[str, Any]) -> str:
     extent = REPLAY.format(
         pages=pages, cells=grid.cells, virtual_s=grid.virtual_s, payload_mb=grid.payload_mb
     )
-    steps = [[step, f"{1e3 * wall_s:.0f}"] for step, wall_s in measured.boots[-1].steps.items()]
-    parts = [extent, table(["median of the runs", ""], rows), STEPS, table(["", "ms"], steps)]
-    return "\n".join([*parts, *compare_kernels(measured.second_opinion), describe_measurement(facts)])
+    return "\n".join([extent, table(["median of the runs", ""], rows), describe_measurement(facts)])
 
 
 def decide(facts: dict[str, Any]) -> str:
@@ -128,19 +117,6 @@ def service(facts: dict[str, Any]) -> str:
     head = ["", "answers a second", "median ms", "99 % ms", "neither 200 nor 304", "MB at most"]
     text = SERVICE.format(**facts | {"views": ", ".join(f"`{path}`" for path in ours["views"])})
     return "\n".join([text, table(head, rows), later_sections(facts), describe_measurement(facts)])
-
-
-def compare_kernels(opinion: SecondOpinion | str) -> list[str]:
-    """Return the table of transfers in virtual time and under Debian's kernel."""
-    if isinstance(opinion, str):
-        return [f"Not compared with a second kernel: {opinion}.\n"]
-    rows = [
-        [name, f"{kernel.cost.wall_s:.1f}", f"{kernel.cost.cpu_s:.1f}", f"{kernel.times_real_time:.2f}"]
-        for name, kernel in (("virtual time", opinion.virtual), ("Debian's, real time", opinion.real))
-    ]
-    head = ["", "wall s", "CPU s", "times real time"]
-    cells, difference = len(opinion.virtual.seconds), opinion.median_difference
-    return [SECOND.format(cells=cells, median_difference=difference), table(head, rows)]
 
 
 SECTIONS = {

@@ -1,5 +1,4 @@
-"""Measures the replay's speed, boot included: CS244's whole grid, page loads, megabytes and requests,
-on one core and two."""
+"""Measures the replay's speed, boot included: CS244's whole grid and page loads, on one core and two."""
 
 import contextlib
 import resource
@@ -9,23 +8,21 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from benchmarks import results
 from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
 from localweb.recipes import choose, load_bundled
 from releases.slow_start import WINDOWS
-from replay.errors import LabMissing, ReplayError
-from replay.lab import debian
+from replay.errors import ReplayError
 from replay.lab.guest_process import Lab, run_guest, usable_cpus
 from replay.networks.copula import PAPER_PROFILES
 from replay.networks.profiles import Profile
 from replay.published import cs244
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
+from replay.runs.races import Race, race
 from replay.runs.run import replay
-from replay.runs.transfers import Transfer, transfer
 
 RUNS = 3
 REPEATS = 10
@@ -37,7 +34,6 @@ PAGES = ("www.lansstyrelsen.se", "www.vercel.com")
 SEEDS = 5
 ORIGINS = 8
 HEADER_BYTES, TLS_FLIGHT_BYTES = 400, 3000
-MEGABYTES, REQUESTS = 50, 500
 TIMES_REAL_TIME, PAGE_LOAD_CPU_MS, TWO_GUEST_SPEEDUP = 300.0, 60.0, 1.8
 
 
@@ -100,15 +96,6 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Boot:
-    """A guest that boots and has nothing to do."""
-
-    cost: Cost
-    steps: dict[str, float]
-    """Seconds of wall time since the start, at the end of each step."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Grid:
     """CS244's grid in one guest, each file ten times."""
 
@@ -131,50 +118,19 @@ class PageLoads:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kernel:
-    """The same transfers under one kernel."""
-
-    seconds: list[float]
-    cost: Cost
-
-    @property
-    def times_real_time(self) -> float:
-        """Seconds of transfers in a second of wall time."""
-        return sum(self.seconds) / self.cost.wall_s
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SecondOpinion:
-    """Some transfers in virtual time, and under Debian's kernel in real time."""
-
-    virtual: Kernel
-    real: Kernel
-
-    @property
-    def median_difference(self) -> float:
-        """Median relative difference of a transfer's time from the virtual one."""
-        pairs = zip(self.virtual.seconds, self.real.seconds, strict=True)
-        return statistics.median(real / virtual - 1 for virtual, real in pairs)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
     """All measurements, each of several runs."""
 
     pages: list[Page]
-    boots: list[Boot]
+    boots: list[Cost]
     grids: list[Grid]
     two_guest_speedups: list[float]
-    megabyte_cpu_ms: list[float]
-    request_cpu_ms: list[float]
     page_loads: list[PageLoads]
-    second_opinion: SecondOpinion | str
-    """A reason where there is no second kernel."""
 
     @property
     def boot_cpu_s(self) -> float:
         """CPU time of a boot, the median of the runs."""
-        return statistics.median(boot.cost.cpu_s for boot in self.boots)
+        return statistics.median(boot.cpu_s for boot in self.boots)
 
     def load_cpu_ms(self) -> dict[str, float]:
         """Return the CPU time of a page load by profile, medians of the runs."""
@@ -196,10 +152,7 @@ class Measured:
             ),
             "page_load_cpu_ms": max(self.load_cpu_ms().values()),
             "two_guest_speedup": statistics.median(self.two_guest_speedups),
-            "megabyte_cpu_ms": statistics.median(self.megabyte_cpu_ms),
-            "request_cpu_ms": statistics.median(self.request_cpu_ms),
             "boot_cpu_s": boot_cpu_s,
-            "boot_wall_s": statistics.median(boot.cost.wall_s for boot in self.boots),
         }
 
 
@@ -214,24 +167,17 @@ def describe_page(page: Recipe) -> Page:
     )
 
 
-def boot(lab: Lab) -> Boot:
+def boot(lab: Lab) -> Cost:
     """Boot a guest without work."""
-    steps: dict[str, float] = {}
-    began = time.monotonic()
-
-    def take(answer: dict[str, Any]) -> None:
-        steps[answer.get("step", next(iter(answer)))] = time.monotonic() - began
-
     with measure_cost() as cost:
-        run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], take)
-    return Boot(cost=cost, steps=steps)
+        run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], lambda _answer: None)
+    return cost
 
 
-def fetch(lab: Lab, wanted: Sequence[Transfer], cpu: int) -> float:
+def fetch(lab: Lab, wanted: Sequence[Race], cpu: int) -> float:
     """Return virtual seconds of the transfers."""
-    return sum(
-        load.seconds for load in transfer(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
-    )
+    outcomes = race(lab, wanted, shaper="netem", congestion_control="cubic", cpu=cpu)
+    return sum(outcome.flows[0].seconds for outcome in outcomes)
 
 
 def grid(lab: Lab) -> Grid:
@@ -243,7 +189,7 @@ def grid(lab: Lab) -> Grid:
     return Grid(
         cells=len(cells),
         transfers=len(wanted),
-        payload_mb=sum(load.response_bytes for load in wanted) / 1e6,
+        payload_mb=sum(load.flows[0].response_bytes for load in wanted) / 1e6,
         virtual_s=virtual_s,
         cost=cost,
     )
@@ -260,15 +206,6 @@ def two_guest_speedup(lab: Lab) -> float:
     return 2 * alone.wall_s / both.wall_s
 
 
-def cpu_ms(lab: Lab, response_bytes: int, count: int, boot_cpu_s: float) -> float:
-    """Return the CPU time of `count` responses over the fastest profile, without the boot."""
-    fast = max(PAPER_PROFILES, key=lambda profile: profile.down_bps)
-    download = Transfer(profile=fast, iw=10, request_bytes=400, response_bytes=response_bytes)
-    with measure_cost() as cost:
-        fetch(lab, [download] * count, usable_cpus()[-1])
-    return 1e3 * (cost.cpu_s - boot_cpu_s)
-
-
 def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> PageLoads:
     """Run forty page loads over one profile."""
     cells = plan([real_page(site) for site in PAGES], [profile], windows=WINDOWS, seeds=SEEDS)
@@ -282,36 +219,16 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> PageLoads:
     )
 
 
-def second_opinion(lab: Lab) -> SecondOpinion | str:
-    """Repeat some transfers under Debian's kernel in real time; the reason if there is no kernel."""
-    wanted = [cell.transfer for cell in cs244.read_cells() if cell.experiment == "segments"]
-
-    def under(which: Lab) -> Kernel:
-        with measure_cost() as cost:
-            times = transfer(which, wanted, shaper="netem", congestion_control="cubic")
-        return Kernel(seconds=[time.seconds for time in times], cost=cost)
-
-    try:
-        return SecondOpinion(virtual=under(lab), real=under(debian.locate(lab.player)))
-    except LabMissing as exc:
-        return str(exc)
-
-
 def measure(lab: Lab) -> Measured:
     """Make all measurements."""
     boots = [boot(lab) for _ in range(RUNS)]
-    boot_cpu_s = statistics.median(boot.cost.cpu_s for boot in boots)
+    boot_cpu_s = statistics.median(boot.cpu_s for boot in boots)
     return Measured(
         pages=[describe_page(real_page(site)) for site in PAGES],
         boots=boots,
         grids=[grid(lab) for _ in range(RUNS)],
         two_guest_speedups=[two_guest_speedup(lab) for _ in range(RUNS)],
-        megabyte_cpu_ms=[
-            cpu_ms(lab, 10_000_000, MEGABYTES // 10, boot_cpu_s) / MEGABYTES for _ in range(RUNS)
-        ],
-        request_cpu_ms=[cpu_ms(lab, 1_000, REQUESTS, boot_cpu_s) / REQUESTS for _ in range(RUNS)],
         page_loads=[page_loads(lab, profile, boot_cpu_s) for profile in PAPER_PROFILES for _ in range(RUNS)],
-        second_opinion=second_opinion(lab),
     )
 
 

@@ -20,7 +20,7 @@ from replay.published.reproduction import (
     at_most,
     make_reproduction,
 )
-from replay.runs.transfers import Flow, Race, race
+from replay.runs.races import Flow, Race, race
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "baidu_2018.json").read_text(encoding="utf-8"))
 MSS: int = ORACLE["mss"]

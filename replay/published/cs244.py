@@ -18,7 +18,7 @@ from replay.published.reproduction import (
     error_criteria,
     make_reproduction,
 )
-from replay.runs.transfers import Transfer, transfer
+from replay.runs.races import Race, download, race
 
 CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
 """Medians of the published raw run in seconds, without the first sample of each configuration."""
@@ -82,11 +82,16 @@ class PublishedCell:
 
     experiment: str
     """One of PANELS."""
-    transfer: Transfer
+    file: Race
     what: str
     seconds: float
     x: str
     """Place on the axis of the experiment's panel."""
+
+    @property
+    def iw(self) -> int:
+        """The initial window."""
+        return self.file.flows[0].iw
 
 
 def run(lab: Lab) -> Reproduction:
@@ -96,15 +101,14 @@ def run(lab: Lab) -> Reproduction:
     criteria: list[Criterion] = []
     times_by_shaper: dict[str, list[float]] = {}
     for shaper, name in SHAPERS.items():
-        times = transfer(
-            lab, [cell.transfer for cell in cells], shaper=shaper, congestion_control=CONGESTION_CONTROL
-        )
+        files = [cell.file for cell in cells]
+        times = race(lab, files, shaper=shaper, congestion_control=CONGESTION_CONTROL)
         times_rows = [
-            Row(what=f"{cell.what}, {name}", unit="s", published=cell.seconds, ours=time.seconds)
+            Row(what=f"{cell.what}, {name}", unit="s", published=cell.seconds, ours=time.flows[0].seconds)
             for cell, time in zip(cells, times, strict=True)
         ]
         times_by_shaper[shaper] = [row.ours for row in times_rows]
-        reasons, all_explained = explain([cell.transfer for cell in cells], times_rows, shaper, name)
+        reasons, all_explained = explain(files, times_rows, shaper, name)
         rows += (*times_rows, *reasons, *figure_rows(cells, times_rows, name))
         criteria += (*error_criteria(times_rows, what=name, median=MEDIAN, p90=P90), all_explained)
     return make_reproduction(
@@ -123,10 +127,10 @@ def network(kbps: float, rtt_ms: float) -> Profile:
     return symmetric(name, bps=bps, rtt_us=rtt_us, source=SOURCE, queue_bytes=QUEUE_BYTES)
 
 
-def file_transfer(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Transfer:
-    """Return the transfer of one file."""
-    return Transfer(
-        profile=network(kbps, rtt_ms),
+def file_of(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Race:
+    """Return the download of one file."""
+    return download(
+        network(kbps, rtt_ms),
         iw=iw,
         request_bytes=REQUEST_BYTES,
         response_bytes=size_bytes + HEADER_BYTES,
@@ -151,29 +155,29 @@ def read_cell(row: Mapping[str, str]) -> PublishedCell:
     }
     return PublishedCell(
         experiment=row["exp"],
-        transfer=file_transfer(kbps, rtt_ms, int(row["iw"]), size_bytes),
+        file=file_of(kbps, rtt_ms, int(row["iw"]), size_bytes),
         what=f"{row['exp']}: {kbps:g} kbps, {rtt_ms:g} ms, {size_bytes:,} B, IW {row['iw']}",
         seconds=float(row["median_rest_s"]),
         x=xs[row["exp"]],
     )
 
 
-def whole_grid() -> list[list[Transfer]]:
+def whole_grid() -> list[list[Race]]:
     """Return the files of each of the 60 configurations that the rerun's figures show."""
     shown = [cell for cell in read_cells() if cell.experiment != "iw"]
-    grouped = itertools.groupby(shown, key=lambda cell: (cell.experiment, cell.x, cell.transfer.iw))
-    return [[cell.transfer for cell in files] for _, files in grouped]
+    grouped = itertools.groupby(shown, key=lambda cell: (cell.experiment, cell.x, cell.iw))
+    return [[cell.file for cell in files] for _, files in grouped]
 
 
 def check_gains(cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Sequence[float]]) -> Criterion:
     """Return the criterion that one shaper gives each gain of the figures, as measured or with an effect of
     the rerun's machine."""
     shown = [place for place, cell in enumerate(cells) if cell.experiment != "iw"]
-    transfers = [cells[place].transfer for place in shown]
+    files = [cells[place].file for place in shown]
     trials = [
         [100 * (slow / fast - 1) for slow, fast in both.values()]
         for shaper, seconds in times_by_shaper.items()
-        for times in possible_times(transfers, [seconds[place] for place in shown], shaper)
+        for times in possible_times(files, [seconds[place] for place in shown], shaper)
         for both in [totals([cells[place] for place in shown], times)]
     ]
     published = [
@@ -190,7 +194,7 @@ def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tup
     by_place: dict[tuple[str, str], dict[int, float]] = {}
     for cell, time in zip(cells, seconds, strict=True):
         by_window = by_place.setdefault((cell.experiment, cell.x), {})
-        by_window[cell.transfer.iw] = by_window.get(cell.transfer.iw, 0.0) + time
+        by_window[cell.iw] = by_window.get(cell.iw, 0.0) + time
     return {key: [by_window[iw] for iw in sorted(by_window)] for key, by_window in by_place.items()}
 
 
@@ -225,22 +229,23 @@ class Explanation:
     """An effect of the rerun's machine."""
 
     what: str
-    predict: Callable[[Transfer, float], float | None]
-    """Time in seconds with the effect, from the transfer and our time without it;
+    predict: Callable[[Race, float], float | None]
+    """Time in seconds with the effect, from the download and our time without it;
     None where the effect cannot be."""
 
 
-def without_two_packets(file: Transfer, ours: float) -> float:
+def without_two_packets(file: Race, ours: float) -> float:
     """Return our time less what two full packets take at the bottleneck."""
     return ours - UNSHAPED_PACKETS * FRAME_BYTES * 8 / file.profile.down_bps
 
 
-def with_a_real_kernel(file: Transfer, ours: float) -> float:
+def with_a_real_kernel(file: Race, ours: float) -> float:
     """Return our time with 5 ms more for the handshake and for each flight."""
-    return ours + (1 + linux_flights(file.response_bytes, iw=file.iw)) * KERNEL_MS / 1e3
+    (flow,) = file.flows
+    return ours + (1 + linux_flights(flow.response_bytes, iw=flow.iw)) * KERNEL_MS / 1e3
 
 
-def with_an_early_end_of_slow_start(file: Transfer, _ours: float) -> float | None:
+def with_an_early_end_of_slow_start(file: Race, _ours: float) -> float | None:
     """Return the time by arithmetic, if slow start ends at the first window of HyStart's and CUBIC grows from
     there.
 
@@ -248,10 +253,11 @@ def with_an_early_end_of_slow_start(file: Transfer, _ours: float) -> float | Non
     """
     rtt_s = file.profile.rtt_us / 1e6
     packet_s = FRAME_BYTES * 8 / file.profile.down_bps
-    if file.iw >= 10:
+    (flow,) = file.flows
+    if flow.iw >= 10:
         return None
-    left = segments(file.response_bytes, mss=MSS_TIMESTAMPS)
-    for rounds, window in enumerate(cubic_windows(file.iw, rtt_s)):
+    left = segments(flow.response_bytes, mss=MSS_TIMESTAMPS)
+    for rounds, window in enumerate(cubic_windows(flow.iw, rtt_s)):
         if left <= window:
             return (2 + rounds) * rtt_s + left * packet_s
         if window * packet_s > rtt_s:
@@ -287,12 +293,12 @@ EXPLANATIONS = {
 
 
 def explain(
-    transfers: Sequence[Transfer], measured: Sequence[Row], shaper: str, name: str
+    files: Sequence[Race], measured: Sequence[Row], shaper: str, name: str
 ) -> tuple[list[Row], Criterion]:
     """Return a row for each cell beyond LARGEST that an effect explains, and the criterion that it is all of
     them."""
     rows, unexplained = [], 0
-    for file, row in zip(transfers, measured, strict=True):
+    for file, row in zip(files, measured, strict=True):
         if row.difference is None or abs(row.difference) <= LARGEST:
             continue
         trials = (
@@ -308,13 +314,11 @@ def explain(
     return rows, at_most(f"{name}: cells more than {LARGEST:.0%} off that nothing explains", unexplained, 0)
 
 
-def possible_times(
-    transfers: Sequence[Transfer], ours: Sequence[float], shaper: str
-) -> Iterator[list[float]]:
+def possible_times(files: Sequence[Race], ours: Sequence[float], shaper: str) -> Iterator[list[float]]:
     """Yield our times, and those with each effect wherever it can be."""
     yield list(ours)
     for effect in EXPLANATIONS[shaper]:
-        predicted = [effect.predict(file, seconds) for file, seconds in zip(transfers, ours, strict=True)]
+        predicted = [effect.predict(file, seconds) for file, seconds in zip(files, ours, strict=True)]
         yield [mine if time is None else time for mine, time in zip(ours, predicted, strict=True)]
 
 

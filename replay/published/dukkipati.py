@@ -26,7 +26,7 @@ from replay.published.reproduction import (
     make_reproduction,
     spearman,
 )
-from replay.runs.transfers import transfer
+from replay.runs.races import race
 
 FIGURES = ORACLES / "dukkipati_2010_figures.json"
 DRAWN = 100_000
@@ -189,15 +189,15 @@ def upper_edge(name: str) -> float:
 
 def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
     """Return the durations of searches by arithmetic and over the kernel, from the first SYN."""
-    transfers = [client.transfer(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
-    times = transfer(lab, transfers, shaper="netem", congestion_control=CONGESTION_CONTROL)
+    searches = [client.search(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
+    times = race(lab, searches, shaper="netem", congestion_control=CONGESTION_CONTROL)
     pairs = [(client, iw) for client in clients for iw in (3, 10)]
     return [
         Row(
             what=f"arithmetic against kernel: {client.kbps:.0f} kbps, {client.rtt_ms:.0f} ms, "
             f"{client.size_bytes:,} B, IW {iw}",
             unit="ms",
-            published=1e3 * outcome.seconds,
+            published=1e3 * outcome.flows[0].seconds,
             ours=client.from_syn_ms(iw),
         )
         for (client, iw), outcome in zip(pairs, times, strict=True)

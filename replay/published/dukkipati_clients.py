@@ -9,7 +9,7 @@ from statistics import NormalDist
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
 from replay.networks.copula import RHOS, SOURCE, Curve, interpolate, quantile, read_curve
 from replay.networks.profiles import QUEUE_BYTES, Profile
-from replay.runs.transfers import Transfer
+from replay.runs.races import Race, download
 
 ORACLES = Path(__file__).with_name("oracles")
 SEARCH = "dukkipati_2010_search_sizes.csv", "google_web_search"
@@ -82,10 +82,10 @@ class Client:
             source=SOURCE,
         )
 
-    def transfer(self, number: int, iw: int) -> Transfer:
-        """Return the search as a transfer over the client's network."""
+    def search(self, number: int, iw: int) -> Race:
+        """Return the search as a download over the client's network."""
         where = self.network(f"client-{number}", max(self.down_bps, UPLINK_BPS))
-        return Transfer(profile=where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
+        return download(where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
 
 def draw(count: int, *, data_center: str = DATA_CENTER) -> list[Client]:

@@ -14,7 +14,7 @@ import numpy as np
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
 from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most, make_reproduction
-from replay.runs.transfers import Flow, Race, RaceOutcome, race
+from replay.runs.races import Flow, Race, RaceOutcome, race
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -28,8 +28,8 @@ from replay.published.reproduction import (
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import PLAIN
+from replay.runs.races import Flow, Race, race
 from replay.runs.run import replay
-from replay.runs.transfers import Flow, Race, race
 
 ORACLE = json.loads((Path(__file__).with_name("oracles") / "ietf77.json").read_text(encoding="utf-8"))
 APPLICATIONS = tuple(itertools.product(RHOS, ("search", "maps")))

@@ -14,7 +14,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
 from replay.networks.profiles import Profile
 from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most, make_reproduction
-from replay.runs.transfers import Flow, Race, race
+from replay.runs.races import Flow, Race, race
 
 if TYPE_CHECKING:
     import numpy.typing as npt

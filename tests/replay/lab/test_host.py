@@ -13,7 +13,7 @@ from replay.lab import guest_process, host
 from replay.lab.guest_process import Lab, host_command, run_guest
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
-from replay.runs.transfers import Transfer, transfer
+from replay.runs.races import download, race
 
 pytestmark = pytest.mark.lab
 
@@ -64,18 +64,18 @@ def test_on_a_kernel_with_netem_its_transfers_are_those_of_the_guest(
     """The guest's kernel is a host with root and netem: there, in virtual time,
     the host's lab runs inside it."""
     mid = profile("avgdc-2010-mid")
-    transfers = [
-        Transfer(profile=mid, iw=iw, request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS) for iw in (3, 10)
+    downloads = [
+        download(mid, iw=iw, request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS) for iw in (3, 10)
     ]
-    guest = transfer(lab, transfers, shaper="tbf", congestion_control="cubic")
+    guest = race(lab, downloads, shaper="tbf", congestion_control="cubic")
     inside = tmp_path / "driver.py"
     command = host_command(GUEST, tmp_path)[:-1]
     inside.write_text(
         f"import os, sys\nos.execvp({command[0]!r}, [*{command!r}, sys.argv[1]])\n", encoding="utf-8"
     )
     monkeypatch.setattr(guest_process, "GUEST", tmp_path)
-    on_host = transfer(lab, transfers, shaper="tbf", congestion_control="cubic")
-    assert [outcome.seconds for outcome in on_host] == pytest.approx(
-        [outcome.seconds for outcome in guest], rel=1e-4
+    on_host = race(lab, downloads, shaper="tbf", congestion_control="cubic")
+    assert [outcome.flows[0].seconds for outcome in on_host] == pytest.approx(
+        [outcome.flows[0].seconds for outcome in guest], rel=1e-4
     )
-    assert guest[0].seconds > guest[1].seconds
+    assert guest[0].flows[0].seconds > guest[1].flows[0].seconds

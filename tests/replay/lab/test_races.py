@@ -19,7 +19,7 @@ from replay.published import cs244
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.transfers import Flow, Race, RaceOutcome, race, transfer
+from replay.runs.races import Flow, Race, RaceOutcome, race
 
 pytestmark = pytest.mark.lab
 
@@ -109,17 +109,15 @@ def in_real_time(lab: Lab) -> Lab:
 
 @pytest.mark.thorough
 def test_a_kernel_in_real_time_says_the_same_within_two_percent(lab: Lab) -> None:
-    transfers = [
-        cs244.file_transfer(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)
-    ]
+    files = [cs244.file_of(1200.0, 70.0, iw, size) for iw in (3, 10) for size in (137_060, 168_604, 399_644)]
 
     def seconds(which: Lab) -> list[float]:
-        outcomes = transfer(which, transfers, shaper="netem", congestion_control="cubic")
-        return [outcome.seconds for outcome in outcomes]
+        outcomes = race(which, files, shaper="netem", congestion_control="cubic")
+        return [outcome.flows[0].seconds for outcome in outcomes]
 
     virtual, second_opinion = seconds(lab), in_real_time(lab)
     # Other load on this machine makes real time longer, never shorter.
-    fastest = [math.inf] * len(transfers)
+    fastest = [math.inf] * len(files)
     for _ in range(ATTEMPTS):
         fastest = list(map(min, fastest, seconds(second_opinion)))
         apart = [abs(real / exact - 1) for exact, real in zip(virtual, fastest, strict=True)]

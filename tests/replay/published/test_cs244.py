@@ -13,8 +13,8 @@ def published(what: str) -> cs244.PublishedCell:
 
 def test_the_raw_run_has_66_configurations_of_which_the_figures_show_60() -> None:
     cells = cs244.read_cells()
-    of_window = {(cell.experiment, cell.transfer.profile.id, cell.transfer.iw) for cell in cells}
-    sizes = {(cell.x, cell.transfer.iw) for cell in cells if cell.experiment == "segments"}
+    of_window = {(cell.experiment, cell.file.profile.id, cell.iw) for cell in cells}
+    sizes = {(cell.x, cell.iw) for cell in cells if cell.experiment == "segments"}
     assert len({key for key in of_window if key[0] != "segments"}) + len(sizes) == 66
     assert (len(cells), len(cs244.whole_grid())) == (274, 60)
 
@@ -44,10 +44,10 @@ def test_slow_start_that_ends_early_gives_the_times_of_long_round_trips_at_three
         "rtt: 1200 kbps, 1000 ms, 475,867 B, IW 3",
     ):
         cell = published(what)
-        seconds = with_an_early_end_of_slow_start(cell.transfer, 0.0)
+        seconds = with_an_early_end_of_slow_start(cell.file, 0.0)
         assert seconds == pytest.approx(cell.seconds, rel=0.015), what
     assert (
-        with_an_early_end_of_slow_start(published("rtt: 1200 kbps, 500 ms, 399,644 B, IW 10").transfer, 0.0)
+        with_an_early_end_of_slow_start(published("rtt: 1200 kbps, 500 ms, 399,644 B, IW 10").file, 0.0)
         is None
     )
 
@@ -62,7 +62,7 @@ def test_a_cell_far_off_is_explained_by_what_predicts_it_and_else_counted() -> N
 
     def look(ours: float) -> tuple[int, float]:
         row = Row(what="a cell", unit="s", published=cell.seconds, ours=ours)
-        rows, criterion = explain([cell.transfer], [row], "netem", "netem")
+        rows, criterion = explain([cell.file], [row], "netem", "netem")
         return len(rows), criterion.measured
 
     two_packets_s = 2 * 1514 * 8 / 256_000
@@ -73,7 +73,7 @@ def test_a_cell_far_off_is_explained_by_what_predicts_it_and_else_counted() -> N
 
 def with_gains(factor: float) -> dict[str, list[float]]:
     """The published times for either shaper, with every time at IW 3 multiplied."""
-    times = [cell.seconds * (factor if cell.transfer.iw == 3 else 1.0) for cell in cs244.read_cells()]
+    times = [cell.seconds * (factor if cell.iw == 3 else 1.0) for cell in cs244.read_cells()]
     return dict.fromkeys(cs244.SHAPERS, times)
 
 
@@ -97,7 +97,7 @@ def test_gains_over_long_round_trips_are_explained_by_an_early_end_of_slow_start
     cells = cs244.read_cells()
     times = [
         cell.seconds
-        * (0.85 if cell.x in ("500", "1000") and cell.transfer.iw == 3 and cell.experiment == "rtt" else 1.0)
+        * (0.85 if cell.x in ("500", "1000") and cell.iw == 3 and cell.experiment == "rtt" else 1.0)
         for cell in cells
     ]
     assert cs244.check_gains(cells, dict.fromkeys(cs244.SHAPERS, times)).passed

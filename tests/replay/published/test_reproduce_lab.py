@@ -10,7 +10,7 @@ from replay.published.reproduction import errors
 from replay.runs.calibration import Flight
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.network_jobs import FIRST_ORIGIN
-from replay.runs.transfers import transfer
+from replay.runs.races import race
 
 pytestmark = pytest.mark.lab
 
@@ -22,8 +22,10 @@ def test_the_kernel_takes_the_rounds_that_its_arithmetic_has(lab: Lab) -> None:
 
 def test_the_published_cells_of_the_rerun_come_out_within_its_bounds(lab: Lab) -> None:
     cells = [cell for cell in cs244.read_cells() if cell.experiment == "segments"]
-    times = transfer(lab, [cell.transfer for cell in cells], shaper="netem", congestion_control="cubic")
-    off = sorted(abs(time.seconds / cell.seconds - 1) for cell, time in zip(cells, times, strict=True))
+    times = race(lab, [cell.file for cell in cells], shaper="netem", congestion_control="cubic")
+    off = sorted(
+        abs(time.flows[0].seconds / cell.seconds - 1) for cell, time in zip(cells, times, strict=True)
+    )
     assert off[len(off) // 2] <= cs244.MEDIAN
     assert off[-1] <= cs244.P90
 

@@ -8,7 +8,7 @@ import pytest
 
 from replay.published import dukkipati, dukkipati_clients, fld, ietf77, linkedin
 from replay.published.reproduction import beyond_factor
-from replay.runs.transfers import FlowOutcome, RaceOutcome
+from replay.runs.races import FlowOutcome, RaceOutcome
 
 
 def race_of(*seconds: float) -> RaceOutcome:

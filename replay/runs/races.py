@@ -1,4 +1,4 @@
-"""Transfers, alone or concurrent, on an idle network, as published experiments measured them."""
+"""Races: flows, alone or concurrent, on an idle network, as published experiments measured them."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -46,6 +46,12 @@ class Race:
     flows: tuple[Flow, ...]
     seed: int = 0
     """Seed of all random events: losses, and when BBR probes."""
+
+
+def download(profile: Profile, *, iw: int, request_bytes: int, response_bytes: int) -> Race:
+    """Return a race of one response, with no other traffic."""
+    flow = Flow(iw=iw, request_bytes=request_bytes, response_bytes=response_bytes)
+    return Race(profile=profile, flows=(flow,))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,34 +130,3 @@ def outcome(run: Race, answer: dict[str, Any]) -> RaceOutcome:
         ),
         dropped=answer["bottleneck_drops"],
     )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Transfer:
-    """A response on a new connection, with no other traffic."""
-
-    profile: Profile
-    iw: int
-    request_bytes: int
-    response_bytes: int
-
-
-def transfer(
-    lab: Lab, transfers: Sequence[Transfer], *, shaper: str, congestion_control: str, cpu: int | None = None
-) -> list[FlowOutcome]:
-    """Run all transfers in one guest, one after another; GuestFailed if a transfer did not end."""
-    races = [
-        Race(
-            profile=transfer_.profile,
-            flows=(
-                Flow(
-                    iw=transfer_.iw,
-                    request_bytes=transfer_.request_bytes,
-                    response_bytes=transfer_.response_bytes,
-                ),
-            ),
-        )
-        for transfer_ in transfers
-    ]
-    outcomes = race(lab, races, shaper=shaper, congestion_control=congestion_control, cpu=cpu)
-    return [flow for outcome in outcomes for flow in outcome.flows]
