@@ -1,6 +1,6 @@
 """Measures what each page of the service weighs in Chromium, and when the page is first painted.
 
-python -m benchmarks.pages [--loads 5]
+python -m benchmarks.pages.loads [--loads 5]
 """
 
 import argparse
@@ -24,7 +24,7 @@ from benchmarks import results
 from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages.addresses import find_addresses
 from benchmarks.pages.browser import launch_browser
-from benchmarks.service.servers import free_port, process, wait_for_answer
+from benchmarks.service.servers import serve
 from firstflight.recorded_pages import import_once, import_pages
 from firstflight.settings import from_environment
 from recordings.pages.recording import SETS
@@ -157,12 +157,9 @@ def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
     """Return the median load of every page, over a service with its data in `folder`."""
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     paths = write_pages(folder, environment)
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    call = [*FIRSTFLIGHT, "serve", "--port", str(port)]
     rows = []
-    with process(call, folder / "log", **environment), launch_browser() as browser:
-        wait_for_answer(f"{address}/")
+    with serve(folder, folder) as (_, base), launch_browser() as browser:
+        address = base.removesuffix("/")
         for path in paths:
             load(browser, address + path)  # the service has the answer in memory from here on
             done = [load(browser, address + path) for _ in range(loads)]
@@ -225,3 +222,7 @@ def main() -> int:
     for line in find_misses(facts["pages"]):
         print(f"missed: {line}", file=sys.stderr)
     return 1 if find_misses(facts["pages"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,17 +1,15 @@
 """Measures the service's responses per second under load, and its streams of rows,
 compared with Datasette's of the same tables.
 
-python -m benchmarks.service --datasette FOLDER/bin/datasette [--seconds 60]
+python -m benchmarks.service.load --datasette FOLDER/bin/datasette [--seconds 60]
 [--clients 200] [--responses 50000000]
 """
 
 import argparse
-import contextlib
 import dataclasses
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,14 +26,7 @@ from benchmarks.made_up_release import seal_release
 from benchmarks.results import provenance, write
 from benchmarks.service import over_a_year
 from benchmarks.service import rows as streams_of_rows
-from benchmarks.service.servers import (
-    READY_WITHIN_S,
-    Memory,
-    free_port,
-    process,
-    read_address,
-    wait_for_answer,
-)
+from benchmarks.service.servers import READY_WITHIN_S, Memory, serve, serve_datasette
 from releases import parquet
 from releases.build import write_distribution
 from releases.strata.items import SORTED_BY
@@ -117,14 +108,9 @@ def etag(address: str) -> str:
 
 def measure_service(folder: Path, load: Load) -> dict[str, Any]:
     """Measure `firstflight serve`: views that are cached, then distributions that are not."""
-    program = str(Path(sys.executable).with_name("firstflight"))
-    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
-    log = folder / "service.log"
     crawl = str(CrawlName(month=MONTHS[-1]))
     views = ["/", "/v1/crawls", "/v1/releases", f"/releases/{crawl}/v1", f"/v1/distributions?crawl={crawl}"]
-    with process([program, "serve", "--port", "0"], log, **environment) as pid, Memory(pid) as memory:
-        address = read_address(log)
-        wait_for_answer(address)
+    with serve(folder, folder) as (pid, address), Memory(pid) as memory:
         known = [(path, etag(address + path.removeprefix("/"))) for path in views]
         cached = load.put_on(address, "cached", *(part for view in known for part in view))
         cold = load.put_on(address, "cold", f"/v1/distributions?crawl={crawl}")
@@ -133,32 +119,14 @@ def measure_service(folder: Path, load: Load) -> dict[str, Any]:
 
 def measure_datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
     """Measure Datasette's page of the same steps, in an immutable database, whose counts it caches."""
-    path = folder / "bench.db"
     (steps,) = (folder / "releases").rglob(f"month={MONTHS[1]}/**/distribution.parquet")
-    rows = zip(
-        *(column.to_pylist() for column in pq.read_table(steps, partitioning=None).itercolumns()), strict=True
-    )
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.execute(f"CREATE TABLE distribution ({', '.join(DISTRIBUTION.names)})")
-        database.executemany("INSERT INTO distribution VALUES (?, ?, ?, ?, ?)", rows)
-        database.commit()
-    port = free_port()
-    page = f"http://127.0.0.1:{port}/bench/distribution"
+    table = pq.read_table(steps, partitioning=None).select(DISTRIBUTION.names)
     # Without facet suggestions, which take longer than the rest of the page.
-    call = [
-        program,
-        "serve",
-        "--immutable",
-        str(path),
-        "--port",
-        str(port),
-        "--setting",
-        "suggest_facets",
-        "off",
-    ]
-    with process(call, folder / "datasette.log") as pid, Memory(pid) as memory:
-        wait_for_answer(page)
-        figures = load.put_on(f"http://127.0.0.1:{port}", "cached", "/bench/distribution", "")
+    with (
+        serve_datasette(program, folder, table, "distribution", "suggest_facets", "off") as (pid, address),
+        Memory(pid) as memory,
+    ):
+        figures = load.put_on(address, "cached", "/distribution/distribution", "")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     return {"version": version.split()[-1], "cached": figures, "peak_mb": round(memory.peak_mb, 1)}
 
@@ -231,3 +199,7 @@ def main() -> int:
     for miss in missed(facts):
         print(f"missed: {miss}", file=sys.stderr)
     return 1 if missed(facts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import statistics
-import sys
 import tempfile
 import time
 import urllib.request
@@ -16,15 +15,7 @@ from typing import Any
 
 from benchmarks.markdown import table
 from benchmarks.service.coverage import RUNS, coverage
-from benchmarks.service.servers import (
-    READY_WITHIN_S,
-    BenchError,
-    Memory,
-    process,
-    read_address,
-    wait_for_answer,
-    wait_until_prepared,
-)
+from benchmarks.service.servers import READY_WITHIN_S, BenchError, Memory, serve, wait_until_prepared
 from benchmarks.service.year import host_of, year
 from firstflight.recorded_pages import import_once
 from firstflight.settings import from_environment
@@ -88,15 +79,10 @@ def measure_answers(root: Path, folder: Path, releases: Sequence[Release]) -> di
 
     `folder` is for its log and its cache.
     """
-    environment = {"FIRSTFLIGHT_DATA_DIR": str(root), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
-    log = folder / "year.log"
-    program = str(Path(sys.executable).with_name("firstflight"))
     prepared = folder / "cache" / "prepared"
     began = time.monotonic()
-    with process([program, "serve", "--port", "0"], log, **environment) as pid:
-        address = read_address(log)
+    with serve(root, folder) as (pid, address):
         with Memory(pid) as preparing:
-            wait_for_answer(address)
             _wait_until_checked(address)
             wait_until_prepared(prepared, pid, len(releases))
         prepared_s = time.monotonic() - began
@@ -115,9 +101,7 @@ def measure_answers(root: Path, folder: Path, releases: Sequence[Release]) -> di
         neighbours = [host_of(2 + number * sites // HOSTS) for number in range(HOSTS)]
         history_from_disk = [_ms_from_disk(prepared, f"{address}v1/sites/{host}") for host in neighbours]
     (folder / "no_folder").touch()
-    unwritable = environment | {"FIRSTFLIGHT_CACHE_DIR": str(folder / "no_folder")}
-    with process([program, "serve", "--port", "0"], log, **unwritable):
-        address = read_address(log)
+    with serve(root, folder, cache="no_folder") as (_, address):
         _wait_until_checked(address)
         asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
         unprepared = [_ms(f"{asked}{release.crawl}&{stratum}") for release, stratum in pairs]

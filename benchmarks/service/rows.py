@@ -1,9 +1,6 @@
 """Measures the service's streams of rows beside Datasette's streaming CSV of the same rows."""
 
-import contextlib
-import sqlite3
 import statistics
-import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -14,13 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.made_up_release import seal_release
-from benchmarks.service.servers import (
-    Memory,
-    free_port,
-    process,
-    read_address,
-    wait_for_answer,
-)
+from benchmarks.service.servers import Memory, serve, serve_datasette
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base
@@ -113,40 +104,21 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
     """
     table = responses(rows)
     stored = make_release(folder / "releases", table)
-    database = folder / "rows.db"
-    _write_database(database, table.select(FIELDS).slice(0, peer_rows))
-    del table
     asked = f"crawl={CRAWL}&fields={','.join(FIELDS)}"
     rates: dict[str, list[float]] = {}
-    with contextlib.ExitStack() as servers:
-        environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
-        log = folder / "rows.log"
-        program = str(Path(sys.executable).with_name("firstflight"))
-        pid = servers.enter_context(process([program, "serve", "--port", "0"], log, **environment))
-        ours = read_address(log)
-        port = free_port()
-        call = [
-            datasette,
-            "serve",
-            "--immutable",
-            str(database),
-            "--port",
-            str(port),
-            "--setting",
-            "max_csv_mb",
-            "0",
-        ]
-        servers.enter_context(process(call, folder / "rows-datasette.log"))
-        peer = f"http://127.0.0.1:{port}/rows/response.csv?_stream=on"
-        wait_for_answer(ours)
-        wait_for_answer(f"http://127.0.0.1:{port}/")
+    with (
+        serve(folder, folder, cache="rows-cache") as (pid, ours),
+        serve_datasette(
+            datasette, folder, table.select(FIELDS).slice(0, peer_rows), "response", "max_csv_mb", "0"
+        ) as (_, peer),
+    ):
+        del table
         take_stream(f"{ours}v1/responses.csv?{asked}&limit=1")
-        memory = servers.enter_context(Memory(pid))
-        for _ in range(RUNS):
-            for name, address, number in (
+        with Memory(pid) as memory:
+            for name, address, number in RUNS * (
                 ("csv", f"{ours}v1/responses.csv?{asked}", rows),
                 ("arrow", f"{ours}v1/responses.arrow?{asked}", rows),
-                ("datasette", peer, peer_rows),
+                ("datasette", f"{peer}response/response.csv?_stream=on", peer_rows),
             ):
                 rates.setdefault(name, []).append(number / take_stream(address)[0])
     middle = {name: statistics.median(measured) for name, measured in rates.items()}
@@ -158,15 +130,6 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
         "stream_peak_mb": round(memory.peak_mb, 1),
         "bytes_per_row": round(stored / rows, 1),
     }
-
-
-def _write_database(path: Path, table: pa.Table) -> None:
-    columns = [column.to_pylist() for column in table.itercolumns()]
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.execute(f"CREATE TABLE response ({', '.join(table.column_names)})")
-        marks = ", ".join("?" * len(columns))
-        database.executemany(f"INSERT INTO response VALUES ({marks})", zip(*columns, strict=True))  # noqa: S608
-        database.commit()
 
 
 def section(facts: dict[str, Any]) -> str:

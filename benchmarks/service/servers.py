@@ -6,12 +6,16 @@ import contextlib
 import os
 import re
 import socket
+import sqlite3
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+
+import pyarrow as pa
 
 from benchmarks.counting import pss_kb
 from crawler.browser.processes import list_descendants
@@ -65,6 +69,40 @@ def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
                 server.kill()
 
 
+@contextlib.contextmanager
+def serve(data: Path, folder: Path, *, cache: str = "cache") -> Iterator[tuple[int, str]]:
+    """Run `firstflight serve` over a data folder for the block, with log and cache in `folder`; yields its
+    process id and URL, once it answers."""
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_CACHE_DIR": str(folder / cache)}
+    log = folder / f"service-{cache}.log"
+    program = str(Path(sys.executable).with_name("firstflight"))
+    with process([program, "serve", "--port", "0"], log, **environment) as pid:
+        address = _read_address(log)
+        wait_for_answer(address)
+        yield pid, address
+
+
+@contextlib.contextmanager
+def serve_datasette(
+    program: str, folder: Path, table: pa.Table, name: str, *setting: str
+) -> Iterator[tuple[int, str]]:
+    """Run Datasette over a table in an immutable database for the block; yields its process id and its URL,
+    once it answers."""
+    path = folder / f"{name}.db"
+    columns = [column.to_pylist() for column in table.itercolumns()]
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE TABLE {name} ({', '.join(table.column_names)})")
+        marks = ", ".join("?" * len(columns))
+        database.executemany(f"INSERT INTO {name} VALUES ({marks})", zip(*columns, strict=True))  # noqa: S608
+        database.commit()
+    port = free_port()
+    call = [program, "serve", "--immutable", str(path), "--port", str(port), "--setting", *setting]
+    with process(call, folder / f"{name}.log") as pid:
+        address = f"http://127.0.0.1:{port}/"
+        wait_for_answer(address)
+        yield pid, address
+
+
 def wait_for_answer(address: str) -> None:
     """Wait until a server responds."""
     deadline = time.monotonic() + READY_WITHIN_S
@@ -91,7 +129,7 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def read_address(log: Path) -> str:
+def _read_address(log: Path) -> str:
     """Return the URL that `firstflight serve` prints; waits for it."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
