@@ -13,8 +13,7 @@ from replay.networks.profiles import Discipline, symmetric
 from replay.networks.queues import codel_target_us
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
-from replay.runs.run import replay
-from tests.factories.lab_networks import plain, single_response
+from tests.factories.lab_networks import load, plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -41,9 +40,7 @@ def cells() -> list[Cell]:
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> dict[tuple[str, int], dict[str, Any]]:
     """Rows by queue and window."""
-    rows = replay(lab, cells(), guests=1).rows
-    assert [row["reason"] for row in rows] == [None] * 6
-    return {(row["queue"], row["iw"]): row for row in rows}
+    return {(row["queue"], row["iw"]): row for row in load(lab, cells())}
 
 
 @pytest.mark.parametrize("discipline", FAIR)
@@ -68,8 +65,7 @@ def test_codel_drops_what_a_bulk_flow_keeps_waiting(
 def test_a_disciplines_memory_of_earlier_loads_is_gone(
     lab: Lab, rows: dict[tuple[str, int], dict[str, Any]]
 ) -> None:
-    again = replay(lab, cells()[::-1], guests=1).rows
-    assert {(row["queue"], row["iw"]): row for row in again} == rows
+    assert {(row["queue"], row["iw"]): row for row in load(lab, cells()[::-1])} == rows
 
 
 def test_codels_target_is_no_less_than_a_packet_on_the_line() -> None:

@@ -4,38 +4,28 @@ These boot the guest's kernel.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Loss, Neighbours, Queue
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.run import Result, replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import make_page, plain
 
 pytestmark = pytest.mark.lab
 
 FAR = symmetric("far", bps=10_000_000, rtt_us=300_000, source="tests")
 
 
-def make_object(number: int = 0, *, origin: int = 0, parent: int = -1, size: int = 1_000) -> Object:
-    return Object(
-        response_id=number, origin=origin, parent=parent, response_bytes=size, is_document=number == 0
-    )
-
-
-def page(objects: Sequence[Object], *, visit_id: int = 1) -> Recipe:
-    origins = tuple(
-        Origin(host=f"{number}.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-        for number in range(1 + max(each.origin for each in objects))
-    )
-    return Recipe(
-        page=f"{visit_id}.test", visit_id=visit_id, origins=origins, objects=tuple(objects), left_out=0
-    )
+def page(objects: Sequence[Mapping[str, int]], *, visit_id: int = 1) -> Recipe:
+    most = max(each.get("origin", 0) for each in objects)
+    hosts = [{"host": f"{number}.test"} for number in range(1 + most)]
+    return make_page(visit_id, *({"origin": 0, "parent": -1, **each} for each in objects), origins=hosts)
 
 
 def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> Result:
@@ -47,7 +37,7 @@ def states(result: Result) -> list[tuple[str, str | None]]:
 
 
 def test_a_guest_takes_more_than_4096_pages(lab: Lab) -> None:
-    pages = [page([make_object()], visit_id=number) for number in range(1, 4_099)]
+    pages = [page([{}], visit_id=number) for number in range(1, 4_099)]
     (last,) = plan(pages[-1:], [FAR], windows=(10,), seeds=1, conditions=[plain()])
     job = NetworkJob(profile=FAR, flights=[], cells=[last])
     guest = Guest(jobs=[job], recipes=pages, origins=1)
@@ -57,37 +47,32 @@ def test_a_guest_takes_more_than_4096_pages(lab: Lab) -> None:
 
 
 def test_a_page_opens_six_connections_to_each_of_250_origins(lab: Lab) -> None:
-    (row,) = loaded(lab, [page([make_object(number, origin=number // 6) for number in range(1_500)])]).rows
+    (row,) = loaded(lab, [page([{"origin": number // 6} for number in range(1_500)])]).rows
     assert (row["state"], row["connections"]) == ("done", 1_500)
 
 
 def test_a_page_without_a_response_from_a_server_costs_itself_alone(lab: Lab) -> None:
-    (empty, why), (whole, _) = states(
-        loaded(lab, [page([make_object(size=0)]), page([make_object()], visit_id=2)])
-    )
+    (empty, why), (whole, _) = states(loaded(lab, [page([{"response_bytes": 0}]), page([{}], visit_id=2)]))
     assert (empty, whole) == ("failed", "done")
     assert why == "the page's recipe is not valid: does any response come from a server?"
 
 
 def test_a_chain_of_3000_objects_has_the_time_that_it_takes(lab: Lab) -> None:
-    (row,) = loaded(lab, [page([make_object(number, parent=number - 1) for number in range(3_000)])]).rows
+    (row,) = loaded(lab, [page([{"parent": number - 1} for number in range(3_000)])]).rows
     assert row["state"] == "done"
     assert row["page_ms"] > 3_000 * FAR.rtt_us / 1e3
 
 
 def test_a_chain_of_3000_objects_in_the_cache_takes_no_time(lab: Lab) -> None:
     chain = [
-        make_object(number, parent=number - 1, size=1_000 * (number in {0, 3_000})) for number in range(3_001)
+        {"parent": number - 1, "response_bytes": 1_000 * (number in {0, 3_000})} for number in range(3_001)
     ]
-    last = make_object(3_001, size=1_000)
-    cached, direct = loaded(
-        lab, [page(chain), page([make_object(), dataclasses.replace(last, parent=0)], visit_id=2)]
-    ).rows
+    cached, direct = loaded(lab, [page(chain), page([{}, {"parent": 0}], visit_id=2)]).rows
     assert (cached["responses"], cached["page_ms"]) == (2, direct["page_ms"])
 
 
 def test_seventy_windows_are_seventy_loads(lab: Lab) -> None:
-    assert states(loaded(lab, [page([make_object()])], windows=range(1, 71))) == [("done", None)] * 70
+    assert states(loaded(lab, [page([{}])], windows=range(1, 71))) == [("done", None)] * 70
 
 
 def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
@@ -110,6 +95,6 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         send_buffer="linux",
     )
     cells: list[Cell] = plan(
-        [page([make_object()], visit_id=2**62)], [named], windows=(100,), seeds=1, conditions=[every]
+        [page([{}], visit_id=2**62)], [named], windows=(100,), seeds=1, conditions=[every]
     )
     assert states(replay(lab, cells, guests=1)) == [("done", None)]

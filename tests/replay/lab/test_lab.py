@@ -5,6 +5,7 @@ import pwd
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,9 @@ from firstflight.settings import from_environment
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.populations import PROFILES, profile
-from replay.networks.profiles import Profile, symmetric
+from replay.networks.profiles import Profile
 from replay.networks.stored_populations import BUNDLED, find_population, list_stored
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.cells import plan
@@ -22,44 +23,19 @@ from replay.runs.guests import measure_flights, selftest
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.run import Result, replay
 from tests.circles import ALL
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import FAST, make_page, plain
 
 pytestmark = pytest.mark.lab
 
 WALL_S = 60
 
-FAST = symmetric("fast", bps=200_000_000, rtt_us=100_000, queue_bytes=4_000_000, source="tests")
-
 
 def page(
-    sizes: list[int],
-    *,
-    visit_id: int = 1,
-    origins: int = 1,
-    h2: bool = False,
-    tls: int = 0,
-    after: int = 0,
-    parents: list[int] | None = None,
+    sizes: list[int], *, visit_id: int = 1, origins: int = 1, tls: int = 0, after: int = 0, **origin: Any
 ) -> Recipe:
-    """A page whose objects go round its origins; all hang off the document
-    unless `parents` says otherwise."""
-    kind = Origin(host="a.test", port=443 if tls else 80, h2=h2, tls_flight_bytes=tls, tls_after_bytes=after)
-    return Recipe(
-        page=f"{visit_id}.test",
-        visit_id=visit_id,
-        origins=(kind,) * origins,
-        objects=tuple(
-            Object(
-                response_id=index + 1,
-                origin=index % origins,
-                parent=parents[index] if parents else (0 if index else -1),
-                response_bytes=size,
-                is_document=index == 0,
-            )
-            for index, size in enumerate(sizes)
-        ),
-        left_out=0,
-    )
+    """A page whose objects go round its origins; all hang off the document."""
+    kind = {"port": 443 if tls else 80, "tls_flight_bytes": tls, "tls_after_bytes": after, **origin}
+    return make_page(visit_id, *sizes, origins=origins, **kind)
 
 
 def run(
@@ -158,7 +134,7 @@ def test_a_page_is_its_bytes_its_round_trips_and_its_connections(lab: Lab, h2: b
 
 
 def test_an_object_is_requested_when_its_parent_has_arrived(lab: Lab) -> None:
-    chain = page([1_000] * 5, parents=[-1, 0, 1, 2, 3])
+    chain = make_page(1, *[1_000] * 5, is_chain=True)
     (row,) = run(lab, [chain], [FAST]).rows
     assert row["connections"] == 1
     assert row["page_ms"] == pytest.approx(6 * FAST.rtt_us / 1e3, rel=0.01)

@@ -8,12 +8,10 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions, Neighbours
-from replay.runs.responses import response_tables
-from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, plain
+from tests.factories.lab_networks import FAST, load, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -25,29 +23,12 @@ NEAR, FAR = 1, 2
 
 def page(visit_id: int, *distances_ms: float, segments: int = 15, is_http3: bool = False) -> Recipe:
     """A page of one response from each origin, one after the other, in clear text."""
-    origins = tuple(
-        Origin(
-            host=f"{number}.test",
-            port=80,
-            h2=False,
-            tls_flight_bytes=0,
-            tls_after_bytes=0,
-            distance_us=round(1000 * distance),
-            is_http3=is_http3,
-        )
+    origins = [
+        {"host": f"{number}.test", "distance_us": round(1000 * distance)}
         for number, distance in enumerate(distances_ms)
-    )
-    objects = tuple(
-        Object(
-            response_id=number + 1,
-            origin=number,
-            parent=number - 1,
-            response_bytes=segments * MSS_TIMESTAMPS,
-            is_document=number == 0,
-        )
-        for number in range(len(origins))
-    )
-    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=origins, objects=objects, left_out=0)
+    ]
+    sizes = [segments * MSS_TIMESTAMPS] * len(origins)
+    return make_page(visit_id, *sizes, origins=origins, is_chain=True, is_http3=is_http3)
 
 
 def responses(
@@ -55,11 +36,7 @@ def responses(
 ) -> list[list[dict[str, Any]]]:
     """The responses of each page's load, without other traffic."""
     arm = replace(arm, neighbours=Neighbours())
-    result = replay(
-        lab, plan(pages, [network], windows=(iw,), seeds=1, conditions=[arm]), guests=1, responses=True
-    )
-    assert [row["reason"] for row in result.rows if row["state"] != "done"] == []
-    return [table.to_pylist() for table in response_tables(result)]
+    return load_responses(lab, plan(pages, [network], windows=(iw,), seeds=1, conditions=[arm]))[1]
 
 
 def test_a_distance_is_a_longer_round_trip_and_nothing_else(lab: Lab) -> None:
@@ -97,7 +74,7 @@ def test_a_first_flight_is_as_long_from_afar(lab: Lab) -> None:
 def test_http3_keeps_its_sender_whatever_the_window(lab: Lab) -> None:
     over_http3 = page(1, 0, segments=40, is_http3=True)
     arms = [plain(http3="stand-in"), plain()]
-    rows = replay(lab, plan([over_http3], [FAST], windows=(10, 45), seeds=1, conditions=arms), guests=1).rows
+    rows = load(lab, plan([over_http3], [FAST], windows=(10, 45), seeds=1, conditions=arms))
     by_arm = {(row["http3"], row["iw"]): row for row in rows}
     assert by_arm["stand-in", 10]["page_ms"] == by_arm["stand-in", 45]["page_ms"]
     assert by_arm["stand-in", 10]["payload_bytes_http3"] == by_arm["stand-in", 10]["payload_bytes"]
@@ -108,7 +85,7 @@ def test_http3_keeps_its_sender_whatever_the_window(lab: Lab) -> None:
 def test_every_origin_has_the_sender_that_was_drawn(lab: Lab) -> None:
     many = page(1, *[0] * 30, segments=8)
     cells = plan([many], [FAST], windows=(10,), seeds=2, conditions=[plain(senders="unknown-bbr")])
-    rows = {row["seed"]: row for row in replay(lab, cells, guests=1).rows}
+    rows = {row["seed"]: row for row in load(lab, cells)}
     for cell in cells:
         letters = [origin.sender for origin in cell.origins]
         assert {"c", "b"} <= set(letters) <= {"c", "p", "b"}
@@ -121,12 +98,10 @@ def test_a_paced_candidate_paces_cubic_and_bbr_paces_by_itself(lab: Lab) -> None
     many = page(1, *[0] * 12, segments=20)  # Linux paces from the eleventh segment on
     arms = [plain(senders="unknown-bbr"), plain(senders="unknown-bbr", pacing=True)]
     cells = plan([many], [FAST], windows=(30,), seeds=1, conditions=arms)
-    result = replay(lab, cells, guests=1, responses=True)
     letters = [origin.sender for origin in cells[0].origins]
-    at_once, paced = (table.to_pylist() for table in response_tables(result))
     spread = [
-        [response["last_byte_ms"] - response["first_byte_ms"] for response in load]
-        for load in (at_once, paced)
+        [response["last_byte_ms"] - response["first_byte_ms"] for response in each]
+        for each in load_responses(lab, cells)[1]
     ]
     assert {"c", "b"} <= set(letters)
     for letter, free, held in zip(letters, *spread, strict=True):

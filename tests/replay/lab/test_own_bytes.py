@@ -8,11 +8,10 @@ import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import UNLIMITED_REQUESTS, Neighbours
-from replay.runs.run import replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import load, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -30,21 +29,11 @@ MANY, SIZE = 30, 5_000
 def page(visit_id: int, name: str, *, h2: bool, sizes: tuple[int, ...]) -> Recipe:
     """A document of one segment, and responses of these sizes from its host;
     each is more urgent than the next."""
-    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
-    document = Object(response_id=1, origin=0, parent=-1, response_bytes=1_000, is_document=True)
-    others = tuple(
-        Object(
-            response_id=2 + place,
-            origin=0,
-            parent=0,
-            response_bytes=size,
-            is_document=False,
-            urgency=min(place, 7),
-            is_incremental=False,
-        )
+    others = (
+        {"response_bytes": size, "urgency": min(place, 7), "is_incremental": False}
         for place, size in enumerate(sizes)
     )
-    return Recipe(page=name, visit_id=visit_id, origins=(origin,), objects=(document, *others), left_out=0)
+    return make_page(visit_id, {}, *others, page=name, h2=h2)
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +46,7 @@ def rows(lab: Lab) -> dict[tuple[str, str], dict[str, Any]]:
         page(3, "in a row", h2=True, sizes=(SIZE,) * MANY),
     ]
     cells = plan(pages, [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
-    rows = replay(lab, cells, guests=1).rows
-    assert [row["reason"] for row in rows if row["state"] != "done"] == []
-    return {(row["page"], row["profile"]): row for row in rows}
+    return {(row["page"], row["profile"]): row for row in load(lab, cells)}
 
 
 def test_a_response_behind_another_is_not_retransmitted_because_that_one_is(

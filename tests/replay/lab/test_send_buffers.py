@@ -10,36 +10,26 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import SEND_BUFFERS
 from replay.runs.cells import plan
 from replay.runs.conditions import Neighbours
-from replay.runs.responses import response_tables
-from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, plain
+from tests.factories.lab_networks import FAST, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
 
 WIDE_QUEUE = dataclasses.replace(FAST, id="wide-queue", down_bps=4_000_000, up_bps=4_000_000, rtt_us=40_000)
-LARGE, SMALL = 1_500_000, 1_000
+LARGE = 1_500_000
 LATER_US = [1_000_000 + 60_000 * step for step in range(8)]
 """Times of the urgent request: servers refill their buffers now and then,
 so that it finds more or less in them."""
-FIRST: dict[str, Any] = {"response_id": 1, "origin": 0, "parent": -1, "is_document": True}
 MS_A_BYTE = 8e3 * FRAME_BYTES / MSS_TIMESTAMPS / WIDE_QUEUE.down_bps
 
 
 def page(later_us: int = LATER_US[0], visit_id: int = 1) -> Recipe:
     """A large response and, `later_us` after its request, an urgent small one."""
-    origin = Origin(host="a.test", port=80, h2=True, tls_flight_bytes=0, tls_after_bytes=0)
-    large = Object(response_id=2, origin=0, parent=0, response_bytes=LARGE, is_document=False, urgency=5)
-    document = Object(**FIRST, response_bytes=SMALL)
-    urgent = dataclasses.replace(
-        large, response_id=3, response_bytes=SMALL, urgency=0, browser_delay_us=later_us
-    )
-    return Recipe(
-        page="a.test", visit_id=visit_id, origins=(origin,), objects=(document, large, urgent), left_out=0
-    )
+    urgent = {"parent": 0, "urgency": 0, "browser_delay_us": later_us}
+    return make_page(visit_id, {}, {"response_bytes": LARGE, "urgency": 5}, urgent, page="a.test", h2=True)
 
 
 EVERY = [page(later_us, visit_id) for visit_id, later_us in enumerate(LATER_US, start=1)]
@@ -56,8 +46,7 @@ def loaded(
     """Rows of every response, by these send buffers in turn."""
     arms = [plain(prioritised=True, send_buffer=name, neighbours=Neighbours()) for name in buffers]
     cells = plan(pages, [network], windows=(window,), seeds=1, conditions=arms)
-    result = replay(lab, cells, guests=1, responses=True)
-    return [row for table in response_tables(result) for row in table.to_pylist()]
+    return [row for rows in load_responses(lab, cells)[1] for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +94,9 @@ def test_the_whole_takes_as_long_whatever_is_given_ahead(rows: list[dict[str, An
 
 
 def test_no_buffer_holds_a_first_flight_back(lab: Lab) -> None:
-    whole = dataclasses.replace(page(), objects=(Object(**FIRST, response_bytes=44 * MSS_TIMESTAMPS),))
-    more = dataclasses.replace(
-        page(), visit_id=2, objects=(Object(**FIRST, response_bytes=45 * MSS_TIMESTAMPS),)
+    whole, more = (
+        make_page(number, segments * MSS_TIMESTAMPS, page="a.test", h2=True)
+        for number, segments in ((1, 44), (2, 45))
     )
     rows = loaded(lab, SEND_BUFFERS, pages=[whole, more], network=FAST, window=44)
     flights = {(row["visit_id"], row["send_buffer"]): row["flights"] for row in rows}

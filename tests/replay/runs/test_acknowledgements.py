@@ -9,8 +9,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
 from replay.runs.conditions import Neighbours
-from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain, single_response
+from tests.factories.lab_networks import FAST, RTT_MS, load, plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -41,9 +40,10 @@ def times(lab: Lab) -> Times:
         *plan([page(2), page(4)], [FAST], windows=(1, 2), seeds=1, conditions=arms),
         *plan([page(LONG)], [THIN], windows=(10,), seeds=1, conditions=arms),
     ]
-    rows = replay(lab, cells, guests=1).rows
-    assert [row["reason"] for row in rows if row["state"] != "done"] == []
-    return {(row["receiver"], row["profile"], row["iw"], row["visit_id"]): row["page_ms"] for row in rows}
+    return {
+        (row["receiver"], row["profile"], row["iw"], row["visit_id"]): row["page_ms"]
+        for row in load(lab, cells)
+    }
 
 
 def test_windows_acknowledges_a_single_segment_late_and_the_others_at_once(times: Times) -> None:
@@ -75,8 +75,7 @@ def test_a_server_of_2010_grows_its_window_by_the_number_of_acknowledgements(
 ) -> None:
     arm = plain(congestion_control=control, receiver=receiver, neighbours=Neighbours())
     pages = [page(in_two_flights), page(in_two_flights + 1)]
-    rows = replay(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=[arm]), guests=1).rows
-    assert [row["reason"] for row in rows if row["state"] != "done"] == []
+    rows = load(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=[arm]))
     two, three = (round(row["page_ms"] / RTT_MS, 1) - 1 for row in rows)  # less the handshake
     assert two == pytest.approx(2, abs=0.3)
     assert three == pytest.approx(3, abs=0.3)

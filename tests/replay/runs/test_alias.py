@@ -8,11 +8,11 @@ import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.run import replay
 from schema.computed_tables import CELL
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import make_page, plain
 from verdict.effects import measure_again
 from verdict.evidence import Network, evidence_of
 
@@ -25,22 +25,9 @@ CONDITIONS = [plain(), plain(alias=True)]
 
 def page(number: int) -> Recipe:
     """A document and a dozen objects from two origins over TLS and HTTP/2."""
-    origin = Origin(host="a.test", port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=500)
-    return Recipe(
-        page=f"{number}.test",
-        visit_id=number,
-        origins=(origin, origin),
-        objects=tuple(
-            Object(
-                response_id=index + 1,
-                origin=index % 2,
-                parent=0 if index else -1,
-                response_bytes=9_000 * number + 4_000 * index,
-                is_document=not index,
-            )
-            for index in range(13)
-        ),
-        left_out=0,
+    sizes = (9_000 * number + 4_000 * index for index in range(13))
+    return make_page(
+        number, *sizes, origins=2, port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=500
     )
 
 

@@ -12,11 +12,11 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab import kernel
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.run import replay
-from tests.factories.lab_networks import plain, single_response
+from tests.factories.lab_networks import load, make_page, plain, single_response
 
 pytestmark = pytest.mark.lab
 
@@ -60,19 +60,8 @@ def recipe(segments: int) -> Recipe:
 
 def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
     """A page of small responses; the server delays all but the document."""
-    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
-    objects = tuple(
-        Object(
-            response_id=index + 1,
-            origin=0,
-            parent=parent,
-            response_bytes=1_000,
-            is_document=not index,
-            server_delay_us=DELAY_MS * 1000 if index else None,
-        )
-        for index, parent in enumerate(parents)
-    )
-    return Recipe(page=f"{visit_id}.test", visit_id=visit_id, origins=(origin,), objects=objects, left_out=0)
+    delayed = [{"parent": parent, "server_delay_us": DELAY_MS * 1000} for parent in parents[1:]]
+    return make_page(visit_id, {}, *delayed, h2=h2)
 
 
 def posting(segments: int) -> Recipe:
@@ -83,7 +72,6 @@ def posting(segments: int) -> Recipe:
 
 
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
-    assert [row["reason"] for row in rows if row["state"] != "done"] == []
     arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING, BURSTING_PACED)}
     return {arms[tuple(row[name] for name in PLAIN.columns())]: row for row in rows}
 
@@ -100,7 +88,7 @@ def all_rows(lab: Lab) -> list[dict[str, Any]]:
     others += plan([posting(size) for size in POSTED], [WIDE], windows=(3, 45), seeds=1, conditions=[PLAIN])
     lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
     burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
-    return replay(lab, [*large, *burst, *lossy, *others], guests=1).rows
+    return load(lab, [*large, *burst, *lossy, *others])
 
 
 @pytest.fixture(scope="module")

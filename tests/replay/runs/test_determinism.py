@@ -13,12 +13,12 @@ from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.populations import profile
 from replay.networks.profiles import Discipline
 from replay.published import fld
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Queue
 from replay.runs.run import replay
 from tests.circles import ALL
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -31,20 +31,9 @@ WINDOWS = (3, 10, 16, 30, 45)
 
 def page(number: int, *, h2: bool, origins: int) -> Recipe:
     """Two dozen objects of all sizes, each the document's child."""
-    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=3_000 * h2, tls_after_bytes=500 * h2)
     sizes = [20_000, 60_000, 5_000, 90_000, 1_000, 700] * 4
-    objects = tuple(
-        Object(
-            response_id=index + 1,
-            origin=index % origins,
-            parent=0 if index else -1,
-            response_bytes=size,
-            is_document=not index,
-        )
-        for index, size in enumerate(sizes)
-    )
-    return Recipe(
-        page=f"{number}.test", visit_id=number, origins=(origin,) * origins, objects=objects, left_out=0
+    return make_page(
+        number, *sizes, origins=origins, h2=h2, tls_flight_bytes=3_000 * h2, tls_after_bytes=500 * h2
     )
 
 

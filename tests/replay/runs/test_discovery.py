@@ -4,13 +4,11 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import DISCOVERY
-from replay.runs.responses import response_tables
-from replay.runs.run import Result, replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, Rows, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -32,32 +30,24 @@ def page(
 ) -> Recipe:
     """A document and what it leads to, each on a host of its own; in a chain, what each leads to,
     after a delay."""
-    kind = {"port": 443, "tls_after_bytes": 0, "tls_flight_bytes": tls_flight_bytes, "h2": True}
-    children = [
-        Object(
-            response_id=number,
-            origin=number - 1,
-            parent=number - 2 if chain else 0,
-            place=place,
-            browser_delay_us=DELAY_US if chain else 0,
-            response_bytes=1_000,
-            is_document=False,
-        )
-        for number, place in enumerate(places, start=2)
-    ]
-    document = Object(response_id=1, origin=0, parent=-1, response_bytes=DOCUMENT_BYTES, is_document=True)
-    return Recipe(
-        page=f"{visit_id}.test",
-        visit_id=visit_id,
-        origins=tuple(Origin(host=f"{number}.test", **kind) for number in range(len(places) + 1)),  # type: ignore[arg-type]
-        objects=(document, *children),
-        left_out=0,
+    children = [{"place": place, "browser_delay_us": DELAY_US if chain else 0} for place in places]
+    hosts = [{"host": f"{number}.test"} for number in range(len(places) + 1)]
+    return make_page(
+        visit_id,
+        DOCUMENT_BYTES,
+        *children,
+        origins=hosts,
+        is_chain=chain,
+        port=443,
+        tls_flight_bytes=tls_flight_bytes,
+        h2=True,
     )
 
 
 @pytest.fixture(scope="module")
-def result(lab: Lab) -> Result:
-    """Pages over clear text and TLS, a chain, and a page without places, with each discovery."""
+def loaded(lab: Lab) -> tuple[Rows, Wanted]:
+    """Pages over clear text and TLS, a chain, and a page without places, with each discovery: rows of the
+    loads, and times in ms at which each response was wanted, by page and discovery."""
     pages = [
         page(CLEAR, PLACES),
         page(SECURE, PLACES, tls_flight_bytes=1_000),
@@ -65,16 +55,15 @@ def result(lab: Lab) -> Result:
         page(PLACELESS, (None,) * len(PLACES)),
     ]
     arms = [plain(discovery=name) for name in DISCOVERY]
-    return replay(lab, plan(pages, [FAST], windows=(IW,), seeds=1, conditions=arms), guests=1, responses=True)
+    rows, each = load_responses(lab, plan(pages, [FAST], windows=(IW,), seeds=1, conditions=arms))
+    return rows, {
+        (load[0]["visit_id"], load[0]["discovery"]): [row["wanted_ms"] for row in load] for load in each
+    }
 
 
 @pytest.fixture(scope="module")
-def wanted_ms(result: Result) -> Wanted:
-    """Times in ms at which each response was wanted, by page and discovery."""
-    tables = [table.to_pylist() for table in response_tables(result)]
-    return {
-        (rows[0]["visit_id"], rows[0]["discovery"]): [row["wanted_ms"] for row in rows] for rows in tables
-    }
+def wanted_ms(loaded: tuple[Rows, Wanted]) -> Wanted:
+    return loaded[1]
 
 
 def arrival_ms(payload_bytes: int, handshakes: int) -> int:
@@ -102,21 +91,16 @@ def test_over_tls_it_is_wanted_when_the_record_of_its_place_is_whole(wanted_ms: 
 
 
 @pytest.mark.parametrize("which", [CLEAR, SECURE])
-def test_first_and_last_byte_are_the_brackets(result: Result, wanted_ms: Wanted, which: int) -> None:
+def test_first_and_last_byte_are_the_brackets(loaded: tuple[Rows, Wanted], which: int) -> None:
+    rows, wanted_ms = loaded
     first, recorded, last = (wanted_ms[which, name][1:] for name in ("first-byte", "recorded", "last-byte"))
     assert len(set(first)) == len(set(last)) == 1
     assert first[0] <= min(recorded)
     assert max(recorded) <= last[0] + 1  # the requests found before take their place in the queue
-    (begun,) = {
-        row["first_byte_ms"]
-        for row in result.rows
-        if (row["visit_id"], row["discovery"]) == (which, "first-byte")
-    }
-    (ended,) = {
-        row["document_ms"]
-        for row in result.rows
-        if (row["visit_id"], row["discovery"]) == (which, "last-byte")
-    }
+    begun, ended = (
+        next(row[time] for row in rows if (row["visit_id"], row["discovery"]) == (which, name))
+        for name, time in (("first-byte", "first_byte_ms"), ("last-byte", "document_ms"))
+    )
     assert (first[0], last[0]) == (begun, ended)
 
 

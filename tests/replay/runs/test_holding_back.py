@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import (
     DISCOVERY,
@@ -17,9 +17,7 @@ from replay.runs.conditions import (
     SLOW_RTT_US,
     SLOW_WEIGHT,
 )
-from replay.runs.responses import response_tables
-from replay.runs.run import Result, replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -36,59 +34,28 @@ Loads = dict[tuple[int, str, str, str], Times]
 
 def page(visit_id: int, hosts: Sequence[int], *, h2: bool = False, delayable: bool = True) -> Recipe:
     """A document on host 0, and images that it leads to at once on these hosts."""
-    images = [
-        Object(
-            response_id=number,
-            origin=host,
-            parent=0,
-            response_bytes=1_000,
-            is_document=False,
-            is_delayable=delayable,
-        )
-        for number, host in enumerate(hosts, start=2)
-    ]
-    return recipe(visit_id, images, origins=1 + max(hosts), h2=h2)
-
-
-def recipe(visit_id: int, objects: Sequence[Object], *, origins: int, h2: bool = False) -> Recipe:
-    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=0, tls_after_bytes=0)
-    document = Object(response_id=1, origin=0, parent=-1, response_bytes=1_000, is_document=True)
-    return Recipe(
-        page=f"{visit_id}.test",
-        visit_id=visit_id,
-        origins=(origin,) * origins,
-        objects=(document, *objects),
-        left_out=0,
-    )
+    images = [{"origin": host, "is_delayable": delayable} for host in hosts]
+    return make_page(visit_id, {}, *images, origins=1 + max(hosts), h2=h2)
 
 
 def waiting() -> Recipe:
     """A document that leads to a script, slow to come,
     and to an image for which the browser waits for the script."""
-    script = Object(response_id=2, origin=0, parent=0, response_bytes=200_000, is_document=False)
-    image = dataclasses.replace(
-        script, response_id=3, response_bytes=500, waits_for=1, browser_delay_us=DELAY_MS * 1000
-    )
-    return recipe(WAITING, [script, image], origins=1)
+    image = {"response_bytes": 500, "waits_for": 1, "browser_delay_us": DELAY_MS * 1000}
+    return make_page(WAITING, {}, 200_000, image)
 
 
 def beside() -> Recipe:
     """A document that leads to an urgent response that takes long, and to images,
     each on a host of its own."""
-    urgent = Object(response_id=2, origin=1, parent=0, response_bytes=2_000_000, is_document=False)
-    images = [
-        dataclasses.replace(
-            urgent, response_id=number, origin=number - 1, response_bytes=1_000, is_delayable=True
-        )
-        for number in range(3, 3 + SLOW_REQUESTS)
-    ]
-    return recipe(BESIDE, [urgent, *images], origins=2 + SLOW_REQUESTS)
+    images = [{"is_delayable": True}] * SLOW_REQUESTS
+    return make_page(BESIDE, {}, 2_000_000, *images, origins=2 + SLOW_REQUESTS)
 
 
 @pytest.fixture(scope="module")
-def result(lab: Lab) -> Result:
+def loads(lab: Lab) -> Loads:
     """Images on hosts of their own, on one host, on the document's over HTTP/2, of high priority;
-    and a page that waits."""
+    and a page that waits: the times of each load."""
     pages = [
         page(SCATTERED, range(1, IMAGES + 1)),
         page(TOGETHER, [1] * IMAGES),
@@ -98,20 +65,12 @@ def result(lab: Lab) -> Result:
         beside(),
     ]
     arms = [plain(requests=name) for name in REQUESTS] + [plain(discovery=name) for name in DISCOVERY[1:]]
-    cells = plan(pages, [FAST, FAR], windows=(10,), seeds=1, conditions=arms)
-    return replay(lab, cells, guests=1, responses=True)
-
-
-@pytest.fixture(scope="module")
-def loads(result: Result) -> Loads:
-    """The times of each load."""
-    assert [row["reason"] for row in result.rows if row["state"] != "done"] == []
-    tables = [table.to_pylist() for table in response_tables(result)]
+    _, each = load_responses(lab, plan(pages, [FAST, FAR], windows=(10,), seeds=1, conditions=arms))
     return {
         (rows[0]["visit_id"], rows[0]["profile"], rows[0]["requests"], rows[0]["discovery"]): [
             (row["wanted_ms"], row["sent_ms"], row["last_byte_ms"]) for row in rows
         ]
-        for rows in tables
+        for rows in each
     }
 
 

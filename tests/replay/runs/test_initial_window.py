@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 
 from replay.networks.populations import PROFILES
-from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Conditions
 from replay.runs.initial_window import Paced, is_paced, window_of
+from tests.factories.lab_networks import single_response
 
-ORIGIN = Origin(host="a.test", port=80, h2=False, tls_flight_bytes=0, tls_after_bytes=0)
-DOCUMENT = Object(response_id=1, origin=0, parent=-1, response_bytes=10_000, is_document=True)
-RECIPE = Recipe(page="a.test", visit_id=1, origins=(ORIGIN,), objects=(DOCUMENT,), left_out=0)
 WINDOWS = [3, 10, 16, Paced(10), Paced(16), Paced(20)]
 
 
@@ -54,7 +51,9 @@ def test_what_is_no_window_is_refused(word: str) -> None:
 
 def test_a_paced_window_is_loaded_paced_and_no_load_is_planned_twice() -> None:
     arms = [Conditions(), Conditions(pacing=True)]
-    cells = plan([RECIPE], PROFILES[:1], windows=(10, Paced(10), Paced(16)), seeds=2, conditions=arms)
+    cells = plan(
+        [single_response(10_000)], PROFILES[:1], windows=(10, Paced(10), Paced(16)), seeds=2, conditions=arms
+    )
     keys = [(cell.iw, cell.conditions.pacing, cell.seed) for cell in cells]
     assert sorted(keys) == [
         (10, False, 1), (10, False, 2), (10, True, 1), (10, True, 2), (16, True, 1), (16, True, 2)

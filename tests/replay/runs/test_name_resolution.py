@@ -3,12 +3,8 @@
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import DNS
-from replay.runs.responses import response_tables
-from replay.runs.run import replay
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -17,32 +13,14 @@ SLOW_MS = 70
 
 DOCUMENT, SAME_HOST, AGAIN, SLOW, KNOWN = range(1, 6)
 HOSTS = (
-    ("a.test", 443, 0),
-    ("a.test", 80, 0),
-    ("slow.test", 443, SLOW_MS * 1_000),
-    ("known.test", 443, None),
+    {"host": "a.test", "port": 443},
+    {"host": "a.test", "port": 80},
+    {"host": "slow.test", "port": 443, "resolver_delay_us": SLOW_MS * 1_000},
+    {"host": "known.test", "port": 443, "resolver_delay_us": None},
 )
 
-PAGE = Recipe(
-    page="a.test",
-    visit_id=1,
-    origins=tuple(
-        Origin(
-            host=host, port=port, h2=True, tls_flight_bytes=0, tls_after_bytes=0, resolver_delay_us=delay_us
-        )
-        for host, port, delay_us in HOSTS
-    ),
-    objects=tuple(
-        Object(
-            response_id=number,
-            origin=origin,
-            parent=-1 if number == DOCUMENT else 0,
-            response_bytes=1_000,
-            is_document=number == DOCUMENT,
-        )
-        for number, origin in ((DOCUMENT, 0), (SAME_HOST, 0), (AGAIN, 1), (SLOW, 2), (KNOWN, 3))
-    ),
-    left_out=0,
+PAGE = make_page(
+    1, *({"origin": origin} for origin in (0, 0, 1, 2, 3)), page="a.test", origins=HOSTS, h2=True
 )
 """A document, and what it leads to: on its own connection, on another port of its host,
 and on two other hosts."""
@@ -52,13 +30,10 @@ and on two other hosts."""
 def waited(lab: Lab) -> dict[str, dict[int, float]]:
     """Time in ms between wanting each response and its request, by the column `dns` and response."""
     arms = [plain(resolves_names=resolves) for resolves in (False, True)]
-    result = replay(
-        lab, plan([PAGE], [FAST], windows=(10,), seeds=1, conditions=arms), guests=1, responses=True
-    )
-    rows = [row for table in response_tables(result) for row in table.to_pylist()]
+    _, each = load_responses(lab, plan([PAGE], [FAST], windows=(10,), seeds=1, conditions=arms))
     return {
-        name: {row["response_id"]: row["sent_ms"] - row["wanted_ms"] for row in rows if row["dns"] == name}
-        for name in DNS
+        rows[0]["dns"]: {row["response_id"]: row["sent_ms"] - row["wanted_ms"] for row in rows}
+        for rows in each
     }
 
 

@@ -6,22 +6,23 @@ import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Competition, Conditions, Neighbours
 from replay.runs.price import connections, core_s, core_seconds, longest_chain_seconds, page_seconds
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import make_page, plain
 
-ORIGIN = Origin(host="a.test", port=443, h2=True, tls_flight_bytes=3_000, tls_after_bytes=0)
-OBJECT = Object(response_id=1, origin=0, parent=-1, response_bytes=15 * MSS_TIMESTAMPS, is_document=True)
 HOSTS = 10
-PAGE = Recipe(
+PAGE = make_page(
+    1,
+    *[{"parent": -1, "response_bytes": 15 * MSS_TIMESTAMPS}] * 75,
     page="a.test",
-    visit_id=1,
-    origins=(ORIGIN,) * HOSTS,
-    objects=tuple(dataclasses.replace(OBJECT, origin=number % HOSTS) for number in range(75)),
-    left_out=0,
+    origins=HOSTS,
+    port=443,
+    h2=True,
+    tls_flight_bytes=3_000,
 )
+OBJECT = PAGE.objects[0]
 NETWORKS = {2.7: 151, 12: 100, 49: 60, 158: 40, 375: 25, 1000: 15}
 
 
@@ -65,7 +66,7 @@ def test_the_longest_chain_has_its_round_trips_delays_and_waits() -> None:
 
 
 def test_a_host_has_one_connection_over_h2_and_up_to_six_without() -> None:
-    without = dataclasses.replace(ORIGIN, h2=False)
+    without = dataclasses.replace(PAGE.origins[0], h2=False)
     assert connections(PAGE) == HOSTS
     assert connections(dataclasses.replace(PAGE, origins=(without,) * HOSTS)) == 6 * HOSTS
     assert connections(dataclasses.replace(PAGE, origins=(without,) * HOSTS, objects=PAGE.objects[:12])) == 12

@@ -4,11 +4,8 @@ import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import plan
-from replay.runs.responses import response_tables
-from replay.runs.run import replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -23,27 +20,16 @@ Ends = dict[str, list[float]]
 @pytest.fixture(scope="module")
 def ends(lab: Lab) -> Ends:
     """Times in ms of the last byte of each response, by the servers' order."""
-    origin = Origin(host="a.test", port=80, h2=True, tls_flight_bytes=0, tls_after_bytes=0)
-    document = Object(response_id=1, origin=0, parent=-1, response_bytes=1_000, is_document=True)
-    others = [
-        Object(
-            response_id=number,
-            origin=0,
-            parent=0,
-            response_bytes=SIZE,
-            is_document=False,
-            urgency=urgency,
-            is_incremental=is_incremental,
-        )
-        for number, (urgency, is_incremental) in enumerate(PRIORITIES, start=2)
-    ]
-    page = Recipe(page="a.test", visit_id=1, origins=(origin,), objects=(document, *others), left_out=0)
-    arms = [plain(prioritised=prioritised) for prioritised in (False, True)]
-    result = replay(
-        lab, plan([page], [SLOW], windows=(10,), seeds=1, conditions=arms), guests=1, responses=True
+    others = (
+        {"response_bytes": SIZE, "urgency": urgency, "is_incremental": is_incremental}
+        for urgency, is_incremental in PRIORITIES
     )
-    tables = [table.to_pylist() for table in response_tables(result)]
-    return {rows[0]["h2_order"]: [row["last_byte_ms"] for row in rows[1:]] for rows in tables}
+    arms = [plain(prioritised=prioritised) for prioritised in (False, True)]
+    cells = plan(
+        [make_page(1, {}, *others, page="a.test", h2=True)], [SLOW], windows=(10,), seeds=1, conditions=arms
+    )
+    _, each = load_responses(lab, cells)
+    return {rows[0]["h2_order"]: [row["last_byte_ms"] for row in rows[1:]] for rows in each}
 
 
 def test_in_turns_all_end_together(ends: Ends) -> None:

@@ -1,19 +1,18 @@
 """Times and flights of each response, from one guest."""
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
 from schema.computed_tables import REPLAYED_RESPONSE
-from tests.factories.lab_networks import FAST, RTT_MS, plain
+from tests.factories.lab_networks import FAST, RTT_MS, Rows, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -23,30 +22,17 @@ CHAIN, BESIDE, OVER_TLS = 100, 200, 300
 BLOCKING = (1,)
 """Numbers of the objects that block rendering."""
 
-Rows = list[dict[str, Any]]
-
 
 def page(
     visit_id: int, sizes: list[int], parents: list[int], origins: list[int], *, h2: bool = False, tls: int = 0
 ) -> Recipe:
     """A page over clear text or TLS."""
-    origin = Origin(host="a.test", port=80, h2=h2, tls_flight_bytes=tls, tls_after_bytes=tls // 6)
-    return Recipe(
-        page=f"{visit_id}.test",
-        visit_id=visit_id,
-        origins=(origin,) * (1 + max(origins)),
-        objects=tuple(
-            Object(
-                response_id=number + 1,
-                origin=where,
-                parent=parent,
-                response_bytes=size,
-                is_document=not number,
-                blocks_rendering=number in BLOCKING,
-            )
-            for number, (size, parent, where) in enumerate(zip(sizes, parents, origins, strict=True))
-        ),
-        left_out=0,
+    objects = (
+        {"response_bytes": size, "parent": parent, "origin": where, "blocks_rendering": number in BLOCKING}
+        for number, (size, parent, where) in enumerate(zip(sizes, parents, origins, strict=True))
+    )
+    return make_page(
+        visit_id, *objects, origins=1 + max(origins), h2=h2, tls_flight_bytes=tls, tls_after_bytes=tls // 6
     )
 
 

@@ -7,11 +7,10 @@ import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Neighbours
-from replay.runs.run import replay
-from tests.factories.lab_networks import plain
+from tests.factories.lab_networks import load, make_page, plain
 
 pytestmark = pytest.mark.lab
 
@@ -27,21 +26,8 @@ Rows = dict[str, dict[str, Any]]
 
 def page(hosts: int) -> Recipe:
     """A document, and eight large responses, from its own host or from several."""
-    origin = Origin(host="a.test", port=80, h2=True, tls_flight_bytes=0, tls_after_bytes=0)
-    document = Object(response_id=1, origin=0, parent=-1, response_bytes=5_000, is_document=True)
-    others = tuple(
-        Object(
-            response_id=2 + number, origin=number % hosts, parent=0, response_bytes=150_000, is_document=False
-        )
-        for number in range(8)
-    )
-    return Recipe(
-        page=f"{hosts}.test",
-        visit_id=hosts,
-        origins=(origin,) * hosts,
-        objects=(document, *others),
-        left_out=0,
-    )
+    others = ({"response_bytes": 150_000, "origin": number % hosts} for number in range(8))
+    return make_page(hosts, 5_000, *others, origins=hosts, h2=True)
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +40,7 @@ def rows(lab: Lab) -> Rows:
     alone = [plain(neighbours=Neighbours())]
     cells = plan([page(1)], [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
     cells += plan([page(8)], [BLOATED], windows=(30,), seeds=1, conditions=alone)
-    rows = replay(lab, cells, guests=1).rows
-    assert [row["reason"] for row in rows if row["state"] != "done"] == []
-    return {row["profile"]: row for row in rows}
+    return {row["profile"]: row for row in load(lab, cells)}
 
 
 def test_where_nothing_is_lost_every_retransmission_is_spurious(rows: Rows) -> None:
