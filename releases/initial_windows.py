@@ -41,8 +41,11 @@ class WindowShare:
     """A share of the connections whose window lies between two bounds, in segments."""
 
     least: int
+    """In full segments."""
     most: int | None
+    """None if nothing bounds it."""
     share: float
+    """Of the connections of which something is known."""
 
     @property
     def label(self) -> str:

@@ -21,8 +21,8 @@ from api.charts import (
     share_scale,
 )
 from api.explorer.drawing import HEIGHT, LEAST_WIDTH
-from api.statistics.series import SeriesAnswer, SeriesFlag, SeriesPoint, releases_of
-from api.stored.months import months_between
+from api.statistics.series import SeriesAnswer, SeriesPoint, releases_of
+from api.stored.months import Change, months_between
 
 MONTH_WIDTH = 60
 """Width that the label of a month needs, in CSS pixels."""
@@ -62,7 +62,7 @@ class OverMonths:
         return urlencode({**named, **windows, "release": releases_of(first.points)}, doseq=True)
 
     @property
-    def flags(self) -> list[SeriesFlag]:
+    def flags(self) -> list[Change]:
         """Changes between months, which every window has."""
         return self.series[0].flags
 

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link
 from api.http.problems import Problem
-from api.routes.answers import ConcernedAnswer, ErrataAnswer, ErratumAnswer
+from api.routes.answers import ErrataAnswer, ErratumAnswer
 from api.routes.pages import page
 from api.routes.parameters import AnyCrawlQuery, ShelfDep, VersionQuery
 from api.routes.provenance import signer
@@ -73,9 +73,8 @@ def readable(shelf: Shelf) -> list[tuple[Notice, Erratum]]:
 
 def answer(request: Request, shelf: Shelf, notice: Notice, erratum: Erratum) -> ErratumAnswer:
     """One erratum."""
-    facts = dataclasses.asdict(erratum)
     return ErratumAnswer(
-        **{**facts, "releases": [ConcernedAnswer(**release) for release in facts["releases"]]},
+        **dataclasses.asdict(erratum),
         url=f"{link(request, 'errata')}#{erratum.number}",
         replaced_by=shelf.replaced.get(erratum.number),
         signature=notice.signature.kind,

@@ -10,7 +10,7 @@ import pyarrow as pa
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import AfterValidator, create_model
 
 from api.formats.encoding import cut_line, encoded, json_rows
 from api.formats.offered import CSV, FORMATS, JSON, AskedFormat, Format, get_in
@@ -19,7 +19,7 @@ from api.http.choices import SEVERAL, choice
 from api.http.etags import CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header, own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
-from api.routes.answers import Provenance
+from api.routes.answers import AnswerModel, Provenance
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Answer, Memory
 from api.routes.v1 import with_json
@@ -33,11 +33,12 @@ RENDERINGS: dict[str, Rendering] = {"json": "json", "ndjson": "json", "csv": "te
 """How rows are read for a format; as Arrow for the others."""
 
 
-class RowsAnswer(BaseModel):
+class RowsAnswer(AnswerModel):
     """A page of rows."""
 
     provenance: Provenance
-    next: str | None = Field(description="URL of the page after this one; null after the last row")
+    next: str | None
+    """URL of the page after this one; null after the last row."""
 
 
 def bound_to(version: Version, question: Question) -> list[object]:

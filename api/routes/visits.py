@@ -5,11 +5,11 @@ import dataclasses
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, Field, create_model
+from pydantic import Field, create_model
 
 from api.formats.offered import IN_JSON, get_in
 from api.http.problems import Problem
-from api.routes.answers import Provenance
+from api.routes.answers import AnswerModel, Provenance
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Remembered
 from api.rows.filters import row_fields
@@ -37,16 +37,17 @@ VisitPath = Annotated[
 ]
 
 
-class FirstFlightAnswer(BaseModel):
+class FirstFlightAnswer(AnswerModel):
     """What a server sent before an acknowledgement of it could arrive, by the browser's clock."""
 
-    response_ids: list[int] = Field(description="responses that are wholly or partly in it")
-    tls_bytes: int | None = Field(description="the server's TLS flight; null if unknown")
-    answer_bytes: int | None = Field(
-        description="everything else: responses, TLS records, tickets and connection frames; "
-        "null if a part is unknown"
-    )
-    size_bytes: int | None = Field(description="both; null if a part is unknown")
+    response_ids: list[int]
+    """Responses that are wholly or partly in it."""
+    tls_bytes: int | None
+    """The server's TLS flight; null if unknown."""
+    answer_bytes: int | None
+    """Everything else: responses, TLS records, tickets and connection frames; null if a part is unknown."""
+    size_bytes: int | None
+    """Both; null if a part is unknown."""
 
 
 WaterfallConnection: Any = create_model(
@@ -74,13 +75,15 @@ PageVisit: Any = create_model(
 )
 
 
-class PageAnswer(BaseModel):
+class PageAnswer(AnswerModel):
     """A page load as a waterfall."""
 
     provenance: Provenance
     visit: PageVisit
-    connections: list[WaterfallConnection] = Field(description="in the order of opening")
-    responses: list[WaterfallResponse] = Field(description="in the order of the requests")
+    connections: list[WaterfallConnection]
+    """In the order of opening."""
+    responses: list[WaterfallResponse]
+    """In the order of the requests."""
 
 
 @get_in(router, "/pages/{visit}", IN_JSON, name="page_load")

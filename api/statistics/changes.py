@@ -7,13 +7,12 @@ from typing import Annotated, Any, TypeVar
 import duckdb
 import pyarrow as pa
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BaseModel, Field
 
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.choices import SEVERAL, choice
 from api.http.links import own_link, relate
 from api.http.problems import Problem
-from api.routes.answers import Provenance
+from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import CrawlName, MssQuery, PercentQuery, ShelfDep, WindowsQuery
 from api.routes.provenance import provenance
 from api.routes.remembered import Remembered
@@ -50,32 +49,45 @@ Named = Annotated[
 ]
 
 
-class ChangeRow(BaseModel):
+class ChangeRow(AnswerModel):
     """One change over the same sites."""
 
-    responses: str = Field(description="the responses that are compared")
+    responses: str
+    """The responses that are compared."""
     measure: ChangeMeasure
-    iw: int | None = Field(description="window of a share, in segments; null for other measures")
-    end: End = Field(description="what the sizes hold where a header was not counted")
-    sites: int = Field(description="number of sites that have such a response in both releases")
-    before: float | None = Field(description="a share, or bytes")
+    iw: int | None
+    """Window of a share, in segments; null for other measures."""
+    end: End
+    """What the sizes hold where a header was not counted."""
+    sites: int
+    """Number of sites that have such a response in both releases."""
+    before: float | None
+    """A share, or bytes."""
     after: float | None
-    change: float | None = Field(description="difference of a share; for other measures the ratio")
-    lower: float | None = Field(description="lower end of the change's confidence interval")
+    change: float | None
+    """Difference of a share; for other measures the ratio."""
+    lower: float | None
+    """Lower end of the change's confidence interval."""
     upper: float | None
-    unknown: str | None = Field(description="why nothing is stated; null if something is")
+    unknown: str | None
+    """Why nothing is stated; null if something is."""
 
 
-class ChangesAnswer(BaseModel):
+class ChangesAnswer(AnswerModel):
     """Changes between two releases over the sites that both have; redirects are left out."""
 
     before: Provenance
     after: Provenance
-    mss: int = Field(description="payload of a full segment, in bytes")
-    percent: int = Field(description="the quantile in percent")
-    confidence: float = Field(description="confidence level of the intervals, for which sites are resampled")
-    measures: dict[ChangeMeasure, str] = Field(description="definitions of the measures")
-    ends: dict[End, str] = Field(description="what a size holds, by end; the truth lies between the two ends")
+    mss: int
+    """Payload of a full segment, in bytes."""
+    percent: int
+    """The quantile in percent."""
+    confidence: float
+    """Confidence level of the intervals, for which sites are resampled."""
+    measures: dict[ChangeMeasure, str]
+    """Definitions of the measures."""
+    ends: dict[End, str]
+    """What a size holds, by end; the truth lies between the two ends."""
     changes: list[ChangeRow]
 
 

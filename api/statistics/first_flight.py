@@ -1,11 +1,10 @@
 """`/v1/first-flight`: the share that fits into each of some windows, at an address that stays."""
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
 
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.links import link, relate
-from api.routes.answers import Provenance
+from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import DEFAULT_WINDOWS, MssQuery, OneMeasureQuery, WindowsQuery
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Remembered
@@ -19,19 +18,26 @@ from schema.computed_tables import MEASURES
 router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
 
 
-class WindowShare(BaseModel):
+class WindowFit(AnswerModel):
     """The share of the items of known size that fit into a window of full segments."""
 
-    iw: int = Field(description="window in segments")
-    window_bytes: int = Field(description="iw times mss")
-    share: float | None = Field(description="share of the items of known size; null if it is unknown")
-    share_unknown: str | None = Field(description="why the share is unknown; null if it is known")
-    lower: float | None = Field(description="lower end of the share's confidence interval, over sites")
-    upper: float | None = Field(description="upper end of the share's confidence interval")
-    interval_unknown: str | None = Field(description="why the interval is unknown; null if it is known")
+    iw: int
+    """Window in segments."""
+    window_bytes: int
+    """`iw` times `mss`."""
+    share: float | None
+    """Share of the items of known size; null if it is unknown."""
+    share_unknown: str | None
+    """Why the share is unknown; null if it is known."""
+    lower: float | None
+    """Lower end of the share's confidence interval, over sites."""
+    upper: float | None
+    """Upper end of the share's confidence interval."""
+    interval_unknown: str | None
+    """Why the interval is unknown; null if it is known."""
 
 
-class FirstFlightAnswer(WindowShare):
+class FirstFlightAnswer(WindowFit):
     """The shares of the items of a measure and stratum that fit into windows of full segments.
 
     The fields of a window are those of the first one.
@@ -40,15 +46,20 @@ class FirstFlightAnswer(WindowShare):
     provenance: Provenance
     measure: str
     definition: str
-    stratum: dict[str, str | int] = Field(
-        description="value of each dimension that was asked for; empty for every item of home pages"
-    )
-    mss: int = Field(description="payload of a full segment, in bytes")
-    windows: list[WindowShare] = Field(description="every window that was asked for")
-    confidence: float = Field(description="confidence level of the intervals")
-    known: int = Field(description="number of items of known size")
-    unknown: int = Field(description="number of items of unknown size, which the shares leave out")
-    sites: int | None = Field(description="number of sites with an item of known size; null if unknown")
+    stratum: dict[str, str | int]
+    """Value of each dimension that was asked for; empty for every item of home pages."""
+    mss: int
+    """Payload of a full segment, in bytes."""
+    windows: list[WindowFit]
+    """Every window that was asked for."""
+    confidence: float
+    """Confidence level of the intervals."""
+    known: int
+    """Number of items of known size."""
+    unknown: int
+    """Number of items of unknown size, which the shares leave out."""
+    sites: int | None
+    """Number of sites with an item of known size; null if unknown."""
 
 
 @get_in(router, "/first-flight", IN_A_TABLE, name="first_flight", response_model=FirstFlightAnswer)
@@ -73,7 +84,7 @@ async def read_first_flight(
         statistic = Statistic(name="share", iw=segments, mss=mss, percent=50)
         share = await estimated(request, version, statistic, measure, stratum)
         windows.append(
-            WindowShare(
+            WindowFit(
                 iw=segments,
                 window_bytes=segments * mss,
                 share=share.value,

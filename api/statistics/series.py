@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, Field
 
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
+from api.routes.answers import AnswerModel
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
     MonthQuery,
@@ -26,7 +26,7 @@ from api.routes.parameters import (
 from api.routes.provenance import QUALITY, best_first, citation, quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
-from api.stored.months import ANY, Variant, What, changes, months_between
+from api.stored.months import ANY, Change, Variant, changes, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
@@ -36,69 +36,73 @@ from schema.crawls import CrawlName
 from storage.exhaustion import reraise_exhaustion
 
 
-class SeriesPoint(BaseModel):
+class SeriesPoint(AnswerModel):
     """One month of a series."""
 
     month: str
-    iw: int | None = Field(description="window of a share, in segments; null for other statistics")
-    percent: int | None = Field(description="the quantile in percent; null for other statistics")
-    crawl: str | None = Field(description="name of the crawl; null in a month without a release")
-    version: int | None = Field(description="version of its release")
-    checksum: str | None = Field(description="SHA-256 of the release's SHA256SUMS")
-    cite_as: str | None = Field(description="how to cite the release")
-    url: str | None = Field(description="page of the release")
-    value: float | None = Field(description="the statistic, in `unit`; null if it is unknown")
-    value_unknown: str | None = Field(description="why the value is unknown; null if it is known")
-    lower: float | None = Field(description="lower end of the confidence interval")
-    upper: float | None = Field(description="upper end of the confidence interval")
-    interval_unknown: str | None = Field(description="why the interval is unknown; null if it is known")
-    known: int = Field(description="number of items of known size")
-    unknown: int = Field(description="number of items of unknown size, which the value leaves out")
-    sites: int | None = Field(description="number of sites with an item of known size; null if unknown")
+    iw: int | None
+    """Window of a share, in segments; null for other statistics."""
+    percent: int | None
+    """The quantile in percent; null for other statistics."""
+    crawl: str | None
+    """Name of the crawl; null in a month without a release."""
+    version: int | None
+    """Version of its release."""
+    checksum: str | None
+    """SHA-256 of the release's SHA256SUMS."""
+    cite_as: str | None
+    """How to cite the release."""
+    url: str | None
+    """Page of the release."""
+    value: float | None
+    """The statistic, in `unit`; null if it is unknown."""
+    value_unknown: str | None
+    """Why the value is unknown; null if it is known."""
+    lower: float | None
+    """Lower end of the confidence interval."""
+    upper: float | None
+    """Upper end of the confidence interval."""
+    interval_unknown: str | None
+    """Why the interval is unknown; null if it is known."""
+    known: int
+    """Number of items of known size."""
+    unknown: int
+    """Number of items of unknown size, which the value leaves out."""
+    sites: int | None
+    """Number of sites with an item of known size; null if unknown."""
 
 
-class SeriesFlag(BaseModel):
-    """A change between a month and the one before in the series."""
-
-    month: str = Field(description="the first month after the change")
-    month_before: str = Field(description="the last month before the change")
-    what: What
-    before: str
-    after: str
-    is_break: bool = Field(
-        description="true if numbers before and after are not of the same thing, "
-        "false for a newer version of the same"
-    )
-    said: str = Field(description="what changed, in sentences")
-
-
-class SeriesAnswer(BaseModel):
+class SeriesAnswer(AnswerModel):
     """A statistic by month."""
 
     device: str
     arm: str
     kind: str
-    vantages: list[str] = Field(description="vantages that the months were crawled from")
-    quality: str = Field(description="quality level of every month; a series has one")
+    vantages: list[str]
+    """Vantages that the months were crawled from."""
+    quality: str
+    """Quality level of every month; a series has one."""
     quality_means: str
-    licence: str = Field(description="licence of the data")
+    licence: str
+    """Licence of the data."""
     measure: str
     definition: str
-    stratum: dict[str, str | int] = Field(
-        description="value of each dimension that was asked for; empty for every item of home pages"
-    )
+    stratum: dict[str, str | int]
+    """Value of each dimension that was asked for; empty for every item of home pages."""
     statistic: str
     unit: Literal["share", "bytes"]
-    iw: int | None = Field(description="the first window of a share; null for other statistics")
-    mss: int | None = Field(description="payload of a full segment, in bytes; null unless iw is given")
-    percent: int | None = Field(description="the first quantile; null for other statistics")
-    confidence: float = Field(description="confidence level of the intervals")
-    points: list[SeriesPoint] = Field(
-        description="every month from the first to the last, the earliest first; of each window or quantile"
-    )
-    flags: list[SeriesFlag] = Field(
-        description="changes of method, vantage, list, browser and schema, in the order of the months"
-    )
+    iw: int | None
+    """The first window of a share; null for other statistics."""
+    mss: int | None
+    """Payload of a full segment, in bytes; null unless iw is given."""
+    percent: int | None
+    """The first quantile; null for other statistics."""
+    confidence: float
+    """Confidence level of the intervals."""
+    points: list[SeriesPoint]
+    """Every month from the first to the last, the earliest first; of each window or quantile."""
+    flags: list[Change]
+    """Changes of method, vantage, list, browser and schema, in the order of the months."""
 
 
 def releases_of(points: Iterable[SeriesPoint]) -> list[str]:
@@ -191,7 +195,7 @@ def _answer(
     stratum: Asked,
     *,
     points: list[SeriesPoint],
-    flags: list[SeriesFlag],
+    flags: list[Change],
 ) -> SeriesAnswer:
     first = versions[0].crawl
     level = quality(first)
@@ -264,16 +268,11 @@ def _gap(month: str, statistic: Statistic) -> SeriesPoint:
     )
 
 
-def _flags(versions: Iterable[Version]) -> Iterable[SeriesFlag]:
+def _flags(versions: Iterable[Version]) -> Iterable[Change]:
     """Flags between the months whose manifest can be read: a damaged month says nothing of changes."""
     readable = [version for version in versions if version.is_sound]
     for before, after in itertools.pairwise(readable):
-        for change in changes(before.readable.manifest, after.readable.manifest):
-            yield SeriesFlag(
-                month=after.crawl.month,
-                month_before=before.crawl.month,
-                **dataclasses.asdict(change),
-            )
+        yield from changes(before.readable.manifest, after.readable.manifest)
 
 
 def _licence(versions: Iterable[Version]) -> str:

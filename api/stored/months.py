@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from functools import partial
 from typing import Literal
 
 from api.http.problems import Problem
@@ -80,8 +81,12 @@ Ours: opt-outs alone change less.
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """One property in which a release differs from that of the month before."""
+    """One property in which a release differs from that of the month before in its series."""
 
+    month: str
+    """The first month after the change."""
+    month_before: str
+    """The last month before the change."""
     what: What
     before: str
     after: str
@@ -93,32 +98,33 @@ class Change:
 
 def changes(before: Manifest, after: Manifest) -> list[Change]:
     """The changes from one release of a series to the next, breaks first."""
+    change = partial(Change, month=after.crawl.month, month_before=before.crawl.month)
     possible = [
-        _change("method", before.method_version, after.method_version),
-        _change("vantage", before.crawl.vantage, after.crawl.vantage),
-        _change("list", before.list_id, after.list_id),
-        _other_part(before.rows.get("site"), after.rows.get("site")),
-        _change("browser", before.browser, after.browser),
-        _change("schema", str(before.schema_version), str(after.schema_version)),
+        _change(change, "method", before.method_version, after.method_version),
+        _change(change, "vantage", before.crawl.vantage, after.crawl.vantage),
+        _change(change, "list", before.list_id, after.list_id),
+        _other_part(change, before.rows.get("site"), after.rows.get("site")),
+        _change(change, "browser", before.browser, after.browser),
+        _change(change, "schema", str(before.schema_version), str(after.schema_version)),
     ]
     return sorted(
         (change for change in possible if change is not None), key=lambda change: not change.is_break
     )
 
 
-def _change(what: What, before: str, after: str) -> Change | None:
+def _change(change: partial[Change], what: What, before: str, after: str) -> Change | None:
     if before == after:
         return None
     is_break, said = _meaning(what, before, after)
-    return Change(what=what, before=before, after=after, is_break=is_break, said=said)
+    return change(what=what, before=before, after=after, is_break=is_break, said=said)
 
 
-def _other_part(before: int | None, after: int | None) -> Change | None:
+def _other_part(change: partial[Change], before: int | None, after: int | None) -> Change | None:
     """The change from so many sites of a list to another part of it: popular sites are not like others."""
     if not before or not after or max(before, after) < SITES_APART * min(before, after):
         return None
     said = f"Number of sites from the list: {grouped(after)}; {grouped(before)} before."
-    return Change(what="list", before=f"{before} sites", after=f"{after} sites", is_break=True, said=said)
+    return change(what="list", before=f"{before} sites", after=f"{after} sites", is_break=True, said=said)
 
 
 def _meaning(what: What, before: str, after: str) -> tuple[bool, str]:
