@@ -196,10 +196,9 @@ class Effects:
         page, network, pair = self._sums(places, weights)
         squares = [float(sums @ sums) for sums in (page, network, pair)]
         square = max(squares[0] + squares[1] - squares[2], squares[0], squares[1])
-        degrees = (
-            _degrees(page, most=int((page != 0).sum()) - 1),
-            _degrees(network, most=int((network != 0).sum()) - self.strata),
-        )
+        # Clusters in which the parts cancel each other exactly, or but for rounding, are clusters alike.
+        pages, networks = (int(sums[:, places].any(axis=1).sum()) for sums in (self.by_page, self.by_network))
+        degrees = _degrees(page, most=pages - 1), _degrees(network, most=networks - self.strata)
         if min(degrees) < 1:
             return Estimate(value, math.sqrt(square), 0)
         parts = squares[0] ** 2 / degrees[0] + squares[1] ** 2 / degrees[1]

@@ -157,6 +157,16 @@ def test_one_window_over_another_is_their_difference() -> None:
     assert between.upper - between.lower < 100 * 2 * 1.96 * math.hypot(alone[0].error, alone[1].error)
 
 
+@pytest.mark.parametrize("rounding", [0.0, 1e-15])
+def test_a_window_with_the_loads_of_another_differs_from_it_by_nothing(rounding: float) -> None:
+    world = World(log_time={16: math.log(0.97), PACED: 0.0}, resent={16: 0.2, PACED: 0.0})
+    loads = world.evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
+    for array in loads.values.values():
+        array[:, 2] = array[:, 1] * (1 + rounding)
+    between = measure(loads, [16, PACED], incumbent=10).saved("page", PACED, 0.025, over=16)
+    assert (between.estimate, between.lower, between.upper) == pytest.approx((0, 0, 0), abs=1e-9)
+
+
 def test_the_incumbent_differs_from_itself_by_nothing() -> None:
     loads = saving(3, 0.2).evidence(np.random.default_rng(1), pages=50, networks=64, each=2)
     again = measure_again(loads, incumbent=10).saved("page", 10, 0.005)
