@@ -1,11 +1,11 @@
 """The method of a report in a page, its limits, and the words that it explains."""
 
+import importlib.resources
 import json
 import re
 from typing import Any
 
 from releases.formatting import grouped, stated
-from schema.glossary import GLOSSARY
 from verdict.stored import RuleFacts
 
 TERMS = ("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative")
@@ -79,8 +79,16 @@ def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
 def glossary_of(*parts: Any) -> dict[str, str]:  # noqa: ANN401  # parts of a report have any shape
     """Return the terms that parts of a report use, with their meanings."""
     text = json.dumps(parts, ensure_ascii=False)
-    every = {**{term: GLOSSARY[term] for term in TERMS}, **OWN_TERMS}
+    glossary = read_glossary()
+    every = {**{term: glossary[term] for term in TERMS}, **OWN_TERMS}
     return {term: meaning for term, meaning in every.items() if pattern_of(term).search(text)}
+
+
+def read_glossary() -> dict[str, str]:
+    """Return the terms of docs/glossary.md with their meanings."""
+    page = importlib.resources.files("docs").joinpath("glossary.md").read_text(encoding="utf-8")
+    rows = (line.strip("|").split("|") for line in page.splitlines() if line.startswith("|"))
+    return {term.strip(): meaning.strip() for term, meaning in rows}
 
 
 def pattern_of(term: str) -> re.Pattern[str]:
