@@ -3,7 +3,9 @@
 import dataclasses
 import functools
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -47,41 +49,9 @@ class Check:
 OF_CRAWL = re.compile(r"[a-z.]*crawl_id = :crawl_id")
 """The condition on the crawl in RELATIONS: a release holds a single crawl."""
 
-ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query in RELATIONS.items()} | {
-    "every final visit is the first load of its home page": "FROM visit WHERE is_final AND "
-    "(page_kind <> 'home' OR load <> 1)",
-    "all rows are of one crawl": "FROM (SELECT crawl_id FROM site UNION ALL SELECT crawl_id FROM visit UNION "
-    "ALL SELECT crawl_id FROM connection UNION ALL SELECT crawl_id FROM response) ANTI JOIN "
-    "crawl ON crawl.id = crawl_id",
-    "every outcome is a known one": "FROM visit WHERE NOT list_contains($outcomes, outcome)",
-    "every wall and consent platform is a known one": "FROM visit WHERE NOT list_contains($walls, wall) "
-    "OR NOT list_contains($consents, consent)",
-    "wire_bytes is null exactly where wire_bytes_unknown says why": "FROM response WHERE "
-    "(wire_bytes IS NULL) <> coalesce(list_contains($unknown, wire_bytes_unknown), false)",
-    "size_basis is a known one, and said only of known sizes": "FROM response WHERE size_basis IS NOT NULL "
-    "AND (wire_bytes IS NULL OR NOT list_contains($bases, size_basis))",
-    "an initial window has its first flight, and a known reason if it is not exact": "FROM connection WHERE "
-    "NOT list_contains($windows, coalesce(initial_window_unknown, 'growth')) OR initial_window_segments < 1 "
-    "OR segment_bytes < 1 OR initial_window_most_segments < initial_window_segments OR "
-    "(initial_window_most_segments = initial_window_segments) <> (initial_window_unknown IS NULL) OR "
-    "(initial_window_segments IS NOT NULL AND (segment_bytes IS NULL OR first_flight_bytes IS NULL OR "
-    "first_flight_packets IS NULL))",
-    "is_complete is said only of what arrived": "FROM response WHERE is_complete IS NOT "
-    "NULL AND wire_bytes IS NULL",
-    "a header's freshness is known as a whole or not at all": "FROM response WHERE "
-    "(no_store IS NULL) <> (no_cache IS NULL) OR (no_store IS NULL) <> (has_validator IS NULL) "
-    "OR (no_store IS NULL) <> NOT coalesce(list_contains($lifetimes, lifetime_by), false) "
-    "OR lifetime_s < 0 OR age_s < 0 OR (lifetime_s IS NOT NULL AND coalesce(lifetime_by, 'none') = 'none')",
-    "is_covered is false exactly where coverage is under its floor": "FROM visit "
-    "WHERE is_covered <> (coalesce(least(coverage, decrypted_coverage), 1) >= $floor)",
-    "CDFs rise with size and end at exactly 1": "FROM (SELECT measure, size_bytes, count, cumulative, cdf, "
-    "lag(size_bytes) OVER w AS size_before, lag(cumulative, 1, 0) OVER w AS cumulative_before, "
-    "lag(cdf, 1, 0) OVER w AS cdf_before, lead(size_bytes) OVER w IS NULL AS is_last "
-    "FROM distribution WHERE size_bytes IS NOT NULL "
-    "WINDOW w AS (PARTITION BY measure ORDER BY place)) WHERE size_bytes <= size_before OR count < 1 "
-    "OR cumulative <> cumulative_before + count OR cdf < cdf_before OR cdf IS NULL OR isnan(cdf) "
-    "OR (is_last AND cdf <> 1) OR NOT list_contains($measures, measure)",
-}
+ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query in RELATIONS.items()} | (
+    tomllib.loads(Path(__file__).with_name("row_checks.toml").read_text(encoding="utf-8"))
+)
 """Queries without their SELECT that must find no row in a release, by the name of their check."""
 
 UNREADABLE = (

@@ -5,52 +5,24 @@ release is verified separately (`firstflight release verify`).
 """
 
 import dataclasses
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 from sqlalchemy import Connection, text
 
 from schema.tables import OBSERVATIONS, Crawl
 from storage.partitions import DETACHABLE, attached_partitions
 
-RELATIONS: dict[str, str] = {
-    "every site's final visit exists": "FROM site LEFT JOIN visit ON visit.crawl_id = site.crawl_id "
-    "AND visit.id = site.final_visit_id AND visit.rank = site.rank AND visit.is_final "
-    "WHERE site.crawl_id = :crawl_id AND site.final_visit_id IS NOT NULL AND visit.id IS NULL",
-    "no visit that was given back is final": "FROM visit WHERE crawl_id = :crawl_id AND is_final "
-    "AND outcome = 'network_down'",
-    "every visit's site exists": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id AND site.rank "
-    "= visit.rank WHERE visit.crawl_id = :crawl_id AND site.rank IS NULL",
-    "every connection's visit exists": "FROM connection LEFT JOIN visit ON visit.crawl_id = "
-    "connection.crawl_id AND visit.id = connection.visit_id WHERE connection.crawl_id = "
-    ":crawl_id AND visit.id IS NULL",
-    "received_bytes of a visit is the sum of its connections'": "FROM visit LEFT JOIN (SELECT visit_id, "
-    "sum(received_bytes) AS total FROM connection WHERE crawl_id = :crawl_id GROUP BY visit_id) AS summed "
-    "ON summed.visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND "
-    "visit.received_bytes <> coalesce(total, 0)",
-    "every response's visit exists": "FROM response LEFT JOIN visit ON visit.crawl_id = response.crawl_id "
-    "AND visit.id = response.visit_id WHERE response.crawl_id = :crawl_id AND visit.id IS NULL",
-    "every response's connection exists": "FROM response LEFT JOIN connection ON connection.crawl_id = "
-    "response.crawl_id AND connection.visit_id = response.visit_id AND connection.id = "
-    "response.connection_id WHERE response.crawl_id = :crawl_id AND response.connection_id IS NOT NULL "
-    "AND connection.id IS NULL",
-}
+QUERIES: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+
+RELATIONS = QUERIES["relations"]
 """Queries without their SELECT that must find no row, in the database and in a release:
 PostgreSQL and DuckDB read them."""
 
-INVARIANTS: dict[str, str] = RELATIONS | {
-    "a site has one final visit at most": "FROM (SELECT rank FROM visit WHERE crawl_id = :crawl_id AND "
-    "is_final GROUP BY rank HAVING count(*) > 1) AS doubled",
-    "every final visit stands for its site": "FROM visit LEFT JOIN site ON site.crawl_id = visit.crawl_id "
-    "AND site.final_visit_id = visit.id WHERE visit.crawl_id = :crawl_id AND "
-    "visit.is_final AND site.rank IS NULL",
-    "every site of a sealed crawl has its final visit": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
-    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.final_visit_id IS NULL",
-    "no site of a sealed crawl is claimed": "FROM site JOIN crawl ON crawl.id = site.crawl_id "
-    "WHERE crawl.id = :crawl_id AND crawl.sealed_at IS NOT NULL AND site.owner IS NOT NULL",
-    "every visit's main document exists": "FROM visit LEFT JOIN response ON response.crawl_id = "
-    "visit.crawl_id AND response.visit_id = visit.id AND response.id = visit.main_response_id WHERE "
-    "visit.crawl_id = :crawl_id AND visit.main_response_id IS NOT NULL AND response.id IS NULL",
-}
+INVARIANTS = RELATIONS | QUERIES["database"]
 """Queries without their SELECT that must find no row of a crawl in the database."""
 
 UNGUARDED = """
