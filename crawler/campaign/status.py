@@ -71,8 +71,8 @@ class Status:
     sealed_at: datetime.datetime | None
 
 
-def count_status(connection: Connection, crawl: Crawl, *, exact: bool = False) -> Status:
-    """Count the crawl's sites, visits and responses; many responses are estimated unless `exact`."""
+def count_status(connection: Connection, crawl: Crawl) -> Status:
+    """Count the crawl's sites, visits and responses; many responses are estimated."""
     given = {"crawl_id": crawl.id}
     sites = connection.execute(
         text(
@@ -103,11 +103,11 @@ def count_status(connection: Connection, crawl: Crawl, *, exact: bool = False) -
         ),
         {**given, "network_down": NETWORK_DOWN},
     ).one()
-    responses, responses_exact = _count_responses(connection, crawl, exact=exact)
+    responses, responses_exact = _count_responses(connection, crawl)
     return Status(
         **sites._mapping,
         **visits._mapping,
-        packets=_audit_packets(connection, crawl, exact=exact),
+        packets=_audit_packets(connection, crawl),
         outcomes=_count_final_by(connection, crawl, "outcome"),
         walls=_count_final_by(connection, crawl, "wall"),
         consents=_count_final_by(connection, crawl, "consent"),
@@ -129,7 +129,7 @@ def estimate_minutes_left(counted: Status) -> int | None:
     return round(60 * visits / counted.visits_per_hour)
 
 
-def _count_responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tuple[int | None, bool]:
+def _count_responses(connection: Connection, crawl: Crawl) -> tuple[int | None, bool]:
     """Return the number of responses, and whether they were counted.
 
     The estimate is rows per page at the last ANALYZE times the present pages, as in PostgreSQL's planner.
@@ -144,14 +144,14 @@ def _count_responses(connection: Connection, crawl: Crawl, *, exact: bool) -> tu
     ).one_or_none()
     if known is None:  # the partition was detached and dropped
         return None, False
-    if exact or known.bytes <= COUNTED_BYTES:
+    if known.bytes <= COUNTED_BYTES:
         return connection.scalar(text(f"SELECT count(*) FROM {partition}")), True  # noqa: S608  # our own name
     if known.rows <= 0 or not known.pages:
         return None, False
     return round(known.rows / known.pages * known.bytes / known.page_bytes), False
 
 
-def _audit_packets(connection: Connection, crawl: Crawl, *, exact: bool) -> PacketAudit:
+def _audit_packets(connection: Connection, crawl: Crawl) -> PacketAudit:
     """Audit the connections, of which a random sample of pages is read if they are many."""
     partition = partition_name("connection", crawl.id)
     size = connection.scalar(
@@ -159,7 +159,7 @@ def _audit_packets(connection: Connection, crawl: Crawl, *, exact: bool) -> Pack
     )
     if size is None:  # the partition was detached and dropped
         return PacketAudit()
-    percent = 100.0 if exact or size <= COUNTED_BYTES else 100.0 * COUNTED_BYTES / size
+    percent = 100.0 if size <= COUNTED_BYTES else 100.0 * COUNTED_BYTES / size
     source = f"{partition} TABLESAMPLE SYSTEM ({percent:f})"
     return PacketAudit(**connection.execute(text(QUERY.format(source=source))).one()._mapping)
 

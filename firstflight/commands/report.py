@@ -52,22 +52,14 @@ def command() -> None:
     show_default=True,
     help="A crawl's name without its month.",
 )
-@click.option(
-    "--population",
-    "population_id",
-    default=CURRENT,
-    show_default=True,
-    metavar="ID",
-    help="Stored population that the replay is to take (`firstflight population list`).",
-)
 @AS_JSON
 @click.pass_obj
-def ready(settings: Settings, *, year: int, series: str, population_id: str, as_json: bool) -> None:
-    """Tell whether a year's newest crawl is over and its population of networks fresh,
-    and which months are missing.
+def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
+    """Tell whether a year's newest crawl is over and the population of networks fresh that replays take by
+    default, and which months are missing.
 
-    The last line is the crawl's name. A population is stale if it is more than
-    24 months older than the crawl.
+    The last line is the crawl's name. A population is stale if it is more than 24 months older than the
+    crawl.
 
     \b
     Example:
@@ -77,7 +69,7 @@ def ready(settings: Settings, *, year: int, series: str, population_id: str, as_
         with engine.connect() as connection:
             months = year_of(connection, year, series=series)
         newest = months.newest()
-        check_population(settings, population_id, max(months.sealed))
+        check_population(settings, CURRENT, max(months.sealed))
     unsealed = [month for month, sealed in months.sealed.items() if not sealed]
     lines = [f"{year}: {sum(months.sealed.values())} of 12 months sealed"]
     lines += [

@@ -30,13 +30,8 @@ from storage.progress import Lane
     metavar="SECONDS",
     help="Show the time, the counts and a line for each lane at this interval until all sites are done.",
 )
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Count all responses instead of estimating them; takes minutes where they are many.",
-)
 @click.pass_obj
-def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float | None, exact: bool) -> None:
+def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float | None) -> None:
     """Show how far a crawl is.
 
     \b
@@ -45,14 +40,14 @@ def show_status(settings: Settings, *, name: str, as_json: bool, every_s: float 
       firstflight crawl status --crawl 2026-11 --watch 5
     """
     if every_s is not None:
-        if as_json or exact:
-            raise click.UsageError("--watch goes with neither --json nor --exact: run those again and again")
+        if as_json:
+            raise click.UsageError("--watch does not go with --json: run that again and again")
         with one_line(*EXPECTED), database_to_read(settings) as engine:
             watch(engine, name, every_s=every_s)
         return
     with one_line(*EXPECTED), database_to_read(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
-        counted = count_status(connection, crawl, exact=exact)
+        counted = count_status(connection, crawl)
     show(
         {"crawl": str(name_of(crawl)), **dataclasses.asdict(counted)},
         as_json=as_json,
