@@ -5,6 +5,7 @@ Crawls that are not sealed have metrics, and the one that was sealed last: its t
 
 import datetime
 import json
+import operator
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -34,44 +35,44 @@ SITES: dict[str, Callable[[Status], int]] = {
 }
 """Counts of sites by state; their sum is the number of planned sites."""
 
-COUNTS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
-    "visits": ("Visits written, attempts included.", lambda counted: counted.visits),
-    "visits_per_hour": (
-        "Over the 15 minutes before the last visit ended.",
-        lambda counted: counted.visits_per_hour,
-    ),
-    "responses": ("Responses written; about, where they are many.", lambda counted: counted.responses),
-    "received_bytes": ("Bytes that the visits received.", lambda counted: counted.received_bytes),
-    "coverage_min": (
-        "Least share of a visit's bytes that is accounted for.",
-        lambda counted: counted.coverage_min,
-    ),
-    "coverage_median": (
-        "Median share of a visit's bytes that is accounted for.",
-        lambda counted: counted.coverage_median,
-    ),
-    "uncovered_visits": (
-        "Visits of whose bytes too few are accounted for.",
-        lambda counted: counted.uncovered,
-    ),
+COUNTS: dict[str, tuple[str, str]] = {
+    "visits": ("visits", "Visits written, attempts included."),
+    "visits_per_hour": ("visits_per_hour", "Over the 15 minutes before the last visit ended."),
+    "responses": ("responses", "Responses written; about, where they are many."),
+    "received_bytes": ("received_bytes", "Bytes that the visits received."),
+    "coverage_min": ("coverage_min", "Least share of a visit's bytes that is accounted for."),
+    "coverage_median": ("coverage_median", "Median share of a visit's bytes that is accounted for."),
+    "uncovered_visits": ("uncovered", "Visits of whose bytes too few are accounted for."),
     "packet_connection_share": (
+        "packets.connection_share",
         "Share of captured connections whose packets carried the bytes that the log counts.",
-        lambda counted: counted.packets.connection_share,
     ),
     "packet_byte_share": (
+        "packets.byte_share",
         "Share of the bytes that were received on such connections.",
-        lambda counted: counted.packets.byte_share,
     ),
-    "log_lines_lost": (
-        "Lines of the browsers' logs that could not be read.",
-        lambda counted: counted.log_lines_lost,
-    ),
-    "network_down_visits": (
-        "Visits given back, since our own network was down.",
-        lambda counted: counted.network_down,
-    ),
-    "unfiltered_visits": ("Visits made without the address guard.", lambda counted: counted.unfiltered),
+    "log_lines_lost": ("log_lines_lost", "Lines of the browsers' logs that could not be read."),
+    "network_down_visits": ("network_down", "Visits given back, since our own network was down."),
+    "unfiltered_visits": ("unfiltered", "Visits made without the address guard."),
 }
+"""Field of Status and description, by metric."""
+
+
+def gauge(
+    name: str, text: str, samples: Iterable[tuple[Sequence[str], float | None]], *, labels: Sequence[str] = ()
+) -> Metric:
+    """Return a metric of values by the values of their labels; an unknown value has no sample."""
+    family = GaugeMetricFamily(f"firstflight_{name}", text, labels=labels)
+    for label_values, value in samples:
+        if value is not None:
+            family.add_metric(label_values, value)
+    return family
+
+
+def newest_timestamp(what: str, at: float | None) -> Metric:
+    """Return the time of the newest thing of a kind; 0 if there is none."""
+    name, text = f"newest_{what}_timestamp_seconds", f"Time of the newest {what}; 0 if there is none."
+    return gauge(name, text, [((), at or 0)])
 
 
 class Crawls(Collector):
@@ -83,12 +84,10 @@ class Crawls(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Count now; if the database is away, report only that."""
-        up = GaugeMetricFamily("firstflight_database_up", "Whether the database answers.")
-        size = GaugeMetricFamily("firstflight_database_size_bytes", "Size of the whole database.")
+        up = "Whether the database answers."
         try:
             with self._engine.connect() as connection:
-                every = crawls(connection)
-                size.add_metric([], database_bytes(connection))
+                every, size = crawls(connection), database_bytes(connection)
                 shown = [
                     (crawl, count_status(connection, crawl)) for crawl in every if crawl.sealed_at is None
                 ]
@@ -97,17 +96,12 @@ class Crawls(Collector):
                         self._sealed = last, count_status(connection, last)  # it changes no more
                     shown.append(self._sealed)
         except (DatabaseError, SQLAlchemyError):
-            up.add_metric([], 0)
-            yield up
+            yield gauge("database_up", up, [((), 0)])
             return
-        up.add_metric([], 1)
-        yield from (
-            up,
-            size,
-            newest_timestamp("crawl", max((crawl.planned_at for crawl in every), default=None)),
-        )
-        yield from time_metrics(shown)
-        yield from crawl_metrics({str(name_of(crawl)): counted for crawl, counted in shown})
+        yield gauge("database_up", up, [((), 1)])
+        yield gauge("database_size_bytes", "Size of the whole database.", [((), size)])
+        yield newest_timestamp("crawl", max((seconds(crawl.planned_at) or 0 for crawl in every), default=0))
+        yield from crawl_metrics(shown)
 
 
 def last_sealed(every: Sequence[Crawl]) -> Crawl | None:
@@ -116,51 +110,29 @@ def last_sealed(every: Sequence[Crawl]) -> Crawl | None:
     return max(sealed)[-1] if sealed else None
 
 
-def newest_timestamp(what: str, at: datetime.datetime | float | None) -> Metric:
-    """Return the time of the newest thing of a kind; 0 if there is none."""
-    family = GaugeMetricFamily(
-        f"firstflight_newest_{what}_timestamp_seconds", f"Time of the newest {what}; 0 if there is none."
-    )
-    family.add_metric([], at.timestamp() if isinstance(at, datetime.datetime) else at or 0)
-    return family
+def seconds(at: datetime.datetime | None) -> float | None:
+    """Return a time in seconds since the epoch."""
+    return None if at is None else at.timestamp()
 
 
-def time_metrics(statuses: Iterable[tuple[Crawl, Status]]) -> Iterator[Metric]:
-    """State when crawls were planned, and when sealed."""
-    planned = GaugeMetricFamily(
-        "firstflight_crawl_planned_timestamp_seconds", "Time of the plan.", labels=["crawl"]
+def crawl_metrics(statuses: Sequence[tuple[Crawl, Status]]) -> Iterator[Metric]:
+    """Yield metrics labelled with the crawl's name."""
+    named = [(str(name_of(crawl)), crawl, counted) for crawl, counted in statuses]
+    times = {"planned": "Time of the plan.", "sealed": "Time of the seal."}
+    for what, text in times.items():
+        samples = [((name,), seconds(getattr(crawl, f"{what}_at"))) for name, crawl, _ in named]
+        yield gauge(f"crawl_{what}_timestamp_seconds", text, samples, labels=["crawl"])
+    sites = (((name, state), count(counted)) for name, _, counted in named for state, count in SITES.items())
+    yield gauge("crawl_sites", "Sites by state.", sites, labels=["crawl", "state"])
+    outcomes = (
+        ((name, outcome), number)
+        for name, _, counted in named
+        for outcome, number in counted.outcomes.items()
     )
-    sealed = GaugeMetricFamily(
-        "firstflight_crawl_sealed_timestamp_seconds", "Time of the seal.", labels=["crawl"]
-    )
-    for crawl, _ in statuses:
-        planned.add_metric([str(name_of(crawl))], crawl.planned_at.timestamp())
-        if crawl.sealed_at is not None:
-            sealed.add_metric([str(name_of(crawl))], crawl.sealed_at.timestamp())
-    yield planned
-    yield sealed
-
-
-def crawl_metrics(statuses: dict[str, Status]) -> Iterator[Metric]:
-    """Yield metrics labelled with the crawl's name; an unknown value has no sample."""
-    sites = GaugeMetricFamily("firstflight_crawl_sites", "Sites by state.", labels=["crawl", "state"])
-    outcomes = GaugeMetricFamily(
-        "firstflight_crawl_outcomes", "Final visits by outcome.", labels=["crawl", "outcome"]
-    )
-    for name, counted in statuses.items():
-        for state, count in SITES.items():
-            sites.add_metric([name, state], count(counted))
-        for outcome, number in counted.outcomes.items():
-            outcomes.add_metric([name, outcome], number)
-    yield sites
-    yield outcomes
-    for metric, (text, count_of) in COUNTS.items():
-        family = GaugeMetricFamily(f"firstflight_crawl_{metric}", text, labels=["crawl"])
-        for name, counted in statuses.items():
-            value = count_of(counted)
-            if value is not None:
-                family.add_metric([name], value)
-        yield family
+    yield gauge("crawl_outcomes", "Final visits by outcome.", outcomes, labels=["crawl", "outcome"])
+    for metric, (field, text) in COUNTS.items():
+        counts = [((name,), operator.attrgetter(field)(counted)) for name, _, counted in named]
+        yield gauge(f"crawl_{metric}", text, counts, labels=["crawl"])
 
 
 class Gate(Collector):
@@ -171,20 +143,12 @@ class Gate(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Yield the bounds of every open crawl, and of the crawl that was sealed last."""
-        shares = GaugeMetricFamily(
-            "firstflight_crawl_gate_share", "Present value of a bound.", labels=["crawl", "bound"]
-        )
-        failures = GaugeMetricFamily(
-            "firstflight_crawl_gate_failures", "Bounds that failed when the gate last ran.", labels=["crawl"]
-        )
-        for progress in self._shown():
-            for bound in progress.bounds:
-                if bound.share is not None:
-                    shares.add_metric([progress.crawl, bound.name], bound.share)
-            if progress.gated is not None:
-                failures.add_metric([progress.crawl], len(progress.gated.failures))
-        yield shares
-        yield failures
+        shown = list(self._shown())
+        shares = [((crawl.crawl, bound.name), bound.share) for crawl in shown for bound in crawl.bounds]
+        yield gauge("crawl_gate_share", "Present value of a bound.", shares, labels=["crawl", "bound"])
+        failures = [((crawl.crawl,), len(crawl.gated.failures) if crawl.gated else None) for crawl in shown]
+        text = "Bounds that failed when the gate last ran."
+        yield gauge("crawl_gate_failures", text, failures, labels=["crawl"])
 
     def _shown(self) -> Iterator[Progress]:
         stored = read_progress(self._folder)
@@ -208,10 +172,8 @@ class Data(Collector):
         """Yield free and whole size of the disk, and the newest release, report and backup."""
         if self._settings.data_dir.is_dir():
             disk = shutil.disk_usage(self._settings.data_dir)
-            for name, value in (("free", disk.free), ("size", disk.total)):
-                yield GaugeMetricFamily(
-                    f"firstflight_disk_{name}_bytes", f"Disk of the data folder: {name}.", value=value
-                )
+            for name, size in (("free", disk.free), ("size", disk.total)):
+                yield gauge(f"disk_{name}_bytes", f"Disk of the data folder: {name}.", [((), size)])
         for what, folder, pattern in (
             (
                 "release",
@@ -234,17 +196,9 @@ class Replays(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Yield cells by state, cells per guest second, and the ratio of virtual to real time."""
-        cells = GaugeMetricFamily("firstflight_replay_cells", "Cells by state.", labels=["crawl", "state"])
-        speed = GaugeMetricFamily(
-            "firstflight_replay_cells_per_guest_second",
-            "Cells that a guest, which has a core, did in a second, its boot included.",
-            labels=["crawl"],
-        )
-        times = GaugeMetricFamily(
-            "firstflight_replay_times_real_time",
-            "Seconds of page loads in a second of a guest.",
-            labels=["crawl"],
-        )
+        cells: list[tuple[tuple[str, str], float]] = []
+        speed: list[tuple[tuple[str], float]] = []
+        times: list[tuple[tuple[str], float]] = []
         for path in sorted(self._folder.glob("*/replay.json")):
             try:
                 facts = json.loads(path.read_text(encoding="utf-8"))
@@ -253,10 +207,12 @@ class Replays(Collector):
                 faster = float(facts["virtual_s"]) / float(facts["wall_s"])
             except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
                 continue  # `firstflight report build` says what is wrong with it
-            for state, number in counts.items():
-                cells.add_metric([path.parent.name, state], number)
-            speed.add_metric([path.parent.name], a_second)
-            times.add_metric([path.parent.name], faster)
-        yield cells
-        yield speed
-        yield times
+            name = path.parent.name
+            cells += [((name, state), number) for state, number in counts.items()]
+            speed.append(((name,), a_second))
+            times.append(((name,), faster))
+        yield gauge("replay_cells", "Cells by state.", cells, labels=["crawl", "state"])
+        text = "Cells that a guest, which has a core, did in a second, its boot included."
+        yield gauge("replay_cells_per_guest_second", text, speed, labels=["crawl"])
+        text = "Seconds of page loads in a second of a guest."
+        yield gauge("replay_times_real_time", text, times, labels=["crawl"])
