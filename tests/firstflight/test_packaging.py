@@ -1,8 +1,6 @@
 """The packages that Python finds are the ones in this tree, and the command line is whole."""
 
-import importlib.util
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -39,13 +37,6 @@ def test_the_images_have_the_version_of_the_code() -> None:
     assert {tag.partition(":")[2] for tag in tags} == {PROJECT["project"]["version"]}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_is_imported_from_this_tree(package: str) -> None:
-    spec = importlib.util.find_spec(package)
-    assert spec is not None
-    assert spec.origin == str(ROOT / package / "__init__.py")
-
-
 def test_no_dag_file_is_called_after_a_package() -> None:
     names = {path.stem for path in (ROOT / "dags").glob("*.py")}
     assert not names & set(PACKAGES)
@@ -53,11 +44,6 @@ def test_no_dag_file_is_called_after_a_package() -> None:
 
 def test_no_init_file_under_tests_shadows_a_package() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-m", "firstflight", *arguments]
-    return subprocess.run(call, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -73,9 +59,3 @@ def test_the_help_of_a_command_shows_an_example(name: str) -> None:
         command = group.get_command(context, part)
         assert command is not None
         assert f"firstflight {name} {part}" in (command.help or ""), part
-
-
-def test_an_unknown_command_is_a_usage_error() -> None:
-    done = run("fly")
-    assert done.returncode == 2
-    assert "No such command 'fly'" in done.stderr

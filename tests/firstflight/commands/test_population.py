@@ -93,15 +93,6 @@ def test_a_fetch_that_cannot_be_is_one_line(options: tuple[str, ...], message: s
     assert "Traceback" not in done.output
 
 
-def test_a_fetched_population_is_verified() -> None:
-    assert run("population", "fetch", "mlab", "--month", "2025-10", "--country", "DE").exit_code == 0
-    settings = from_environment()
-    file = settings.populations / "mlab-2025-10-de.csv"
-    file.write_text(file.read_text(encoding="utf-8").replace("3028", "3029"), encoding="utf-8")
-    states = {item.name: item.state for item in (check() for check in list_checks(settings, None))}
-    assert states == {"mlab-2025-10-de": "damaged", "mlab-2025-10-de-crux": "ok"}
-
-
 def test_a_damaged_description_is_that_populations_damage_alone() -> None:
     assert run("population", "fetch", "mlab", "--month", "2025-10", "--country", "DE").exit_code == 0
     settings = from_environment()
