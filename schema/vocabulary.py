@@ -1,31 +1,20 @@
 """Stable names that releases contain: outcomes, reasons for unknown sizes, bot walls,
-consent platforms, coverage.
+consent platforms, coverage. `vocabulary.toml` defines them.
 
 Every release stores these names: a rename would break past data.
 """
 
+import tomllib
+from pathlib import Path
+
 from schema.http_caching import LIFETIMES
 
-OUTCOMES: dict[str, str] = {
-    "ok": "the main document arrived with a status below 400 and the page was recorded until it was "
-    "quiet, or until ten seconds after its load event",
-    "http_error": "the main document arrived with a status of 400 or more",
-    "timeout": "the time budget ran out; what had arrived is kept",
-    "dns": "the host name did not resolve",
-    "connect": "no TCP connection could be made, or it was reset before a response arrived",
-    "tls": "the TLS handshake failed",
-    "redirect_loop": "the browser gave up following redirects",
-    "bad_response": "the server sent something other than an HTTP response, closed the connection "
-    "without sending anything, or broke off the main document",
-    "blocked": "the address guard refused the address of the site: it is not on the public internet",
-    "aborted": "the browser abandoned the navigation, or the main document half-way, for another reason, "
-    "e.g. a download or the page's own script",
-    "network_changed": "the crawling machine's own network changed and the browser dropped requests",
-    "network_down": "the crawler's own network or address guard was down during the visit, or not yet "
-    "known to be up again: the visit says nothing about its site, "
-    "is never final and does not count as an attempt",
-    "crash": "the browser or the page's renderer died",
-}
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+"""Words with their definitions, by the vocabulary that they are of."""
+
+OUTCOMES = WORDS["outcomes"]
 
 RETRIED = frozenset(
     {
@@ -50,77 +39,24 @@ OUR_FAULT = frozenset({"crash", "network_changed", NETWORK_DOWN})
 NEVER_FINAL = frozenset({"network_changed", NETWORK_DOWN})
 """Outcomes that the crawling machine certainly caused: they do not count as attempts."""
 
-WIRE_BYTES_UNKNOWN: dict[str, str] = {
-    "no_response": "no byte of a response arrived: the request failed, was never sent, or time ran out",
-    "from_cache": "the browser's own cache answered: nothing crossed the network",
-    "unseen": "a response arrived, but the browser's log does not say on which connection",
-    "not_recorded": "a response arrived, but somebody else's recording does not hold its size",
-    "contradictory": "a response arrived, but the numbers of its size in somebody else's "
-    "recording contradict one another",
-}
+WIRE_BYTES_UNKNOWN = WORDS["wire_bytes_unknown"]
 """Values of response.wire_bytes_unknown."""
 
 COUNTED, STATED, DERIVED, SELECTED = "counted", "stated", "derived", "selected"
 
-SIZE_BASES: dict[str, str] = {
-    COUNTED: "counted as it came: by this project's crawler, "
-    "or by a recorder that counts header and body together",
-    STATED: "header and body as somebody else's recorder states them, each for itself",
-    DERIVED: "computed in part from Content-Length or from the text of the header, "
-    "which somebody else's recorder shows",
-    SELECTED: "counted or derived, in somebody else's recording that holds the sizes "
-    "of some types of responses alone, such as images",
-}
+SIZE_BASES = WORDS["size_bases"]
 """Values of response.size_basis."""
 
 IN_PART = (DERIVED, SELECTED)
 """Bases of sizes that stand apart from all others: measures of all responses leave them out."""
 
-INITIAL_WINDOW_UNKNOWN: dict[str, str] = {
-    "not_captured": "the connection's packets were not captured, or not all",
-    "quic": "a QUIC connection, whose acknowledgments are encrypted",
-    "no_handshake": "the first packets were not captured",
-    "no_response": "no response arrived to the first request",
-    "response_ended": "a lower bound alone: the server sent nothing more after the flight",
-    "sender_paused": "a lower bound alone: the server paused by itself, or for the next request, or its "
-    "last segment was short, after which it may have paused",
-    "flights_merged": "a lower bound alone: there was no pause between the flight and the next, as on a "
-    "slow link, or none longer than those of a sender that paces",
-    "receive_window": "a lower bound alone: the browser's receive window had no room for another segment",
-    "loss": "a lower bound alone: packets were lost, came twice or may have been sent again after a "
-    "silence, which changes the window",
-    "segment_size": "a lower bound alone: no segment shows the size of a full one",
-    "small_segments": "two bounds: some segments were not full, "
-    "and nothing shows whether the window counts segments or bytes",
-    "growth": "two bounds: acknowledgments of the TLS flight and of tickets may have let the window grow "
-    "before the response, or while it was sent",
-    "held_back": "two bounds: an acknowledgment was nearly due, "
-    "and then Linux may hold back up to a third of its window",
-}
+INITIAL_WINDOW_UNKNOWN = WORDS["initial_window_unknown"]
 """Values of connection.initial_window_unknown."""
 
-WALLS: dict[str, str] = {
-    "cloudflare": "a challenge page of Cloudflare",
-    "aws-waf": "a challenge or CAPTCHA of AWS WAF",
-    "vercel": "a challenge of Vercel's firewall",
-    "datadome": "a challenge or block page of DataDome",
-    "perimeterx": "a challenge of HUMAN (PerimeterX)",
-    "imperva": "a challenge of Imperva (Incapsula)",
-    "akamai": "a refusal by Akamai's edge server itself",
-    "hcaptcha": "a refusal with an hCaptcha challenge",
-    "recaptcha": "a refusal with a reCAPTCHA challenge",
-}
+WALLS = WORDS["walls"]
 """Values of visit.wall: bot walls that answer instead of the page."""
 
-CONSENTS: dict[str, str] = {
-    "onetrust": "OneTrust",
-    "cookiebot": "Cookiebot",
-    "sourcepoint": "Sourcepoint",
-    "quantcast": "Quantcast Choice, now InMobi Choice",
-    "didomi": "Didomi",
-    "usercentrics": "Usercentrics",
-    "trustarc": "TrustArc",
-}
+CONSENTS = WORDS["consents"]
 """Values of visit.consent: consent platforms that the page loaded, whether or not they showed a banner."""
 
 COVERAGE_FLOOR = 0.99
