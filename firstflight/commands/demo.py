@@ -61,10 +61,9 @@ class StepFailed(click.ClickException):
 class Line:
     """Runs firstflight's commands in its own data folder, and writes what they print to a log."""
 
-    def __init__(self, data_dir: Path, *, is_verbose: bool = False) -> None:
+    def __init__(self, data_dir: Path) -> None:
         """Use `data_dir`, and always the embedded PostgreSQL: a demo must not write to an operator's."""
         self.log = data_dir / LOG
-        self._is_verbose = is_verbose
         self.environment = {
             **os.environ,
             "FIRSTFLIGHT_DATA_DIR": str(data_dir),
@@ -82,7 +81,7 @@ class Line:
         """Say on one line what the steps of the block do, and the time that they took; on two if what they
         print is shown."""
         began = time.monotonic()
-        click.echo(f"{name:8} {what}", nl=self._is_verbose or shown, err=True)
+        click.echo(f"{name:8} {what}", nl=shown, err=True)
         try:
             yield
         except BaseException:
@@ -96,11 +95,7 @@ class Line:
             code = process.wait()
         if code:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = (
-                ""
-                if self._is_verbose or shown
-                else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
-            )
+            last = "" if shown else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
             raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}{last}")
 
     @contextlib.contextmanager
@@ -109,9 +104,7 @@ class Line:
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ firstflight {' '.join(arguments)}\n")
             log.flush()
-            if self._is_verbose:
-                click.secho(f"$ firstflight {' '.join(arguments)}", bold=True, err=True)
-            output = None if self._is_verbose or shown else log
+            output = None if shown else log
             process = subprocess.Popen(
                 self.command(*arguments),
                 env=self.environment,
@@ -220,7 +213,6 @@ def fresh_folder(folder: Path) -> Path:
     help="Months to release in a row; all pages in the last of them, the first 2 in each before it. "
     "The report is of the last.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Show each command, and what it prints, as it runs.")
 @click.pass_obj
 def command(
     settings: Settings,
@@ -233,7 +225,6 @@ def command(
     networks: int,
     seeds: int,
     months: int,
-    verbose: bool,
 ) -> None:
     """Run the whole pipeline on the bundled web: crawl, release, CDFs, replay, recommendation, report.
 
@@ -259,7 +250,7 @@ def command(
         raise click.BadParameter(f"{pages!r} is no number of recorded pages", param_hint="--pages")
     with one_line(OSError, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
-        line = Line(folder, is_verbose=verbose)
+        line = Line(folder)
         began = time.monotonic()
         sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
         try:
