@@ -17,7 +17,7 @@ from schema.arrow import arrow_schema
 from schema.tables import RELEASED, Base
 from storage.crawls import CrawlNotFound
 from storage.engine import connect
-from storage.sums import broken_sums, sha256
+from storage.sums import broken_sums
 from tests.factories import stored_crawl
 from tests.factories.made_up_crawl import NAME, MadeUp
 
@@ -77,17 +77,6 @@ def test_the_manifest_describes_the_release(database_18: Engine, tmp_path: Path)
         "distribution",
     }
     assert "no_response" in dictionary["wire_bytes_unknown"]
-
-
-def test_sha256sum_accepts_the_sums(database_18: Engine, tmp_path: Path) -> None:
-    stored_crawl.store(database_18, stored_crawl.typical(sites=2))
-    release = build(database_18, "2026-11", tmp_path).release
-    lines = (release.path / "SHA256SUMS").read_text().splitlines()
-    assert lines == [
-        f"{sha256(release.path / name)}  {name}"
-        for name in sorted(contents(release.path))
-        if name != "SHA256SUMS"
-    ]
 
 
 def test_building_twice_gives_the_same_bytes_whatever_the_physical_order(

@@ -14,7 +14,7 @@ from releases.catalogue import (
     releases,
 )
 from schema.crawls import CrawlName
-from storage.sums import broken_sums, sha256
+from storage.sums import broken_sums
 from tests.factories.made_up_release import smallest_release
 
 
@@ -52,29 +52,6 @@ def test_an_ambiguous_name_lists_its_candidates(tmp_path: Path) -> None:
     smallest_release(tmp_path, CrawlName(month="2026-11", arm="quic"))
     with pytest.raises(ReleaseError, match=r"names 2 releases: 2026-11\.desktop\.local\.quic\.web, 2026-11"):
         find_release(tmp_path, "2026-11")
-
-
-def test_sums_hold_until_a_byte_changes(tmp_path: Path) -> None:
-    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
-    assert broken_sums(release.path) == []
-    (release.path / "visit.parquet").write_bytes(b"PAR2")
-    assert broken_sums(release.path) == ["visit.parquet"]
-
-
-def test_a_file_and_its_sum_cannot_be_changed_together(tmp_path: Path) -> None:
-    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
-    (release.path / "visit.parquet").write_bytes(b"PAR2")
-    sums = release.path / "SHA256SUMS"
-    good = release.manifest.files["visit.parquet"]
-    sums.write_text(sums.read_text().replace(good, sha256(release.path / "visit.parquet")))
-    assert broken_sums(release.path) == ["visit.parquet"]  # the manifest knows it
-
-
-@pytest.mark.parametrize("text", ["", "nonsense", "one two"])
-def test_malformed_sums_are_reported_as_broken(tmp_path: Path, text: str) -> None:
-    release = smallest_release(tmp_path, CrawlName(month="2026-11"))
-    (release.path / "SHA256SUMS").write_text(text)
-    assert broken_sums(release.path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"crawl": {}}', '{"crawl": 1}', "null", "\ud800"])

@@ -114,3 +114,8 @@ def test_malformed_sums_and_paths_out_of_the_folder_are_refused(folder: Path, li
 
 def test_an_empty_or_missing_folder_is_broken(tmp_path: Path) -> None:
     assert broken_sums(tmp_path) == broken_sums(tmp_path / "none") == [SUMS]
+
+
+def test_sums_that_list_nothing_lack_every_file(folder: Path) -> None:
+    (folder / SUMS).write_text("")
+    assert broken_sums(folder) == ["cells.parquet", MANIFEST, "replay.json"]
