@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +20,7 @@ from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_r
 from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, compare_values
 from releases.publish import StoreError, publish
 from releases.strata.bootstrap import LEAST_SITES
-from releases.verify import Check, verify
+from releases.verify import verify
 from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed, find_faults, state
@@ -158,48 +157,28 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
 
 
 @command.command("verify")
-@click.option("--crawl", "name", help="Name of the crawl, or a unique beginning of it, such as 2026-11.")
-@click.option("--all", "every", is_flag=True, help="Every release there is, each in its newest version.")
+@CRAWL
 @OFFLINE
 @AS_JSON
 @click.pass_context
-def verify_(ctx: click.Context, *, name: str | None, every: bool, offline: bool, as_json: bool) -> None:
-    """Check the newest version of a release: sums, counts, keys, CDFs. Exit code 1 if one fails.
+def verify_(ctx: click.Context, *, name: str, offline: bool, as_json: bool) -> None:
+    """Check the newest version of a release: sums, counts, keys, CDFs. Exit code 1 if a check fails.
+
+    `firstflight verify` checks every version of every release.
 
     \b
     Example:
       firstflight release verify --crawl 2026-11
-      firstflight release verify --all --offline
+      firstflight release verify --crawl 2026-11 --offline --json
     """
     settings: Settings = ctx.obj
-    if (name is None) != every:
-        raise click.UsageError("name a release by --crawl, or take --all")
     with one_line(*EXPECTED):
-        selected = list_newest(settings.releases) if name is None else [find_release(settings.releases, name)]
+        release = find_release(settings.releases, name)
         with contextlib.nullcontext() if offline else database_to_read(settings) as engine:
-            verdicts = [judge(release, engine, quiet=as_json) for release in selected]
+            verdict = judge(release, engine, quiet=as_json)
     if as_json:
-        facts = [dataclasses.asdict(verdict) for verdict in verdicts]
-        click.echo(json.dumps({"releases": facts} if every else facts[0], indent=2))
-    ctx.exit(0 if all(verdict.holds for verdict in verdicts) else 1)
-
-
-def list_newest(folder: Path) -> list[Release | Damaged]:
-    """Return every release, in its newest version that is not withdrawn."""
-    return list(
-        {
-            version.crawl: version for version in iter_versions(folder) if not isinstance(version, Withdrawn)
-        }.values()
-    )
-
-
-def checks_of(release: Release | Damaged, engine: Engine | None) -> Iterator[Check]:
-    """Yield the checks of a release as they are made;
-    a release without a readable manifest has one failed check."""
-    if isinstance(release, Damaged):
-        yield Check("manifest", holds=False, evidence=release.problem)
-    else:
-        yield from verify(release, engine)
+        click.echo(json.dumps(dataclasses.asdict(verdict), indent=2))
+    ctx.exit(0 if verdict.holds else 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -214,10 +193,10 @@ class Verdict:
     checks: list[dict[str, str | bool]]
 
 
-def judge(release: Release | Damaged, engine: Engine | None, *, quiet: bool) -> Verdict:
+def judge(release: Release, engine: Engine | None, *, quiet: bool) -> Verdict:
     """Make the checks of a release; print each as it is made unless `quiet`."""
     checks = []
-    for check in checks_of(release, engine):
+    for check in verify(release, engine):
         checks.append(check)
         if not quiet:
             click.echo(f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.evidence}")
@@ -225,11 +204,11 @@ def judge(release: Release | Damaged, engine: Engine | None, *, quiet: bool) -> 
     if not quiet:
         outcome = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
         click.echo(f"{release.crawl} version {release.version}: {outcome}")
-    is_whole = isinstance(release, Release) and all(c.holds for c in checks if c.name == "checksums")
+    is_whole = all(check.holds for check in checks if check.name == "checksums")
     return Verdict(
         crawl=str(release.crawl),
         version=release.version,
-        checksum=release.checksum if isinstance(release, Release) and is_whole else None,
+        checksum=release.checksum if is_whole else None,
         holds=not failed,
         checks=[{"name": c.name, "holds": c.holds, "said": c.evidence} for c in checks],
     )

@@ -29,9 +29,7 @@ def counted(engine: Engine, crawl: Crawl) -> tuple[int | None, bool]:
     return counted.responses, counted.responses_exact
 
 
-def test_many_responses_are_estimated_as_they_grow(
-    database: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_responses_are_estimated_as_they_grow(database: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = crawled(database, 2000)
     assert counted(database, crawl) == (2000, True)
     monkeypatch.setattr(status_module, "COUNTED_BYTES", 0)

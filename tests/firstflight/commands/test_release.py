@@ -66,26 +66,6 @@ def test_json_says_of_a_sound_release_that_it_holds(run: Run) -> None:
     assert (verdict["holds"], verdict["checksum"]) == (True, built["checksum"])
 
 
-def test_all_is_every_release_in_its_newest_version(run: Run) -> None:
-    assert run("verify", "--all").exit_code == 0
-    run("build", "--crawl", "2026-11")
-    facts = json.loads(
-        run("build", "--crawl", "2026-11", "--version", "2", "--reason", "again", "--json").stdout
-    )
-    verified = json.loads(run("verify", "--all", "--json").stdout)["releases"]
-    assert [(verdict["version"], verdict["holds"]) for verdict in verified] == [(2, True)]
-    with (Path(facts["path"]) / "response.parquet").open("ab") as file:
-        file.write(b"!")
-    damaged = run("verify", "--all", "--offline")
-    assert damaged.exit_code == 1
-    assert "FAILED  checksums: response.parquet is not" in damaged.stdout
-
-
-@pytest.mark.parametrize("arguments", [(), ("--all", "--crawl", "2026-11")])
-def test_verify_wants_one_release_or_all(run: Run, arguments: tuple[str, ...]) -> None:
-    assert "name a release by --crawl, or take --all" in run("verify", *arguments).stderr
-
-
 def test_a_year_is_ready_by_its_newest_sealed_crawl_whose_name_is_the_last_line(
     database_18: Engine, run: Run
 ) -> None:

@@ -143,9 +143,6 @@ def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(da
     assert states == ["damaged", "whole"]
     assert run("release", "build", "--crawl", "2026-11").exit_code == 0
     assert run("release", "verify", "--crawl", "2026-11", "--offline").exit_code == 0
-    every = run("release", "verify", "--all", "--offline")
-    assert every.exit_code == 1
-    assert "FAILED  manifest: " in every.stdout
     with undrawn():
         report = run("report", "build", "--year", "2026", *SECOND)
     assert report.exit_code == 0, report.output
@@ -162,7 +159,6 @@ def test_a_withdrawn_version_is_no_damage(data: Path) -> None:
         f"WITHDRAWN release {NAME} version 1: a tombstone stands in its place"
     )
     assert run("release", "list").stdout == f"{NAME} version 1: WITHDRAWN\n"
-    assert run("release", "verify", "--all", "--offline").exit_code == 0
     refused = run("release", "build", "--crawl", "2026-11")
     assert (refused.exit_code, "is withdrawn: build it anew with --version 2" in refused.stderr) == (1, True)
     assert run("release", "build", "--crawl", "2026-11", "--version", "2", "--reason", "anew").exit_code == 0
