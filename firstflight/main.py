@@ -19,7 +19,7 @@ COMMANDS = {
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",
     "verify": "check everything that is stored: database, releases, replays, reports",
-    "sign": "sign releases, replays and reports",
+    "sign": "sign releases, replays, reports and errata",
     "serve": "serve releases and reports",
     "metrics": "serve metrics for Prometheus",
     "database": "the database: its URL, checks, copies, retention; stop the embedded server",
@@ -62,7 +62,7 @@ class Commands(LazyGroup):
 @click.command(
     cls=Commands,
     places={name: f"firstflight.commands.{MODULES.get(name, name)}:command" for name in COMMANDS},
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="firstflight")
 @click.pass_context

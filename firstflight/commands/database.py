@@ -159,7 +159,7 @@ def backup_(settings: Settings, *, keep: int) -> None:
 @click.argument("copy", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.pass_obj
 def restore(settings: Settings, *, copy: Path | None) -> None:
-    """Restore a copy into an empty database.  [default: the newest copy in the data folder]
+    """Restore a copy into an empty database: COPY, or the newest one in the data folder.
 
     \b
     Example:

@@ -187,7 +187,7 @@ def fresh_folder(folder: Path) -> Path:
 )
 @click.option(
     "--pages",
-    help="Number of pages, or the sites of the pages to use.  [default: all 30; of the recorded ones 20]",
+    help="Number of pages, or their sites, comma-separated.  [default: all 30; of the recorded ones 20]",
 )
 @click.option("--browsers", type=AT_LEAST_ONE, default=2, show_default=True, help="Browsers side by side.")
 @click.option(

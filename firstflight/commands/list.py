@@ -5,7 +5,7 @@ import datetime
 import click
 
 from crawler.sites import fetch, lists
-from firstflight.commands.options import AS_JSON, MONTH, show
+from firstflight.commands.options import AS_JSON, DAY, MONTH, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 
@@ -25,7 +25,7 @@ def command() -> None:
 @command.command("fetch")
 @click.argument("source", metavar="tranco|crux|FILE")
 @click.option("--id", "list_id", metavar="ID", help="Tranco: the list's permanent id.")
-@click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Tranco: the daily list of that day.")
+@click.option("--date", "day", type=DAY, metavar="YYYY-MM-DD", help="Tranco: the daily list of that day.")
 @click.option(
     "--entries",
     type=click.IntRange(1),
@@ -56,6 +56,8 @@ def fetch_(
     \b
     Example:
       firstflight list fetch tranco --id K2LPW
+      firstflight list fetch crux --month 2026-10
+      firstflight list fetch sites.txt
       firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
     """
     with one_line(lists.ListError):

@@ -47,6 +47,7 @@ HEADER = Pattern("text", r"[!-~]([ -~]{0,498}[!-~])?", "write it in printable AS
 SERIES_NAME = Pattern(
     "text", r"[a-z0-9-]+(\.[a-z0-9-]+){3}", f"write a crawl's name without its month: {SERIES}"
 )
+DAY = click.DateTime(["%Y-%m-%d"])
 YEAR = click.IntRange(2000, 9999)
 VERSION = click.IntRange(1, 9999)
 

@@ -122,7 +122,7 @@ def _describe(settings: Settings, places: Survey) -> Iterator[str]:
 @AS_JSON
 @click.pass_obj
 def list_(settings: Settings, *, as_json: bool) -> None:
-    """Show who is left out. Sites that were erased are counted, since nobody kept their names.
+    """List the hosts that are left out of crawls. Erased sites are counted, since their names are not kept.
 
     \b
     Example:

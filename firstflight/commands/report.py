@@ -4,7 +4,7 @@ import datetime
 
 import click
 
-from firstflight.commands.options import AS_JSON, OF_YEAR, SERIES_NAME, Pattern, Statement, show
+from firstflight.commands.options import AS_JSON, DAY, OF_YEAR, SERIES_NAME, Pattern, Statement, show
 from firstflight.commands.report_extracts import draft, edition
 from firstflight.commands.report_recompute import recompute, report_places
 from firstflight.commands.report_versions import verify_, versions, withdraw_
@@ -123,7 +123,8 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
 @click.option("--corrects", type=Statement(), help="What a later version corrects in the one before.")
 @click.option(
     "--date",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DAY,
+    metavar="YYYY-MM-DD",
     help="Day of the publication; the same day makes a byte-for-byte copy.  [default: today]",
 )
 @AS_JSON

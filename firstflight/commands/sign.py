@@ -16,7 +16,7 @@ from storage.sums import broken_sums
 @click.command()
 @click.pass_obj
 def command(settings: Settings) -> None:
-    """Sign every release, replay and report: SHA256SUMS, which covers every file, with the key that
+    """Sign every release, replay, report and erratum: SHA256SUMS, which covers every file, with the key that
     FIRSTFLIGHT_SIGNING_KEY names.
 
     A damaged folder is not signed; a good signature is kept.

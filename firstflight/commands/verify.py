@@ -22,8 +22,8 @@ from storage.engine import DatabaseError
 @AS_JSON
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
-    """Check all that is stored: the database, every version of every release, replays, their parts,
-    and reports.
+    """Check all that is stored: the database, every version of every release, replays, stages of decisions,
+    reports, errata and populations.
 
     Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts
     as damage; a missing one does not. Exit code 1 if anything is damaged.

@@ -31,7 +31,7 @@ from schema.crawls import CrawlName
     help="Screen and User-Agent that sites see.",
 )
 @click.option(
-    "--vantage", default="local", type=LABEL, show_default=True, help="Place of the crawling machine."
+    "--vantage", default="local", type=LABEL, show_default=True, help="Label of the crawling machine's place."
 )
 @click.option(
     "--arm",
@@ -52,7 +52,7 @@ from schema.crawls import CrawlName
     type=click.IntRange(1, campaign.ATTEMPTS_LIMIT),
     default=2,
     show_default=True,
-    help="Limit of visits of a site, without those that our own network spoilt.",
+    help="Most visits of a site; those that our own network spoilt do not count.",
 )
 @click.option(
     "--budget",

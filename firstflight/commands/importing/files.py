@@ -57,9 +57,13 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
                 show_default=True,
                 help="Device of the recording.",
             ),
-            click.option("--source", default="not stated", help="Origin of the files, in words."),
-            click.option("--licence", default="not stated", help="Licence of the recordings."),
-            click.option("--month", type=MONTH, help="Month YYYY-MM of files that have no date."),
+            click.option(
+                "--source", default="not stated", show_default=True, help="Origin of the files, in words."
+            ),
+            click.option(
+                "--licence", default="not stated", show_default=True, help="Licence of the recordings."
+            ),
+            click.option("--month", type=MONTH, help="Month of files that have no date."),
             NEXT_VERSION,
             REASON,
             click.option(

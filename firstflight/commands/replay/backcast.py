@@ -39,9 +39,9 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
     """Replay the experiment that made IW 10 the standard, and ask which window the rule chooses.
 
     Servers count acknowledgements as in 2010. Inputs that the paper does not print (rates, queues, random
-    loss, flows of a page, time of the back end) are calibrated by its figures at IW 3. What changed at IW 10
-    judges. The outcome is stored in the folder `backcast` of the data folder. It takes
-    about half an hour on two cores.
+    loss, flows of a page, time of the back end) are calibrated by its figures at IW 3; the outcome is
+    judged by what changed at IW 10. It is stored in the folder `backcast` of the data folder. The replay
+    takes about half an hour on two cores.
 
     \b
     Example:
