@@ -1,6 +1,7 @@
 """What a replay of one page yields, as its process writes it to the service."""
 
 import dataclasses
+import statistics
 
 from pydantic import TypeAdapter
 
@@ -35,8 +36,8 @@ class ResponseTimes:
     last_byte_ms: float
     flights: int
     """Bursts in which it arrived, half a round trip or more apart."""
-    is_sent_again: bool
-    """True if its connection retransmitted meanwhile."""
+    retransmitted: bool
+    """True if its connection sent bytes again meanwhile."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +57,22 @@ class Loads:
     none if that load was not done."""
     reason: str | None = None
     """Why a load was not done; None if all were."""
+
+    @property
+    def page_us(self) -> int | None:
+        """Mean page time of the loads; None without any."""
+        return round(1000 * statistics.fmean(self.page_ms)) if self.page_ms else None
+
+    @property
+    def range_us(self) -> tuple[int, int] | None:
+        """Shortest and longest page time; None where they are equal."""
+        times = sorted(self.page_ms)
+        return (round(1000 * times[0]), round(1000 * times[-1])) if times and times[0] < times[-1] else None
+
+    @property
+    def sent_again(self) -> float | None:
+        """Share of the payload that was sent again; None without payload."""
+        return self.sent_again_bytes / self.payload_bytes if self.payload_bytes else None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,3 +101,6 @@ class Message:
 
 LINE: TypeAdapter[Message] = TypeAdapter(Message)
 """Reads and writes a line as JSON."""
+
+TIMES: TypeAdapter[tuple[ResponseTimes, ...]] = TypeAdapter(tuple[ResponseTimes, ...])
+"""Reads the rows of the responses of a load."""

@@ -1,9 +1,9 @@
 """Replays a page in a process of its own, which ends with its guest when nobody waits for it any more."""
 
 import asyncio
-import contextlib
+import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -26,45 +26,25 @@ async def replay_in_process(
     Raises Problem if the file cannot be replayed or the lab fails.
     A cancellation ends the process and its guest.
     """
-    async with start_process(cache, networks) as process:
-        sending = asyncio.ensure_future(send_file(process, content))
+    # A file in memory alone, which the process reads at its own pace.
+    with os.fdopen(os.memfd_create("har"), "w+b") as file:
+        file.write(content)
+        file.seek(0)
         try:
-            return await read_result(process, progress)
-        finally:
-            sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await sending
-
-
-@contextlib.asynccontextmanager
-async def start_process(cache: Path, networks: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The process, for the length of the block.
-
-    Its complaints are not logged: they could have names of hosts.
-    """
+            process = await asyncio.create_subprocess_exec(
+                *(*END_WITH_PARENT, sys.executable, "-m", "api.lab.program", str(cache), *networks),
+                stdin=file,
+                stdout=asyncio.subprocess.PIPE,
+                # Its complaints are not logged: they could have names of hosts.
+                stderr=asyncio.subprocess.DEVNULL,
+                limit=MOST_LINE_BYTES,
+            )
+        except OSError as exc:
+            raise Problem("replay-failed", NO_ANSWER) from exc
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(*END_WITH_PARENT, sys.executable, "-m", "api.lab.program", str(cache), *networks),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            limit=MOST_LINE_BYTES,
-        )
-    except OSError as exc:
-        raise Problem("replay-failed", NO_ANSWER) from exc
-    try:
-        yield process
+        return await read_result(process, progress)
     finally:
         await stopped(process)
-
-
-async def send_file(process: asyncio.subprocess.Process, content: bytes) -> None:
-    """Write the file to the process; one that ended has refused it already, or failed."""
-    assert process.stdin
-    with contextlib.suppress(ConnectionError):
-        process.stdin.write(content)
-        await process.stdin.drain()
-        process.stdin.close()
 
 
 async def read_result(

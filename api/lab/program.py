@@ -19,12 +19,12 @@ from api.lab.networks import choose
 from api.lab.page_replay import (
     LINE,
     SEEDS,
+    TIMES,
     WINDOWS,
     Loads,
     Message,
     PageReplay,
     PageResponse,
-    ResponseTimes,
 )
 from recordings.errors import RecordingError
 from recordings.exchange import RecordedExchange
@@ -177,17 +177,7 @@ def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]])
         page_ms=tuple(row["page_ms"] for row in rows),
         payload_bytes=sum(row["payload_bytes"] for row in rows),
         sent_again_bytes=sum(row["bytes_retransmitted"] for row in rows),
-        responses=tuple(
-            ResponseTimes(
-                wanted_ms=times["wanted_ms"],
-                sent_ms=times["sent_ms"],
-                first_byte_ms=times["first_byte_ms"],
-                last_byte_ms=times["last_byte_ms"],
-                flights=times["flights"],
-                is_sent_again=times["retransmitted"],
-            )
-            for times in each
-        ),
+        responses=TIMES.validate_python(tuple(each)),
         reason=next((row["reason"] for row, _, _ in done if row["state"] != "done"), None),
     )
 

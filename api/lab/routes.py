@@ -1,7 +1,6 @@
 """The lab's pages: a form that takes a HAR file, the place in the queue, and the result."""
 
 import dataclasses
-import statistics
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -128,36 +127,12 @@ PHASES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Panel:
-    """The loads at one initial window, and a drawing of the first."""
-
-    loads: Loads
-    waterfall: Markup | None
-    """None if the first load was not done."""
-
-    @property
-    def page_us(self) -> int | None:
-        """Mean page time of the loads; None without any."""
-        return round(1000 * statistics.fmean(self.loads.page_ms)) if self.loads.page_ms else None
-
-    @property
-    def range_us(self) -> tuple[int, int] | None:
-        """Shortest and longest page time; None where they are equal."""
-        times = sorted(self.loads.page_ms)
-        return (round(1000 * times[0]), round(1000 * times[-1])) if times and times[0] < times[-1] else None
-
-    @property
-    def sent_again(self) -> float | None:
-        """Share of the payload that was sent again; None without payload."""
-        return self.loads.sent_again_bytes / self.loads.payload_bytes if self.loads.payload_bytes else None
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Drawing:
     """The waterfalls over one network, on one axis."""
 
     network: OfferedNetwork
-    panels: tuple[Panel, ...]
+    panels: tuple[tuple[Loads, Markup | None], ...]
+    """The loads at each initial window, and a drawing of the first; None if that was not done."""
     listed: tuple[tuple[PageResponse, tuple[ResponseTimes | None, ...]], ...]
     """The drawn responses with their times at each window; None where the first load was not done."""
 
@@ -171,7 +146,7 @@ def draw_network(replay: PageReplay, network: OfferedNetwork) -> Drawing:
     is_listed = any(load.responses for load in loads)
     return Drawing(
         network=network,
-        panels=tuple(Panel(loads=load, waterfall=draw_load(replay, load, axis)) for load in loads),
+        panels=tuple((load, draw_load(replay, load, axis)) for load in loads),
         listed=tuple(zip(replay.responses, zip(*times, strict=True), strict=True))[: MOST_ROWS * is_listed],
     )
 
@@ -192,7 +167,7 @@ def draw_load(replay: PageReplay, loads: Loads, axis: TimeAxis) -> Markup | None
                 title=f"{response.number}: {response.address}",
                 label=str(response.number) if response.number % NUMBERED_EVERY == 0 else "",
                 spans=spans_of(times),
-                is_sent_again=times.is_sent_again,
+                is_sent_again=times.retransmitted,
             )
             for response, times in zip(replay.responses, loads.responses, strict=True)
         ][:MOST_ROWS],

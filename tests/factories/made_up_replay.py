@@ -18,7 +18,7 @@ def made_up_replay(networks: Sequence[str], *, responses: int = 12) -> PageRepla
             first_byte_ms=sent_ms + 100,
             last_byte_ms=sent_ms + 100 + 900 / iw,
             flights=1 if iw > 10 else 2,
-            is_sent_again=iw == 30 and number % 4 == 0,
+            retransmitted=iw == 30 and number % 4 == 0,
         )
 
     def loads(network: str, iw: int) -> Loads:

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
-from api.lab.routes import MOST_ROWS, Panel, draw_network
+from api.lab.routes import MOST_ROWS, draw_network
 from benchmarks.pages.browser import SIZES, launch_browser, open_page
 from releases.formatting import NARROW
 from tests.api.faults import unreadable, violations
@@ -38,39 +38,35 @@ def test_no_page_of_the_lab_has_a_fault_on_a_desk_or_a_phone(lab_client: TestCli
     assert found == {}
 
 
-def phases(panel: Panel) -> list[list[str]]:
+def phases(waterfall: str | None) -> list[list[str]]:
     """The phases of each row of a waterfall."""
-    return [re.findall('<rect class="([a-z]+)"', row) for row in (panel.waterfall or "").split("<g>")[1:]]
+    return [re.findall('<rect class="([a-z]+)"', row) for row in (waterfall or "").split("<g>")[1:]]
 
 
 def test_the_waterfalls_of_a_network_share_one_axis() -> None:
     replay = made_up_replay([usual_network()])
     drawn = draw_network(replay, choose([usual_network()])[0])
-    assert [panel.loads.iw for panel in drawn.panels] == list(WINDOWS)
+    assert [loads.iw for loads, _ in drawn.panels] == list(WINDOWS)
     # 12 responses, one each 40 ms: the last is sent at 440 ms, and ends 100 + 900 / IW ms later.
-    for panel in drawn.panels:
-        assert panel.waterfall is not None
-        places = re.findall(
-            r'<text class="axis" x="([\d.]+)%" y="13" text-anchor="\w+">([^<]*)', panel.waterfall
-        )
+    for loads, waterfall in drawn.panels:
+        assert waterfall is not None
+        places = re.findall(r'<text class="axis" x="([\d.]+)%" y="13" text-anchor="\w+">([^<]*)', waterfall)
         assert (places[0], places[-1]) == (("12.0", "0 s"), ("100.0", "1 s"))
-        left, width = re.findall(
-            r'<rect class="\w+" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', panel.waterfall
-        )[-1]
-        assert float(left) + float(width) == pytest.approx(12 + 88 * (0.54 + 0.9 / panel.loads.iw), abs=0.002)
-    slowest = drawn.panels[0]
+        left, width = re.findall(r'<rect class="\w+" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', waterfall)[-1]
+        assert float(left) + float(width) == pytest.approx(12 + 88 * (0.54 + 0.9 / loads.iw), abs=0.002)
+    slowest, slow_waterfall = drawn.panels[0]
     assert slowest.page_us == 850_000
     assert slowest.range_us == (840_000, 870_000)
     assert slowest.sent_again == 0.003
-    first, *_ = phases(slowest)
-    _, second, *_ = phases(drawn.panels[-1])
+    first, *_ = phases(slow_waterfall)
+    _, second, *_ = phases(drawn.panels[-1][1])
     assert (first, second) == (["connection", "waiting", "rest"], ["waiting", "flight"])
 
 
 def test_a_page_of_many_responses_draws_the_first_of_them() -> None:
     replay = made_up_replay([usual_network()], responses=MOST_ROWS + 1)
     drawn = draw_network(replay, choose([usual_network()])[0])
-    assert {len(phases(panel)) for panel in drawn.panels} == {MOST_ROWS}
+    assert {len(phases(waterfall)) for _, waterfall in drawn.panels} == {MOST_ROWS}
     assert len(drawn.listed) == MOST_ROWS
 
 
