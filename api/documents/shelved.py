@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 """Files outside docs that documents link to, by their name in docs."""
 
-FILES = ("images", "reproduction", "zoo")
+FILES = ("images/", "reproduction/", "zoo/")
 """Folders of docs with the documents' images and tables."""
 
 
@@ -23,7 +23,7 @@ def sources() -> Mapping[str, str]:
     >>> [sources()[name] for name in ("", "methods", "decisions", "decisions/replay/0002-replay-in-virtual-time")]
     ['README.md', 'methods.md', 'decisions/README.md', 'decisions/replay/0002-replay-in-virtual-time.md']
     """  # noqa: E501
-    return {name_of(path): path for path in sorted(_markdown(importlib.resources.files("docs"), ""))}
+    return {name_of(path): path for path in sorted(_paths()) if path.endswith(".md")}
 
 
 def name_of(path: str) -> str:
@@ -35,14 +35,6 @@ def name_of(path: str) -> str:
     return path.removesuffix(".md").removesuffix("README").rstrip("/")
 
 
-def _markdown(folder: Traversable, below: str) -> Iterator[str]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _markdown(entry, f"{below}{entry.name}/")
-        elif entry.name.endswith(".md"):
-            yield below + entry.name
-
-
 def text(name: str) -> str:
     """The Markdown of a document; KeyError if there is none of that name."""
     return _at(sources()[name]).read_text(encoding="utf-8")
@@ -51,13 +43,14 @@ def text(name: str) -> str:
 @functools.cache
 def files() -> frozenset[str]:
     """Paths of the documents' images and tables."""
-    return frozenset(path for folder in FILES for path in _files(_at(folder), f"{folder}/"))
+    return frozenset(path for path in _paths() if path.startswith(FILES))
 
 
-def _files(folder: Traversable, below: str) -> Iterator[str]:
-    for entry in folder.iterdir():
+def _paths(below: str = "") -> Iterator[str]:
+    """The paths of all files below a folder of docs."""
+    for entry in _at(below).iterdir():
         if entry.is_dir():
-            yield from _files(entry, f"{below}{entry.name}/")
+            yield from _paths(f"{below}{entry.name}/")
         else:
             yield below + entry.name
 

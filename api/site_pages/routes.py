@@ -1,6 +1,5 @@
 """The pages of sites: the table of a release's sites, a site over the months, and its page loads."""
 
-import dataclasses
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
@@ -21,7 +20,7 @@ from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
 from api.routes.visits import VisitPath, page_load
 from api.routes.works import release_work
-from api.site_pages.history import HostPath, SiteCrawlAnswer, WindowAnswer, releases_of, site
+from api.site_pages.history import HostPath, WindowAnswer, releases_of, site
 from api.site_pages.listing import AskedSites, spellings, with_sites
 from api.site_pages.table import SiteTables
 from api.site_pages.waterfall import PHASES, draw_load, events_of, list_rows
@@ -33,7 +32,6 @@ IW = 10
 """Initial window that first flights are set beside, in segments (RFC 6928)."""
 
 WINDOW_BYTES = IW * MSS_FIG1
-
 
 PAGE_ROWS = 50
 """Rows of a page of the table."""
@@ -99,6 +97,8 @@ SORTED = (
 def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Response:
     """A site in every released crawl, or in the releases that `release` names."""
     answer = site(request, shelf, host)
+    flights = [crawl.document.first_flight for crawl in answer.crawls if crawl.document]
+    sizes = [flight.size_bytes for flight in flights if flight and flight.size_bytes is not None]
     return with_form(
         page(
             request,
@@ -106,7 +106,9 @@ def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Respon
             site=answer,
             quoted=quote(answer.host, safe=""),
             pinned=urlencode({"release": releases_of(answer)}, doseq=True),
-            months=list_months(answer.crawls),
+            longest=1.05 * max([WINDOW_BYTES, *sizes]),
+            window=WINDOW_BYTES,
+            segments=segments,
             in_words=describe_windows,
             iw=IW,
             mss=MSS_FIG1,
@@ -133,46 +135,6 @@ def visit_page(
         quoted=quote(load.visit.host, safe=""),
         phases=PHASES,
     )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Month:
-    """The site in one crawl."""
-
-    crawl: SiteCrawlAnswer
-    size_bytes: int | None
-    """First flight of the main document's connection; None if unknown."""
-    segments: int | None
-    left: float | None
-    """Length of the flight's bar, in percent of the longest; None if unknown."""
-    mark: float
-    """Place of the window on the same scale."""
-
-    @property
-    def is_within(self) -> bool | None:
-        """True if the first flight fits into the window; None if it is unknown."""
-        return None if self.segments is None else self.segments <= IW
-
-
-def list_months(crawls: Sequence[SiteCrawlAnswer]) -> list[Month]:
-    """The crawls with their first flights on one scale, which holds the window and the largest."""
-    sizes = [_size(crawl) for crawl in crawls]
-    whole = max([WINDOW_BYTES, *(size for size in sizes if size is not None)]) * 1.05
-    return [
-        Month(
-            crawl=crawl,
-            size_bytes=size,
-            segments=None if size is None else segments(size, mss=MSS_FIG1),
-            left=None if size is None else round(100 * size / whole, 2),
-            mark=round(100 * WINDOW_BYTES / whole, 2),
-        )
-        for crawl, size in zip(crawls, sizes, strict=True)
-    ]
-
-
-def _size(crawl: SiteCrawlAnswer) -> int | None:
-    flight = crawl.document and crawl.document.first_flight
-    return flight.size_bytes if flight else None
 
 
 def describe_windows(windows: Sequence[WindowAnswer]) -> str:
