@@ -6,10 +6,11 @@ Every drawing of the service is a `Chart`; reports draw with Vega-Lite (docs/dec
 import dataclasses
 import functools
 import importlib.resources
+import itertools
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from markupsafe import Markup, escape
@@ -241,11 +242,12 @@ class Plot:
     ) -> None:
         """Draw an upright line at each mark, with its label above the plot; `sizes` are those of windows."""
         self.rows = max(self.rows, 1 + max((mark.row for mark in marks), default=-1))
-        for place, mark in enumerate(marks):
-            top = -4 - WINDOW_ROW * mark.row
-            data_size = sizes[place] if sizes else None
-            stroke = "lead" if look == "list" else "mark"
+        stroke = "lead" if look == "list" else "mark"
+        tops = [-4 - WINDOW_ROW * mark.row for mark in marks]
+        for mark, top, data_size in itertools.zip_longest(marks, tops, sizes):
             self.add(line(mark.at, top, mark.at, self.height, stroke, data_size=data_size))
+        # The labels cover the lines that cross them.
+        for mark, top in zip(marks, tops, strict=True):
             over = mark.at + BOLD_LETTER_WIDTH * len(mark.label) / 2 - self.width - RIGHT
             at, anchor = (self.width + RIGHT, "end") if over > 0 else (mark.at, "middle")
             self.add(text(mark.label, at, top - 4, look, text_anchor=anchor))
@@ -343,6 +345,11 @@ class Chart:
             middle = LINE * place + 12
             yield path(f"M4 {middle}H36", f"c{place % STYLES}")
             yield text(name, LEFT, middle + 4, "ink")
+
+
+def for_screens(draw: Callable[[int], Chart]) -> list[Markup]:
+    """A chart as parts of a page, drawn for the width of desktops and for that of phones."""
+    return [draw(WIDE).inline("for-desktops"), draw(NARROW).inline("for-phones")]
 
 
 VARIABLE = re.compile(r"(--[a-z0-9]+): *([^;]+);")

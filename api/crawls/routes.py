@@ -2,23 +2,13 @@
 failures. Crawlers write what is shown (storage/progress.py); the service reads no database."""
 
 import datetime
+import functools
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.charts import (
-    NARROW,
-    WIDE,
-    Chart,
-    Mark,
-    Plot,
-    Scale,
-    path,
-    plot_width,
-    round_axis,
-    steps_between,
-)
+from api.charts import Chart, Mark, Plot, Scale, for_screens, path, plot_width, round_axis, steps_between
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.routes.pages import page
@@ -87,11 +77,7 @@ def crawl_progress(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Respo
         request,
         "crawls/crawl.html",
         progress=progress,
-        charts=[
-            draw_hours(progress.hours, width).inline(screens)
-            for width, screens in ((WIDE, "for-desktops"), (NARROW, "for-phones"))
-            if progress.hours
-        ],
+        charts=for_screens(functools.partial(draw_hours, progress.hours)) if progress.hours else [],
         kinds=KINDS,
         counts=[(hour.at, by_kind(hour.outcomes)) for hour in progress.hours[: -HOURS_LISTED - 1 : -1]],
         bounds=BOUNDS,

@@ -3,7 +3,7 @@
 import csv
 import dataclasses
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from api.charts import decades
 from api.routes.distributions import share_band
@@ -12,7 +12,6 @@ from api.stored.held import HeldSample
 from releases.formatting import grouped, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
-from schema.computed_tables import MEASURES
 
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
@@ -43,7 +42,6 @@ class Curve:
 
     release: str
     """Name of the crawl and version of its release."""
-    measure: str
     known: int | None = None
     """Items of known size; None if the release does not say."""
     unknown: int = 0
@@ -83,22 +81,6 @@ class Panel:
 
     measure: str
     curves: tuple[Curve, ...]
-
-    @property
-    def definition(self) -> str:
-        """Definition of the measure."""
-        return MEASURES[self.measure]
-
-    @property
-    def without_shares(self) -> dict[str, list[str]]:
-        """Releases whose shares are unknown, by the reason."""
-        return _by_reason((curve.unknown_because, curve.release) for curve in self.curves)
-
-    @property
-    def without_intervals(self) -> dict[str, list[str]]:
-        """Releases whose shares are known without intervals, by the reason."""
-        known = [curve for curve in self.curves if curve.unknown_because is None]
-        return _by_reason((curve.interval_unknown, curve.release) for curve in known)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,7 +146,7 @@ def compare(
             Panel(
                 measure=measure,
                 curves=tuple(
-                    _curve(by_measure[measure], release=release, measure=measure, windows=ordered, mss=mss)
+                    _curve(by_measure[measure], release=release, windows=ordered, mss=mss)
                     for release, by_measure in subjects.items()
                 ),
             )
@@ -176,30 +158,10 @@ def compare(
     )
 
 
-def _by_reason(reasons: Iterable[tuple[str | None, str]]) -> dict[str, list[str]]:
-    """The releases that have a reason, by it."""
-    releases: dict[str, list[str]] = {}
-    for why, release in reasons:
-        if why is not None:
-            releases.setdefault(why, []).append(release)
-    return releases
-
-
-def _nothing(why: str, *, release: str, measure: str, windows: Sequence[int]) -> Curve:
-    """The curve of which nothing is known."""
-    unknown = Estimate(value=None, value_unknown=why, interval_unknown=why)
-    return Curve(
-        release=release,
-        measure=measure,
-        shares=(unknown,) * len(windows),
-        median=unknown,
-        p95=unknown,
-    )
-
-
-def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[int], mss: int) -> Curve:
+def _curve(subject: Subject, *, release: str, windows: Sequence[int], mss: int) -> Curve:
     if isinstance(subject, str):
-        return _nothing(subject, release=release, measure=measure, windows=windows)
+        unknown = Estimate(value=None, value_unknown=subject, interval_unknown=subject)
+        return Curve(release=release, shares=(unknown,) * len(windows), median=unknown, p95=unknown)
     sample, cdf = subject.sample, subject.sample.cdf
     shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), sample) for iw in windows)
     median, p95 = (
@@ -208,7 +170,6 @@ def _curve(subject: Subject, *, release: str, measure: str, windows: Sequence[in
     steps = _steps(subject, [iw * mss for iw in windows]) if median.value_unknown is None else ()
     return Curve(
         release=release,
-        measure=measure,
         known=cdf.known,
         unknown=cdf.unknown,
         shares=shares,
@@ -252,11 +213,12 @@ def as_csv(comparison: Comparison) -> str:
     writer.writerow(COLUMNS)
     for panel in comparison.panels:
         for curve in panel.curves:
-            writer.writerows([*row, comparison.stratum] for row in _rows(curve, comparison.windows))
+            rows = _rows(curve, panel.measure, comparison.windows)
+            writer.writerows([*row, comparison.stratum] for row in rows)
     return text.getvalue()
 
 
-def _rows(curve: Curve, windows: tuple[tuple[int, int], ...]) -> list[list[object]]:
+def _rows(curve: Curve, measure: str, windows: tuple[tuple[int, int], ...]) -> list[list[object]]:
     band = curve.band or ((None, None),) * len(curve.steps)
     steps: dict[int, tuple[object, ...]] = {
         size: (share, None, *ends) for (size, share), ends in zip(curve.steps, band, strict=True)
@@ -265,7 +227,7 @@ def _rows(curve: Curve, windows: tuple[tuple[int, int], ...]) -> list[list[objec
         if share.value is not None:  # a window below the smallest item is no step
             steps[size] = (share.value, iw, share.lower, share.upper)
     return [
-        [escape_formula(curve.release), curve.measure, size, *values, curve.known, curve.unknown]
+        [escape_formula(curve.release), measure, size, *values, curve.known, curve.unknown]
         for size, values in sorted(steps.items())
     ]
 

@@ -83,7 +83,9 @@ def draw_panel(comparison: Comparison, panel: Panel, x: Scale, height: int) -> P
     if len(panel.curves) == 1:
         plot.add(*_shares(panel.curves[0], windows, y))
     if not curves:
-        reasons = wrapped("; ".join(panel.without_shares), x.length)
+        reasons = wrapped(
+            "; ".join(dict.fromkeys(curve.unknown_because or "" for curve in panel.curves)), x.length
+        )
         plot.add(
             *(
                 text(words, x.length / 2, height / 2 + 16 * (place - len(reasons)), text_anchor="middle")

@@ -4,7 +4,8 @@ The choice is the URL.
 """
 
 import dataclasses
-import re
+import itertools
+import json
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
@@ -21,14 +22,14 @@ from api.explorer.months import OverMonths, SideBySide, draw_months
 from api.explorer.strata import FIELDS, chosen_stratum, in_words
 from api.http.choices import SEVERAL
 from api.http.links import link, relate
-from api.http.problems import Problem, suppress_problems
+from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
-from api.routes.pages import label, page
+from api.routes.pages import label, page, stated_first
 from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
-from api.routes.provenance import best_first, quality
+from api.routes.provenance import quality
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
-from api.routes.works import forms_of, release_work
+from api.routes.works import release_metadata
 from api.rows.query import TABLES
 from api.statistics.series import series
 from api.stored.months import Variant
@@ -135,11 +136,7 @@ ChoiceDep = Annotated[Choice, Depends(choose)]
 
 
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
-    for version in best_first(shelf.newest_sound):
-        with suppress_problems():
-            request.app.state.held.counts(version)
-            return [version]
-    return []
+    return list(itertools.islice(stated_first(request, shelf.newest_sound, DEFAULT_MEASURES), 1))
 
 
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
@@ -217,7 +214,7 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         chosen=chosen,
         comparison=comparison,
         rows=list(rows_of(*what, chosen.stratum)),
-        citations=list(citations_of(request, chosen.releases)),
+        cited=[release_metadata(request, version) for version in chosen.releases],
         program=write_program(request, *what, chosen.windows, chosen.mss, chosen.stratum),
         address=f"{link(request, 'explorer')}?{chosen.query()}",
         crawls=[version for version in map(shelf.newest, shelf.crawls) if version.is_sound],
@@ -226,7 +223,7 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
             for what, version in find_beside(shelf, chosen.releases)
         ],
         levels={quality(version.crawl): version.crawl for version in chosen.releases}.values(),
-        measures=list(MEASURES),
+        measures=MEASURES,
         segments=SEGMENTS,
         fields=FIELDS,
         stratum=chosen.stratum.stratum,
@@ -340,15 +337,6 @@ class Rows:
     """Dimensions of the choice that the table does not have."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Citation:
-    """A release as it is cited."""
-
-    line: str
-    forms: tuple[tuple[str, str], ...]
-    """Title and address of each form; none if it must not be cited."""
-
-
 def table_of(measure: str) -> str:
     """The table whose rows a measure counts.
 
@@ -376,14 +364,6 @@ def rows_of(releases: Sequence[Version], measures: Sequence[str], stratum: Asked
             )
 
 
-def citations_of(request: Request, releases: Sequence[Version]) -> Iterator[Citation]:
-    """Yield the citation of each release."""
-    for version in releases:
-        work = release_work(request, version)
-        forms = forms_of(request, work, "cite_release", crawl=str(version.crawl), version=version.version)
-        yield Citation(line=work.line if work.is_evidence else work.refusal, forms=forms)
-
-
 def write_program(
     request: Request,
     releases: Sequence[Version],
@@ -406,7 +386,7 @@ def write_program(
         return ""
     fixed = {"page_kind": "home"} | stratum.parameters()
     return CALL.format(
-        releases="\n".join(f"    {_quoted(name)}: {_quoted(address)}," for name, address in addresses),
+        releases="\n".join(f"    {json.dumps(name)}: {json.dumps(address)}," for name, address in addresses),
         mss=mss,
         windows=", ".join(f"({iw})" for iw in windows),
         measures=", ".join(f"'{measure}'" for measure in measures),
@@ -415,12 +395,3 @@ def write_program(
             for name, value in fixed.items()
         ),
     )
-
-
-def _quoted(text: str) -> str:
-    """Text as a literal of Python.
-
-    >>> print(_quoted('2026-11"\\\\'))
-    "2026-11\\"\\\\"
-    """
-    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'

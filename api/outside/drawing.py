@@ -297,8 +297,3 @@ def draw_measure(measure: str, compared: Mapping[str, Comparison], width: float)
             estimate = number(value.estimate, 1 if unit == "%" else 2)
             plot.add(text(estimate, across, y(value.upper) - 5, "b2 whole", text_anchor="middle"))
     return plot
-
-
-def both_widths(wide: Chart, narrow: Chart) -> list[Markup]:
-    """A chart for desktops and for phones, as parts of a page."""
-    return [wide.inline("for-desktops"), narrow.inline("for-phones")]

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from api.charts import NARROW, WIDE
+from api.charts import WIDE, for_screens
 from api.explorer.routes import WidthQuery, svg_response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.formats.offered import as_csv as rows_as_csv
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.outside import larger_window, years
-from api.outside.drawing import both_widths, draw_picture, draw_worth, draw_years
+from api.outside.drawing import draw_picture, draw_worth, draw_years
 from api.outside.years import YearsRow
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
@@ -178,12 +178,12 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     return page(
         request,
         "over_the_years.html",
-        charts=both_widths(*(draw_years(sets, pairs, points, width=width) for width in (WIDE, NARROW))),
+        charts=for_screens(lambda width: draw_years(sets, pairs, points, width=width)),
         own=years.find_own_months(shelf),
         larger=compared,
         is_worth=larger_window.is_worth,
         with_interval=interval_text,
-        worth=both_widths(*(draw_worth(compared, width=width) for width in (WIDE, NARROW))),
+        worth=for_screens(lambda width: draw_worth(compared, width=width)),
         sets=years.letter_sets(sets),
         pairs=pairs,
         table=list(years.tabulate(pairs)),

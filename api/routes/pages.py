@@ -8,7 +8,7 @@ import functools
 import importlib.resources
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -37,7 +37,7 @@ from api.routes.works import release_metadata
 from api.stored.held import HeldReleases
 from api.stored.shelf import Report, Version
 from recordings.pages.recording import SETS
-from releases.cdf import count_incomplete
+from releases.cdf import count_incomplete, is_stated
 from releases.citation.licences import licence_page
 from releases.citation.work import Work
 from releases.formatting import (
@@ -200,7 +200,7 @@ def crumbs(path: str) -> list[tuple[str, str]]:
     ([('Reports', '/reports'), ('2026', '/reports/2026/')], [], [])
     """
     first, *rest = path.strip("/").split("/")
-    if first not in ("releases", "reports", "sites", "documents", "lab") or not rest:
+    if first not in ("releases", "reports", "crawls", "sites", "documents", "lab") or not rest:
         return []
     above = [(first.capitalize(), f"/{first}")]
     if first in ("releases", "reports") and len(rest) > 1:
@@ -245,13 +245,27 @@ LEADING = ("first_flights", "responses")
 """Measures of which the home page shows the first that is known."""
 
 
+def stated_first(request: Request, versions: Iterable[Version], measures: Iterable[str]) -> Iterator[Version]:
+    """Yield the readable versions by their quality, but last those that state no share of any measure."""
+    held: HeldReleases = request.app.state.held
+    others = []
+    for version in best_first(versions):
+        with suppress_problems():
+            counts = held.counts(version)
+            if any(is_stated(counts[measure]) for measure in measures):
+                yield version
+            else:
+                others.append(version)
+    yield from others
+
+
 def headline(
     request: Request, versions: Sequence[Version], windows: Sequence[int]
 ) -> tuple[Version | None, Distribution | None]:
-    """The readable version of the best quality, and its distribution of first flights, or of responses
-    where no first flight is known."""
+    """The readable version of the best quality that has known sizes, and its distribution of first flights,
+    or of responses where no first flight is known."""
     held: HeldReleases = request.app.state.held
-    for version in best_first(versions):
+    for version in stated_first(request, versions, LEADING):
         with suppress_problems():
             samples = {measure: held.sample(version, measure, WHOLE) for measure in LEADING}
             leading = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
