@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from pydantic import BaseModel, Field
 
 from api.charts import WIDE, for_screens
 from api.explorer.routes import WidthQuery, svg_response
@@ -16,6 +15,7 @@ from api.http.problems import Problem
 from api.outside import larger_window, years
 from api.outside.drawing import draw_picture, draw_worth, draw_years
 from api.outside.years import YearsRow
+from api.routes.answers import AnswerModel
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.routes.remembered import Remembered
@@ -28,18 +28,20 @@ from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
 router = APIRouter(route_class=Remembered)
 
 
-class OutsideValue(BaseModel):
+class OutsideValue(AnswerModel):
     """The statistics of one date."""
 
-    date: str = Field(description="YYYY-MM-DD, or YYYY-MM where the publisher states no day")
-    client: str = Field(description="desktop, mobile, or both together")
-    scope: str = Field(description="home, inner, home+inner, or all (responses, or resources, of all pages)")
-    values: dict[Statistic, float] = Field(
-        description="quantiles p10 to p90 in `unit`, and a share; an unknown one is missing"
-    )
+    date: str
+    """YYYY-MM-DD, or YYYY-MM where the publisher states no day."""
+    client: str
+    """`desktop`, `mobile`, or `both` together."""
+    scope: str
+    """`home`, `inner`, `home+inner`, or `all` (responses, or resources, of all pages)."""
+    values: dict[Statistic, float]
+    """Quantiles p10 to p90 in `unit`, and a share; an unknown one is missing."""
 
 
-class OutsideFlag(BaseModel):
+class OutsideFlag(AnswerModel):
     """A change of the publisher's method: values before and after are not of the same thing."""
 
     date: str
@@ -47,28 +49,33 @@ class OutsideFlag(BaseModel):
     said: str
 
 
-class OutsideSeries(BaseModel):
+class OutsideSeries(AnswerModel):
     """A series that somebody else counted."""
 
     id: str
     title: str
     unit: str
     definition: str
-    source: str = Field(description="whence the values are")
-    url: str = Field(description="page of the publisher")
+    source: str
+    """Whence the values are."""
+    url: str
+    """Page of the publisher."""
     licence: str
-    points: list[OutsideValue] = Field(description="in the order of client, scope and date")
-    flags: list[OutsideFlag] = Field(description="the publisher's own breaks within the series")
-    flags_source: str = Field(description="where the publisher states its breaks")
+    points: list[OutsideValue]
+    """In the order of client, scope and date."""
+    flags: list[OutsideFlag]
+    """The publisher's own breaks within the series."""
+    flags_source: str
+    """Where the publisher states its breaks."""
 
 
-class OutsideAnswer(BaseModel):
+class OutsideAnswer(AnswerModel):
     """Series that others counted. They are not comparable with releases, and never joined to them."""
 
     series: list[OutsideSeries]
 
 
-class YearsAnswer(BaseModel):
+class YearsAnswer(AnswerModel):
     """The numbers of the page `/over-the-years`."""
 
     rows: list[YearsRow]
@@ -99,10 +106,7 @@ def describe(kind: Kind, points: Sequence[Point]) -> OutsideSeries:
     held = {flag.date for line in draw_lines(own, kind.id) for flag in line.breaks}
     return OutsideSeries(
         **dataclasses.asdict(kind),
-        points=[
-            OutsideValue(date=point.date, client=point.client, scope=point.scope, values=dict(point.values))
-            for point in own
-        ],
+        points=[OutsideValue.model_validate(point, from_attributes=True) for point in own],
         flags=[
             OutsideFlag(date=mark.date, clients=list(mark.clients), said=mark.text)
             for mark in BREAKS

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlencode
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict
 
 from api.http.problems import suppress_problems
+from api.routes.answers import AnswerModel
 from api.routes.provenance import quality
 from api.statistics.changes import read
 from api.stored.library import Library
@@ -45,31 +46,34 @@ TABULATED = ("all", "main", "image")
 """Kinds of responses that the page's table has."""
 
 
-class YearsRow(BaseModel):
+class YearsRow(AnswerModel):
     """A number of the page, with its interval where it has one."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
-    what: str = Field(description="published, share, change, larger window, or larger window, change")
-    responses: str | None = Field(
-        default=None, description="kind of responses, or of pages; null for published curves"
-    )
+    what: str
+    """`published`, `share`, `change`, `larger window`, or `larger window, change`."""
+    responses: str | None = None
+    """Kind of responses, or of pages; null for published curves."""
     measure: str
-    iw: int | str | None = Field(
-        default=None, description="window in segments, 16p if paced; null for other measures"
-    )
-    end: str | None = Field(default=None, description="what the sizes hold where a header was not counted")
-    list: str = Field(description="list of the sites")
-    release: str = Field(description="release, recorded set or publication")
-    list_after: str | None = Field(default=None, description="list of the later set of a change")
+    iw: int | str | None = None
+    """Window in segments, 16p if paced; null for other measures."""
+    end: str | None = None
+    """What the sizes hold where a header was not counted."""
+    list: str
+    """List of the sites."""
+    release: str
+    """Release, recorded set or publication."""
+    list_after: str | None = None
+    """List of the later set of a change."""
     release_after: str | None = None
     sites: int | None = None
-    value: float | None = Field(default=None, description="the value; of a change that of the earlier set")
+    value: float | None = None
+    """The value; of a change that of the earlier set."""
     value_after: float | None = None
     change: float | None = None
-    lower: float | None = Field(
-        default=None, description="lower end of the confidence interval, of a change of that"
-    )
+    lower: float | None = None
+    """Lower end of the confidence interval, of a change of that."""
     upper: float | None = None
 
 

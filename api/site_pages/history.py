@@ -10,13 +10,13 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Request
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
-from api.routes.answers import Provenance, VersionsAside
+from api.routes.answers import AnswerModel, Provenance, VersionsAside
 from api.routes.parameters import PinnedShelfDep
 from api.routes.provenance import provenance
 from api.routes.remembered import Remembered
@@ -51,26 +51,33 @@ SiteVisit: Any = create_model(
 )
 
 
-class WindowAnswer(BaseModel):
+class WindowAnswer(AnswerModel):
     """Connections whose server had a window."""
 
-    segments: int = Field(description="initial window in full segments, or its lower bound")
-    most_segments: int | None = Field(description="its upper bound; null if nothing bounds it")
-    is_exact: bool = Field(description="false if the bounds differ")
+    segments: int
+    """Initial window in full segments, or its lower bound."""
+    most_segments: int | None
+    """Its upper bound; null if nothing bounds it."""
+    is_exact: bool
+    """False if the bounds differ."""
     connections: int
 
 
-class FirstFlightsAnswer(BaseModel):
+class FirstFlightsAnswer(AnswerModel):
     """First flights of the connections of the final visit, as packets showed them."""
 
-    known: int = Field(description="connections whose first flight is known")
-    unknown: int = Field(description="connections whose first flight is not known, which nothing else counts")
-    median_bytes: float | None = Field(description="null if none is known")
-    most_bytes: int | None = Field(description="null if none is known")
-    windows: list[WindowAnswer] = Field(description="by size; connections of unknown window are left out")
-    own_windows: list[WindowAnswer] = Field(
-        description="of connections to the site's own host alone, after redirects"
-    )
+    known: int
+    """Connections whose first flight is known."""
+    unknown: int
+    """Connections whose first flight is not known, which nothing else counts."""
+    median_bytes: float | None
+    """Null if none is known."""
+    most_bytes: int | None
+    """Null if none is known."""
+    windows: list[WindowAnswer]
+    """By size; connections of unknown window are left out."""
+    own_windows: list[WindowAnswer]
+    """Of connections to the site's own host alone, after redirects."""
 
 
 DocumentConnection: Any = create_model(
@@ -84,30 +91,31 @@ DocumentConnection: Any = create_model(
 )
 
 
-class SiteCrawlAnswer(BaseModel):
+class SiteCrawlAnswer(AnswerModel):
     """The site in one crawl."""
 
     crawl: str
     provenance: Provenance
-    visits: list[SiteVisit] = Field(description="every visit to the site, in their order")
-    connections: int | None = Field(description="connections of the final visit; null without one")
-    responses: int | None = Field(
-        description="responses that came on them, whole or in part; null without one"
-    )
-    protocols: dict[str, int] = Field(
-        description="connections of the final visit by protocol; unknown where a recording names none"
-    )
-    document: DocumentConnection | None = Field(
-        description="connection of the main document; null where none came over the network"
-    )
-    first_flights: FirstFlightsAnswer | None = Field(description="null without a final visit")
+    visits: list[SiteVisit]
+    """Every visit to the site, in their order."""
+    connections: int | None
+    """Connections of the final visit; null without one."""
+    responses: int | None
+    """Responses that came on them, whole or in part; null without one."""
+    protocols: dict[str, int]
+    """Connections of the final visit by protocol; unknown where a recording names none."""
+    document: DocumentConnection | None
+    """Connection of the main document; null where none came over the network."""
+    first_flights: FirstFlightsAnswer | None
+    """Null without a final visit."""
 
 
 class SiteAnswer(VersionsAside):
     """A site over time."""
 
     host: str
-    crawls: list[SiteCrawlAnswer] = Field(description="crawls that visited the site, the newest month first")
+    crawls: list[SiteCrawlAnswer]
+    """Crawls that visited the site, the newest month first."""
 
 
 @get_in(router, "/sites/{host}", IN_JSON, name="site")

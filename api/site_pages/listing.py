@@ -10,14 +10,14 @@ import idna
 import pyarrow as pa
 import pyarrow.compute as pc
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import AfterValidator, create_model
 
 from api.explorer.strata import chosen_stratum
 from api.formats.encoding import LINE, encoded
 from api.formats.offered import CSV, FORMATS, JSON, NDJSON, AskedFormat, Format, get_in
 from api.http.links import own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
-from api.routes.answers import Provenance
+from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
     CrawlQuery,
@@ -236,19 +236,24 @@ SiteRow: Any = create_model(
 )
 
 
-class SitesAnswer(BaseModel):
+class SitesAnswer(AnswerModel):
     """A page of the table of all sites of a release."""
 
     provenance: Provenance
-    before: Provenance | None = Field(description="the release that shares are compared with; null if none")
-    stratum: dict[str, str | int] = Field(
-        description="value of each dimension that was asked for; empty for every response of home pages"
-    )
-    stratum_unknown: str | None = Field(description="why the release has no such stratum; null if it has")
-    iw: int = Field(description="window in segments")
-    mss: int = Field(description="payload of a full segment, in bytes")
-    sites: int = Field(description="number of sites on all pages")
-    next: str | None = Field(description="URL of the page after this one; null after the last row")
+    before: Provenance | None
+    """The release that shares are compared with; null if none."""
+    stratum: dict[str, str | int]
+    """Value of each dimension that was asked for; empty for every response of home pages."""
+    stratum_unknown: str | None
+    """Why the release has no such stratum; null if it has."""
+    iw: int
+    """Window in segments."""
+    mss: int
+    """Payload of a full segment, in bytes."""
+    sites: int
+    """Number of sites on all pages."""
+    next: str | None
+    """URL of the page after this one; null after the last row."""
     rows: list[SiteRow]
 
 
