@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -45,10 +45,7 @@ def render(text: str, *, source: str, base: str) -> Rendered:
 
     HTML is shown as it is written, except comments, which are left out.
     """
-    # Without HTML, a comment would be text of a paragraph.
-    markdown = (
-        MarkdownIt("commonmark", {"html": True}).enable("table").use(anchors_plugin, max_level=ANCHORED)
-    )
+    markdown = _markdown()
     markdown.add_render_rule("table_open", lambda *_: WIDE + "<table>")
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
     markdown.add_render_rule("image", _image)
@@ -67,6 +64,26 @@ def render(text: str, *, source: str, base: str) -> Rendered:
         ),
         html=html,
     )
+
+
+def read_sections(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield heading, anchor and words of each section of a document in Markdown."""
+    tokens = _markdown().parse(text)
+    heading, anchor = "", ""
+    words: list[str] = []
+    for token, following in itertools.pairwise(tokens):
+        if token.type == "heading_open" and "id" in token.attrs:
+            if heading:
+                yield heading, anchor, " ".join(words)
+            heading, anchor, words = _text(following), str(token.attrs["id"]), []
+        elif following.type in ("inline", "code_block", "fence"):
+            words.append(_text(following) if following.type == "inline" else following.content)
+    yield heading, anchor, " ".join(words)
+
+
+def _markdown() -> MarkdownIt:
+    # Without HTML, a comment would be text of a paragraph.
+    return MarkdownIt("commonmark", {"html": True}).enable("table").use(anchors_plugin, max_level=ANCHORED)
 
 
 def _image(
@@ -123,5 +140,6 @@ def _label_cells(tokens: Sequence[Token]) -> None:
 
 
 def _text(inline: Token) -> str:
-    """The text of a heading or a cell without its markup."""
-    return "".join(child.content for child in inline.children or () if child.type in ("text", "code_inline"))
+    """The text of a heading, a cell or a paragraph without its markup."""
+    plain = {"text", "code_inline", "softbreak"}
+    return "".join(child.content or " " for child in inline.children or () if child.type in plain)

@@ -3,7 +3,6 @@ the site map, the rules for robots, and a feed of what is new."""
 
 import dataclasses
 import functools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
@@ -189,9 +188,6 @@ MOST_FOUND = 20
 AROUND = 90
 """Characters of a section's text on each side of the first word that was found."""
 
-HEADING = re.compile(r"^(#{1,4}) +(.+?) *$", re.MULTILINE)
-MARKUP = re.compile(r"`|\*\*|\]\([^)]*\)|\[|^\s*\|?[-|: ]+\|?$|\|", re.MULTILINE)
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Section:
@@ -246,38 +242,29 @@ def _has(words: Iterable[str], text: str) -> bool:
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
     """The text around the first place of any of the words."""
-    plain = " ".join(MARKUP.sub(" ", text).split())
-    places = [place for word in words if (place := plain.lower().find(word)) >= 0]
-    begin = plain.rfind(" ", 0, max(0, min(places, default=0) - AROUND)) + 1
+    places = [place for word in words if (place := text.lower().find(word)) >= 0]
+    begin = text.rfind(" ", 0, max(0, min(places, default=0) - AROUND)) + 1
     end = begin + 2 * AROUND
-    shown = plain[begin:end] if end >= len(plain) else f"{plain[begin:end].rpartition(' ')[0]} …"
+    shown = text[begin:end] if end >= len(text) else f"{text[begin:end].rpartition(' ')[0]} …"
     return f"{'… ' if begin else ''}{shown}"
 
 
 @functools.cache
 def sections() -> tuple[Section, ...]:
-    """Every section of every document."""
+    """Every section of every document, that before its first heading under its title."""
+    from api.documents.rendering import read_sections  # its library is loaded where documents are read
+
     return tuple(
-        section for name in shelved.sources() if name for section in _sections(name, shelved.text(name))
-    )
-
-
-def _sections(name: str, text: str) -> Iterable[Section]:
-    from mdit_py_plugins.anchors.index import slugify  # its library is loaded where documents are read
-
-    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    headings = list(HEADING.finditer(text))
-    title = MARKUP.sub("", headings[0][2]) if headings else name
-    taken: dict[str, int] = {}
-    for place, heading in enumerate(headings):
-        end = headings[place + 1].start() if place + 1 < len(headings) else len(text)
-        said = MARKUP.sub("", heading[2])
-        slug = slugify(said)
-        again = taken[slug] = taken.get(slug, -1) + 1
-        yield Section(
+        Section(
             document=name,
             title=title,
-            heading=said if place else "",
-            anchor=(f"{slug}-{again}" if again else slug) if place else "",
-            text=text[heading.end() : end],
+            heading=heading if place else "",
+            anchor=anchor if place else "",
+            text=" ".join(text.split()),
         )
+        for name in shelved.sources()
+        if name
+        for whole in [list(read_sections(shelved.text(name)))]
+        for title in [whole[0][0]]
+        for place, (heading, anchor, text) in enumerate(whole)
+    )

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import idna
 import pyarrow as pa
@@ -57,12 +58,12 @@ def part_of_host(text: str) -> str:
     >>> part_of_host("https://User@Bücher.Example.:8080/a?b"), part_of_host(" wiki ")
     ('xn--bcher-kva.example', 'wiki')
     """
-    without_scheme = re.sub(r"^([a-z][a-z0-9+.-]*:)?//", "", text.strip().lower())
-    host = re.split(r"[/?#]", without_scheme)[0].rpartition("@")[2]
-    host = re.sub(r":[0-9]*$", "", host).removesuffix(".")
+    text = text.strip()
     try:
+        parts = urlsplit(text if re.match("([A-Za-z][A-Za-z0-9+.-]*:)?//", text) else f"//{text}")
+        host = (parts.hostname or "").removesuffix(".")
         host = host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError:
+    except ValueError:
         host = ""
     if not PART.fullmatch(host):
         raise ValueError("this is no host name and no part of one; give one such as example.com")

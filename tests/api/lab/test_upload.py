@@ -5,7 +5,6 @@ import gzip
 import io
 import threading
 import zipfile
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +117,20 @@ def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_refused(
     assert [len(content) for content in held.given] == [MOST_BYTES]
 
 
-def pieces_read(app: Any, headers: list[tuple[bytes, bytes]]) -> tuple[int, int]:
+async def post(app: Any, receive: Receive, send: Send, *headers: tuple[bytes, bytes]) -> None:
+    """Call the application with a form."""
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/lab",
+        "raw_path": b"/lab",
+        "query_string": b"",
+        "headers": [(b"content-type", FORM["Content-Type"].encode()), *headers],
+    }
+    await app(scope, receive, send)
+
+
+def pieces_read(app: Any, *headers: tuple[bytes, bytes]) -> tuple[int, int]:
     """Status of the answer to an endless form whose file comes in pieces of a megabyte,
     and how many of them were read."""
     read = 0
@@ -130,34 +142,12 @@ def pieces_read(app: Any, headers: list[tuple[bytes, bytes]]) -> tuple[int, int]
         body = b"x" * 1_000_000 if read > 1 else FILE_HEAD
         return {"type": "http.request", "body": body, "more_body": True}
 
-    async def send(message: dict[str, Any]) -> None:
+    async def send(message: Any) -> None:
         if message["type"] == "http.response.start":
             statuses.append(message["status"])
 
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/lab",
-        "raw_path": b"/lab",
-        "query_string": b"",
-        "headers": [(b"content-type", FORM["Content-Type"].encode()), *headers],
-    }
-    asyncio.run(app(scope, receive, send))
+    asyncio.run(post(app, receive, send, *headers))
     return statuses[0], read
-
-
-def post(app: Any, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
-    """A call of the application with a form."""
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/lab",
-        "raw_path": b"/lab",
-        "query_string": b"",
-        "headers": [(b"content-type", FORM["Content-Type"].encode())],
-    }
-    found: Coroutine[Any, Any, None] = app(scope, receive, send)
-    return found
 
 
 def test_uploads_that_send_nothing_keep_nobody_out(lab_client: TestClient, held: HeldLab) -> None:
@@ -232,8 +222,8 @@ def test_an_upload_that_pauses_between_enough_bytes_is_read() -> None:
 def test_a_form_that_is_too_large_is_refused_while_it_arrives(lab_client: TestClient) -> None:
     app = lab_client.app
     stated = (b"content-length", str(MOST_BYTES + ROOM_BYTES + 1).encode())
-    assert pieces_read(app, [stated]) == (413, 0)
-    status, read = pieces_read(app, [])
+    assert pieces_read(app, stated) == (413, 0)
+    status, read = pieces_read(app)
     assert (status, read) == (413, 1 + MOST_BYTES // 1_000_000 + 1)
 
 
