@@ -13,8 +13,8 @@ import h2.connection
 import h2.events
 from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
 
-from localweb.serving.handler import Origin, Reply, Request
-from tests.zoo.serving.examples import HOSTS, TEXT
+from localweb.serving.handler import Origin
+from tests.zoo.serving.examples import HOSTS, TEXT, endless
 from tests.zoo.serving.server import ZooWeb
 
 HOST = "zoo.test"
@@ -159,20 +159,8 @@ def test_a_stream_that_is_reset_leaves_the_others() -> None:
 def test_a_client_that_resets_a_stream_stops_who_writes_to_it() -> None:
     stopped: list[str] = []
 
-    async def endless(request: Request, reply: Reply) -> None:
-        if request.path == "/other":
-            await reply.head(204, [], end=True)
-            return
-        await reply.head(200, [])
-        try:
-            while True:
-                await reply.body(bytes(16_384))
-        except ConnectionError:
-            stopped.append(request.path)
-            raise
-
     async def ask() -> None:
-        async with ZooWeb({HOST: endless}, protocol="h2") as web, Http2Client(web) as client:
+        async with ZooWeb({HOST: endless(stopped)}, protocol="h2") as web, Http2Client(web) as client:
             endless_id = client.ask("/endless")
             await client.read(until=0, data=1)
             client.cancel(endless_id)

@@ -56,6 +56,25 @@ async def broken_off(request: Request, reply: Reply) -> None:
     await reply.reset()
 
 
+def endless(stopped: list[str]) -> Handler:
+    """Return a host that writes until its client stops it, and then adds the path to `stopped`; /other is
+    empty."""
+
+    async def answer(request: Request, reply: Reply) -> None:
+        if request.path == "/other":
+            await no_content(request, reply)
+            return
+        await reply.head(200, [])
+        try:
+            while True:
+                await reply.body(bytes(16_384))
+        except ConnectionError:
+            stopped.append(request.path)
+            raise
+
+    return answer
+
+
 async def echo(request: Request, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", str(len(request.body)))], end=not request.body)
     if request.body:

@@ -17,7 +17,7 @@ from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
 from localweb.serving.handler import Origin, Reply, Request
 from localweb.serving.log import SentConnection
-from tests.zoo.serving.examples import HOST, HOSTS, TEXT
+from tests.zoo.serving.examples import HOST, HOSTS, TEXT, endless
 from tests.zoo.serving.packets import CLEAN, LATE_S, Path
 from tests.zoo.serving.server import ZooWeb
 
@@ -188,20 +188,8 @@ def test_a_stream_that_is_reset_leaves_the_others() -> None:
 def test_a_client_that_stops_a_stream_stops_who_writes_to_it() -> None:
     stopped: list[str] = []
 
-    async def endless(request: Request, reply: Reply) -> None:
-        if request.path == "/other":
-            await reply.head(204, [], end=True)
-            return
-        await reply.head(200, [])
-        try:
-            while True:
-                await reply.body(bytes(16_384))
-        except ConnectionError:
-            stopped.append(request.path)
-            raise
-
     async def ask() -> None:
-        async with ZooWeb({HOST: endless}, protocol="h3") as web, connected(web) as client:
+        async with ZooWeb({HOST: endless(stopped)}, protocol="h3") as web, connected(web) as client:
             endless_id = client.ask("/endless")
             await client.read(until=0, data=1)
             client._quic.stop_stream(endless_id, ErrorCode.H3_REQUEST_CANCELLED)
