@@ -19,7 +19,8 @@ from pathlib import Path
 from benchmarks import results
 from verdict.headline import headline
 from verdict.judgement import judge
-from verdict.replayed import of_stages, read_stages
+from verdict.replayed import of_stages
+from verdict.stages import read_stages
 
 FIRST_RUN = 2
 """The first run after the edition's own."""

@@ -1,22 +1,17 @@
 """Stored replays read back as looks: in stages, or all pairs at once, which is one stage."""
 
 import itertools
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 
-from replay.errors import ReplayError
-from replay.networks.inputs import INPUTS
-from replay.networks.profiles import Population
+from replay.networks.mlab.draws import MONTH as LINES_MONTH
+from replay.networks.profiles import MOST_MONTHS, Population, is_stale
 from replay.runs.conditions import Conditions
 from replay.runs.initial_window import window_of
-from replay.runs.replay_folder import read_cells
-from storage.sums import broken_sums
 from verdict.arms import ARMS, EVERYONE, is_shared
 from verdict.calibration import Standing
 from verdict.closing import find_closing
@@ -58,7 +53,7 @@ class Replayed:
             self.rule,
             everyone=self.everyone,
             broken=[*back_cast.broken, *broken],
-            reasons=[*back_cast.reasons, *stale_inputs(self.month), *reasons],
+            reasons=[*back_cast.reasons, *stale_lines(self.month), *reasons],
         )
         effects = self.looks[-1].effects(self.rule)
         rows = make_ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
@@ -85,32 +80,18 @@ class Replayed:
         )
 
 
-def stale_inputs(month: str | None) -> list[Reason]:
-    """Return what is too old for pages of a month, of all that networks are drawn from."""
-    sentences = [input_.stale_sentence(month) for input_ in INPUTS] if month else []
-    return [Reason(level="low", sentence=sentence) for sentence in sentences if sentence]
+def stale_lines(month: str | None) -> list[Reason]:
+    """Return that the lines which networks are drawn from are too old for pages of a month, if they are."""
+    if month is None or not is_stale(LINES_MONTH, month):
+        return []
+    what = f"rates, round trips and losses of access lines by country are of {LINES_MONTH}"
+    return [Reason(level="low", sentence=f"The {what}, more than {MOST_MONTHS} months older than the pages.")]
 
 
 def month_of(plan: Mapping[str, Any]) -> str:
     """Return the month of the pages that a stage's plan names."""
     name: str = plan["release"]["crawl"]
     return name.partition(".")[0]
-
-
-def stage_places(folder: Path) -> list[Path]:
-    """Return the folders of a decision's whole stages in order, then of its arms."""
-    stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
-    return [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
-
-
-def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
-    """Return the loads and facts of each stage and arm of a decision; ReplayError if one is damaged."""
-    places = stage_places(folder)
-    for place in places:
-        if broken := broken_sums(place):
-            raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
-    facts = [json.loads((place / "stage.json").read_text(encoding="utf-8")) for place in places]
-    return [read_cells(place) for place in places], facts
 
 
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:

@@ -9,6 +9,7 @@ decisions/NAME/
 
 import dataclasses
 import functools
+import itertools
 import json
 import resource
 import time
@@ -24,9 +25,8 @@ from replay.runs.cells import Cell
 from replay.runs.guests import Progress
 from replay.runs.initial_window import in_json
 from replay.runs.parts import count_parts, plan_of, read_parts, remove_parts, replay_part, replay_parts
-from replay.runs.replay_folder import origin, read_cells, write_cells, write_facts
-from storage.staging import put_in_place
-from storage.sums import broken_sums, seal
+from replay.runs.replay_folder import read_cells, store_loads
+from storage.sums import broken_sums
 from verdict.arms import ARMS
 from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
@@ -89,18 +89,34 @@ class Stages:
         if "done" not in table["state"].to_pylist():
             raise ReplayError(f"no load was done: {table['reason'][0]}")
         facts = {**facts, "core_s": children_s() - used, "wall_s": time.monotonic() - began}
-        with put_in_place(place) as folder:
-            write_cells(folder, table)
-            write_facts(folder / "stage.json", {"plan": plan, **facts})
-            seal(folder, {"kind": "stage", **origin({**plan, **facts})})
+        store_loads(place, "stage", table, {"plan": plan, **facts})
         remove_parts(place)
+
+
+def stage_places(folder: Path) -> list[Path]:
+    """Return the folders of a decision's whole stages in order, then of its arms."""
+    stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
+    return [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
+
+
+def read_facts(place: Path) -> dict[str, Any]:
+    """Return what a stage or an arm says of itself; ReplayError if it is damaged."""
+    if broken := broken_sums(place):
+        raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
+    facts: dict[str, Any] = json.loads((place / "stage.json").read_text(encoding="utf-8"))
+    return facts
+
+
+def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
+    """Return the loads and facts of each stage and arm of a decision; ReplayError if one is damaged."""
+    places = stage_places(folder)
+    facts = [read_facts(place) for place in places]
+    return [read_cells(place) for place in places], facts
 
 
 def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a stage says of itself; ReplayError if it is damaged or of another plan."""
-    if broken := broken_sums(place):
-        raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
-    facts: dict[str, Any] = json.loads((place / "stage.json").read_text(encoding="utf-8"))
+    facts = read_facts(place)
     named = {*plan, *facts["plan"]} - {"commit"}  # kernel, programs and player are named by themselves
     other = sorted(name for name in named if facts["plan"].get(name) != plan.get(name))
     if other:

@@ -14,8 +14,8 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from replay.networks.population_csv import PopulationError
+from replay.networks.profiles import MOST_MONTHS, is_stale
 from replay.networks.stored_populations import CURRENT, find_population
-from reports.document.illustrative import FRESH_MONTHS, is_stale
 from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import read_inputs
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
@@ -92,7 +92,7 @@ def check_population(settings: Settings, population_id: str, month: str) -> None
     measured = find_population(settings.populations, population_id).populations[0].measured
     if is_stale(measured, month):
         raise NotReady(
-            f"the population {population_id} was measured in {measured}, which is more than {FRESH_MONTHS} "
+            f"the population {population_id} was measured in {measured}, which is more than {MOST_MONTHS} "
             f"months before {month}: fetch a newer one by `firstflight population fetch`"
         )
 

@@ -111,9 +111,24 @@ class Population:
     slow: bool
     """True for slow networks, which have their own margins."""
     measured: str
-    """Year, or month as YYYY-MM. A recommendation accepts at most 24 months of age."""
+    """Year, or month as YYYY-MM; a recommendation accepts what is not stale (`is_stale`)."""
     source: str
     checksum: str | None = None
     """SHA-256 of the file that the population was read from; None for a built-in one."""
     is_stored: bool = False
     """True for a population of `firstflight population list`, which is found by its id."""
+
+
+MOST_MONTHS = 24
+"""Most months that lines may have been measured before the pages that are replayed over them."""
+
+
+def is_stale(measured: str, month: str) -> bool:
+    """Return whether what was measured in a month, or in a year (then its January), is too old for pages of
+    `month`.
+
+    >>> is_stale("2024-11", "2026-11"), is_stale("2024-10", "2026-11"), is_stale("2010", "2026-11")
+    (False, True, True)
+    """
+    (year, at), (since, then) = ((int(text[:4]), int(text[5:7] or 1)) for text in (month, measured))
+    return 12 * (year - since) + at - then > MOST_MONTHS

@@ -42,29 +42,17 @@ class StoredPopulation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewPopulation:
+class NewPopulation(StoredPopulation):
     """A population that is not stored yet."""
 
-    id: str
-    measured: str
-    source: str
     content: str
     """The CSV file."""
-    parameters: Mapping[str, Any]
-    percentiles: Mapping[str, Any]
 
-    @property
-    def facts(self) -> StoredPopulation:
-        """Its facts when it is stored."""
-        return StoredPopulation(
-            id=self.id,
-            measured=self.measured,
-            source=self.source,
-            sha256=hashlib.sha256(self.content.encode()).hexdigest(),
-            networks=self.content.count("\n") - 1,
-            parameters=self.parameters,
-            percentiles=self.percentiles,
-        )
+
+def new_population(content: str, **facts: Any) -> NewPopulation:  # noqa: ANN401  # fields of StoredPopulation
+    """Return a population of a CSV file's content with the facts that do not follow from it."""
+    sha256, networks = hashlib.sha256(content.encode()).hexdigest(), content.count("\n") - 1
+    return NewPopulation(sha256=sha256, networks=networks, content=content, **facts)
 
 
 def store(folder: Path, new: NewPopulation) -> StoredPopulation:
@@ -72,20 +60,20 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
 
     PopulationError if its id is stored with other networks.
     """
-    facts, path = new.facts, folder / f"{new.id}.csv"
-    stored_facts = _find_facts(folder, new.id)
-    if stored_facts is not None and stored_facts.sha256 != facts.sha256:
+    path, stored_facts = folder / f"{new.id}.csv", _find_facts(folder, new.id)
+    if stored_facts is not None and stored_facts.sha256 != new.sha256:
         where = _place(folder, new.id)
         remedy = "it is bundled" if where == BUNDLED else f"move {path} away first"
         raise PopulationError(f"{new.id} is stored already, with other networks: {remedy}")
-    described = dataclasses.asdict(facts)
+    described = dataclasses.asdict(new)
+    content = described.pop("content")
     text = json.dumps({**described, CHECKSUM: _checksum(described)}, indent=1, sort_keys=True) + "\n"
-    for place, content in ((path, new.content), (path.with_suffix(".json"), text)):
+    for place, written in ((path, content), (path.with_suffix(".json"), text)):
         with put_file_in_place(place) as half, half.open("w", encoding="utf-8", newline="") as file:
-            file.write(content)
+            file.write(written)
             file.flush()
             os.fsync(file.fileno())
-    return facts
+    return StoredPopulation(**described)
 
 
 def list_stored(folder: Path) -> list[StoredPopulation]:

@@ -7,7 +7,6 @@ A part holds whole pages, and states its plan. A part of a different plan (anoth
 other code, another file) or with damaged files does not count as done, and is never joined to others.
 """
 
-import dataclasses
 import hashlib
 import heapq
 import json
@@ -25,13 +24,12 @@ from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
 from replay.runs.guests import Progress
 from replay.runs.price import core_seconds
-from replay.runs.replay_folder import guest_facts, origin, read_cells, write_cells, write_facts, write_replay
-from replay.runs.responses import read_responses, response_tables, write_responses
+from replay.runs.replay_folder import guest_facts, read_cells, store_loads, sums
+from replay.runs.responses import read_responses, response_tables
 from replay.runs.run import Result, replay, share_out, sort_key
 from schema.computed_tables import CELL, CELL_KEY
 from storage.signatures import Signer
-from storage.staging import put_in_place
-from storage.sums import broken_sums, seal
+from storage.sums import broken_sums
 
 PART_S = 60.0
 """Planned seconds of a core for a part: a stopped run loses the parts in progress."""
@@ -47,31 +45,14 @@ class PartError(ReplayError):
     """A part is missing, damaged, or of a different plan."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a run by its number."""
-
-    number: int
-    """Number of the part, from 1."""
-    total: int
-
-    def __str__(self) -> str:
-        """The part as messages name it."""
-        return f"{self.number}/{self.total}"
-
-    def folder(self, replay: Path) -> Path:
-        """Return the part's folder, for a run that writes to `replay`."""
-        return parts_folder(replay) / f"{self.number}-of-{self.total}"
-
-
 def parts_folder(replay: Path) -> Path:
     """Return the folder of all parts of a run that writes to `replay`."""
     return replay.with_name(f"{replay.name}.parts")
 
 
-def parts_of(total: int) -> list[Part]:
-    """Return all parts of a run."""
-    return [Part(number, total) for number in range(1, total + 1)]
+def part_folders(replay: Path, total: int) -> list[Path]:
+    """Return the folders of all parts of a run that writes to `replay`, in their order."""
+    return [parts_folder(replay) / f"{number}-of-{total}" for number in range(1, total + 1)]
 
 
 def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
@@ -88,11 +69,6 @@ def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool)
     return common
 
 
-def is_done(folder: Path, plan: Mapping[str, Any]) -> bool:
-    """Return whether the folder holds an undamaged part of this plan."""
-    return fault_of(folder, plan) is None
-
-
 def fault_of(folder: Path, plan: Mapping[str, Any]) -> str | None:
     """Return why a folder holds no undamaged part of this plan; None if it does."""
     try:
@@ -106,20 +82,15 @@ def fault_of(folder: Path, plan: Mapping[str, Any]) -> str | None:
     return f"is damaged ({', '.join(broken)})" if broken else None
 
 
-def find_whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> list[Part]:
-    """Return the parts of this plan that are stored and undamaged."""
-    return [part for part in parts_of(total) if is_done(part.folder(replay), plan)]
+def count_whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> int:
+    """Return the number of parts of this plan that are stored and undamaged."""
+    return sum(fault_of(folder, plan) is None for folder in part_folders(replay, total))
 
 
 def write_part(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
     """Write a part; an older one stays until the new one is complete."""
-    with put_in_place(folder) as stage:
-        write_cells(stage, result.table)
-        if plan["responses"]:
-            write_responses(stage, response_tables(result))
-        facts = guest_facts(result)
-        write_facts(stage / "part.json", {"plan": plan, **facts})
-        seal(stage, {"kind": "part", **origin({**plan, **facts})})
+    responses = response_tables(result) if plan["responses"] else None
+    store_loads(folder, "part", result.table, {"plan": plan, **guest_facts(result)}, responses)
 
 
 def replay_parts(
@@ -135,14 +106,15 @@ def replay_parts(
 
     On KeyboardInterrupt, parts in progress are still finished and stored, and no other is begun.
     """
-    stored = find_whole_parts(replay, plan, total)
-    shares = {Part(number, total): share for number, share in enumerate(share_out(cells, total), start=1)}
+    folders, shares = part_folders(replay, total), share_out(cells, total)
 
-    def work(part: Part) -> None:
-        write_part(part.folder(replay), replayer(shares[part], part.number - 1), plan)
+    def work(number: int) -> None:
+        write_part(folders[number], replayer(shares[number], number), plan)
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
-        running = [pool.submit(work, part) for part in shares if part not in stored]
+        running = [
+            pool.submit(work, number) for number in range(len(shares)) if fault_of(folders[number], plan)
+        ]
         try:
             for future in as_completed(running):
                 future.result()
@@ -171,8 +143,9 @@ def join_parts(
 ) -> dict[str, Any]:
     """Write the replay from its parts, and remove them; `facts` are those of the whole, from `plan_facts`."""
     cells, guests = read_parts(replay, plan, total)
-    loads = _responses([part.folder(replay) for part in parts_of(total)]) if plan["responses"] else None
-    whole = write_replay(replay, cells, facts, guests, loads, signer=signer)
+    whole = {**facts, **guests, **sums(cells)}
+    responses = _responses(part_folders(replay, total)) if plan["responses"] else None
+    store_loads(replay, "replay", cells, whole, responses, signer=signer)
     remove_parts(replay)
     return whole
 
@@ -182,11 +155,10 @@ def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Ta
 
     PartError if one is missing or damaged.
     """
-    parts = parts_of(total)
-    folders = [part.folder(replay) for part in parts]
-    for part, folder in zip(parts, folders, strict=True):
+    folders = part_folders(replay, total)
+    for number, folder in enumerate(folders, start=1):
         if fault := fault_of(folder, plan):
-            raise PartError(f"part {part} {fault}: replay again")
+            raise PartError(f"part {number}/{total} {fault}: replay again")
     facts = [json.loads((folder / "part.json").read_text(encoding="utf-8")) for folder in folders]
     tables = [read_cells(folder).cast(CELL) for folder in folders]
     return _sort_cells(pa.concat_tables(tables)), _merge_facts(facts)
@@ -225,9 +197,4 @@ def _merge_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             dict(pairs)
             for pairs in dict.fromkeys(tuple(ran.items()) for part in facts for ran in part["programs"])
         ],
-        **(
-            {"core_s": math.fsum(part["core_s"] for part in facts)}
-            if all("core_s" in part for part in facts)
-            else {}
-        ),
     }

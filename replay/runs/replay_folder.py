@@ -1,4 +1,7 @@
-"""The folder of a replay: cells.parquet, replay.json, a manifest and checksums, written in one step."""
+"""The folder of a replay: cells.parquet, replay.json, a manifest and checksums, written in one step.
+
+Parts of a run and stages of a decision have part.json and stage.json in place of replay.json.
+"""
 
 import collections
 import dataclasses
@@ -6,7 +9,7 @@ import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,26 +33,26 @@ FORMAT_VERSION = 1
 """Format of replay.json."""
 
 
-def write_replay(
+def store_loads(
     folder: Path,
+    kind: Literal["replay", "stage", "part"],
     table: pa.Table,
-    planned: Mapping[str, Any],
-    measured: Mapping[str, Any],
-    loads: Iterable[pa.Table] | None,
+    facts: Mapping[str, Any],
+    responses: Iterable[pa.Table] | None = None,
     *,
     signer: Signer | None = None,
-) -> dict[str, Any]:
-    """Write the sorted cells of a replay, and the responses of each load if `loads` is given."""
-    facts = {**planned, **measured, **sums(table)}
+) -> None:
+    """Write sorted cells, KIND.json, and the responses of each load if they are given, in one step; an older
+    folder stays until the new one is complete."""
     with put_in_place(folder) as stage:
-        write_cells(stage, table)
-        if loads is not None:
-            write_responses(stage, loads)
-        write_facts(stage / "replay.json", facts)
-        seal(stage, {"kind": "replay", **origin(facts)})
+        pq.write_table(table, stage / "cells.parquet", compression="zstd")
+        if responses is not None:
+            write_responses(stage, responses)
+        text = json.dumps(facts, indent=2, sort_keys=True) + "\n"
+        (stage / f"{kind}.json").write_text(text, encoding="utf-8")
+        seal(stage, {"kind": kind, **origin({**facts.get("plan", {}), **facts})})
         if signer is not None:
             signer.sign(stage)
-    return facts
 
 
 ORIGIN = (
@@ -64,19 +67,9 @@ def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: facts[name] for name in ORIGIN if name in facts}
 
 
-def write_cells(folder: Path, table: pa.Table) -> None:
-    """Write the cells, a row each."""
-    pq.write_table(table, folder / "cells.parquet", compression="zstd")
-
-
 def read_cells(folder: Path) -> pa.Table:
     """Return the cells of a replay."""
     return pq.ParquetFile(folder / "cells.parquet").read()
-
-
-def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write facts as indented JSON."""
-    path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def sums(table: pa.Table) -> dict[str, Any]:
@@ -102,7 +95,6 @@ def guest_facts(result: Result) -> dict[str, Any]:
         "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
         "wall_s": round(result.wall_s, 3),
         "programs": [result.programs],
-        **({} if result.core_s is None else {"core_s": round(result.core_s, 3)}),
     }
 
 

@@ -34,8 +34,6 @@ class Result:
     wall_s: float
     programs: dict[str, str] = field(default_factory=dict)
     """SHA-256 of the kernel's image and of the player."""
-    core_s: float | None = None
-    """CPU time of the guests, in seconds; None where it was not measured."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -3,12 +3,10 @@
 import re
 
 from releases.formatting import apart, grouped, quantity
+from replay.networks.profiles import MOST_MONTHS, is_stale
 from reports.content import RecordedFacts
 from reports.inputs.report_inputs import ReportInputs
 from schema.recorded import is_recorded
-
-FRESH_MONTHS = 24
-"""Age on the crawl's first day, in months, beyond which a population makes a report illustrative."""
 
 
 def illustrative_because(inputs: ReportInputs) -> list[str]:
@@ -20,7 +18,7 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     populations = inputs.replay.populations if inputs.replay else ()
     old = [population["id"] for population in populations if is_stale(population["measured"], crawl.month)]
     if old:
-        because.append(f"the network populations {', '.join(old)} are more than 24 months old")
+        because.append(f"the network populations {', '.join(old)} are more than {MOST_MONTHS} months old")
     return because
 
 
@@ -35,22 +33,3 @@ def limits_sentence(recording: RecordedFacts, *, vantage: str) -> str:
         f"Recorded pages, not the live web: {grouped(recording['pages'])} from {apart(source)}, loaded "
         f"{when} by somebody else\u2019s browser {whence}{rebuilt}."
     )
-
-
-def is_stale(measured: str, month: str) -> bool:
-    """Return whether a population is too old for a crawl's month.
-
-    >>> is_stale("2024-11", "2026-11"), is_stale("2024-10", "2026-11")
-    (False, True)
-    """
-    return age_in_months(measured, month) > FRESH_MONTHS
-
-
-def age_in_months(measured: str, month: str) -> int:
-    """Return months from a measurement, dated by a month or a year (then its January), to `month`.
-
-    >>> age_in_months("2024-11", "2026-11"), age_in_months("2010", "2026-11")
-    (24, 202)
-    """
-    (year, at), (since, then) = ((int(text[:4]), int(text[5:7] or 1)) for text in (month, measured))
-    return 12 * (year - since) + at - then

@@ -18,8 +18,9 @@ from replay.runs.replay_folder import read_cells
 from schema.computed_tables import CELL
 from storage.signatures import find_faults
 from storage.sums import checksum_of
-from verdict.replayed import Replayed, of_pairs, of_stages, read_stages, stage_places
+from verdict.replayed import Replayed, of_pairs, of_stages
 from verdict.rule import RULE_VERSION
+from verdict.stages import read_stages, stage_places
 
 WEIGHTS_OFF = 1e-6
 """Largest distance of the sum of a population's weights from 1, which rounding explains."""

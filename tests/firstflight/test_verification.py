@@ -13,7 +13,7 @@ from firstflight.main import main
 from firstflight.settings import Settings, from_environment
 from firstflight.verification import Item, list_checks
 from releases.errata.stored import record
-from replay.networks.stored_populations import BUNDLED, NewPopulation, store
+from replay.networks.stored_populations import BUNDLED, new_population, store
 from storage.report_versions import find_version, withdraw
 from storage.sums import MANIFEST, SIGNATURE, SUMS, seal
 from tests.circles import ALL
@@ -55,10 +55,8 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     withdraw(find_version(data / "reports", 2026, 1), reason="a wrong kernel", date="2026-12-01")
     record(data / "releases", ["2026-11"], wrong="sizes", advice="use another", date="2026-12-01")
     content = (BUNDLED / "mlab-2025-10.csv").read_text()
-    new = NewPopulation(
-        id="own", measured="2025-10", source="tests", content=content, parameters={}, percentiles={}
-    )
-    store(data / "populations", new)
+    facts = {"id": "own", "measured": "2025-10", "source": "tests", "parameters": {}, "percentiles": {}}
+    store(data / "populations", new_population(content, **facts))
     return data
 
 

@@ -23,7 +23,7 @@ from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
 from replay.lab.player import player_key
 from replay.networks.population_csv import PopulationError
-from replay.runs.parts import count_parts, find_whole_parts, join_parts, replay_part, replay_parts
+from replay.runs.parts import count_parts, count_whole_parts, join_parts, replay_part, replay_parts
 from replay.runs.price import core_seconds
 from replay.runs.replay_folder import kernel_facts
 from storage.signatures import SigningFailed
@@ -33,10 +33,10 @@ from verdict.deciding import Loaded, decide
 from verdict.full_replay import FullReplay, plan_replay
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
-from verdict.replayed import Replayed, month_of, of_stages, read_stages
+from verdict.replayed import Replayed, month_of, of_stages
 from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan, first_plan
-from verdict.stages import Stages
+from verdict.stages import Stages, read_stages
 from verdict.stored import VerdictFacts, write_verdict
 
 EXPECTED = (
@@ -187,14 +187,14 @@ def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int)
     """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
     lab, plan = find_lab(settings.cache_dir), full.plan
     total = count_parts(full.cells, guests=guests)
-    if done := len(find_whole_parts(folder, plan, total)):
+    if done := count_whole_parts(folder, plan, total):
         click.echo(f"{done} of {total} parts were done already", err=True)
     with tqdm(total=len(full.cells), unit="load", disable=None, desc="replay") as progress:
         one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
         try:
             replay_parts(full.cells, folder, plan, total, guests=guests, replayer=one_part)
         except KeyboardInterrupt:
-            kept = len(find_whole_parts(folder, plan, total))
+            kept = count_whole_parts(folder, plan, total)
             raise Stopped(f"{kept} of {total} parts are kept, and {GO_ON}") from None
     return join_parts(folder, plan, full.facts, total, signer=settings.signer)
 

@@ -22,7 +22,7 @@ from replay.networks.mlab.sample import (
 )
 from replay.networks.population_csv import PopulationError
 from replay.networks.queues import QUEUES
-from replay.networks.stored_populations import NewPopulation
+from replay.networks.stored_populations import NewPopulation, new_population
 
 FEWEST_TESTS = 1_000
 """Tests of a month below which a country's percentiles are not used alone. Ours."""
@@ -147,13 +147,13 @@ def make_population(
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return NewPopulation(
+    return new_population(
+        file.getvalue(),
         id=name + suffix,
         measured=measured or month,
         source=f"M-Lab NDT downloads of {month} (IQB, CC0): {title}; within a country a Gaussian copula with "
         f"rho {rho:g}; loss: lower quartile; queues: FCC, July 2023; uplink ours; "
         f"slow part: the slowest tenth by {ROUND_TRIPS} round trips and {PAGE_BYTES / 1e6:g} MB (ours)",
-        content=file.getvalue(),
         parameters={"month": month, "rho": rho},
         percentiles=percentiles_of(cloud, rows),
     )

@@ -20,6 +20,7 @@ from replay.networks.stored_populations import (
     facts_of,
     find_population,
     list_stored,
+    new_population,
     store,
 )
 
@@ -27,9 +28,8 @@ ROWS = "bandwidth_kbps,rtt_ms,loss,weight,slow_weight\n20000,30,0,5,0\n400,200,0
 
 
 def new(content: str = ROWS) -> NewPopulation:
-    return NewPopulation(
-        id="own-2026-05", measured="2026-05", source="tests", content=content, parameters={}, percentiles={}
-    )
+    facts = {"id": "own-2026-05", "measured": "2026-05", "source": "tests"}
+    return new_population(content, **facts, parameters={}, percentiles={})
 
 
 def test_the_bundled_populations_are_those_that_the_code_makes() -> None:

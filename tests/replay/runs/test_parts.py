@@ -14,16 +14,15 @@ from replay.runs.calibration import CalibrationCheck
 from replay.runs.cells import Cell
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.parts import (
-    Part,
     PartError,
-    is_done,
+    fault_of,
     join_parts,
+    part_folders,
     parts_folder,
-    parts_of,
     plan_of,
     write_part,
 )
-from replay.runs.replay_folder import guest_facts, plan_facts, write_replay
+from replay.runs.replay_folder import guest_facts, plan_facts, store_loads, sums
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, result_of, share_out
 from storage.sums import broken_sums
@@ -69,18 +68,15 @@ def one_check(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_whole(folder: Path, guests: int) -> None:
     result = replayed(share_out(PLANNED, guests), list(range(1, guests + 1)))
-    write_replay(folder, result.table, facts(), guest_facts(result), response_tables(result))
-
-
-def write_one(folder: Path, part: Part, common: dict[str, Any]) -> None:
-    share = share_out(PLANNED, part.total)[part.number - 1]
-    write_part(part.folder(folder), replayed([share], [part.number]), common)
+    whole = {**facts(), **guest_facts(result), **sums(result.table)}
+    store_loads(folder, "replay", result.table, whole, response_tables(result))
 
 
 def write_all(folder: Path, total: int, *, responses: bool = False) -> dict[str, Any]:
     common = plan_of(facts(), PLANNED, responses=responses)
-    for part in parts_of(total):
-        write_one(folder, part, common)
+    shares = share_out(PLANNED, total)
+    for number, (share, place) in enumerate(zip(shares, part_folders(folder, total), strict=True), start=1):
+        write_part(place, replayed([share], [number]), common)
     return common
 
 
@@ -122,13 +118,13 @@ def test_a_bit_that_flips_in_any_file_of_a_part_is_refused_and_the_part_is_not_d
     tmp_path: Path, name: str
 ) -> None:
     common = write_all(tmp_path / "m", 2, responses=True)
-    path = Part(2, 2).folder(tmp_path / "m") / name
+    path = part_folders(tmp_path / "m", 2)[1] / name
     sound = path.read_bytes()
     for bit in random.Random(name).sample(range(8 * len(sound)), 40):
         spoilt = bytearray(sound)
         spoilt[bit // 8] ^= 1 << bit % 8
         path.write_bytes(spoilt)
-        assert not is_done(path.parent, common)
+        assert fault_of(path.parent, common)
         with pytest.raises(PartError, match=r"part 2/2 is .*: replay again"):
             join_parts(tmp_path / "m", common, facts(), 2)
     assert not (tmp_path / "m").exists()
@@ -142,14 +138,13 @@ def test_every_page_is_in_one_part_whole_and_parts_are_alike_in_weight() -> None
 
 
 def test_a_part_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) -> None:
-    part = Part(1, 2)
-    common = plan_of(facts(), PLANNED, responses=False)
-    assert not is_done(part.folder(tmp_path / "m"), common)
-    write_one(tmp_path / "m", part, common)
-    assert is_done(part.folder(tmp_path / "m"), common)
+    place, common = part_folders(tmp_path / "m", 2)[0], plan_of(facts(), PLANNED, responses=False)
+    assert fault_of(place, common) == "is not there"
+    write_all(tmp_path / "m", 2)
+    assert fault_of(place, common) is None
     for other in (facts(commit="decade"), facts(checksum="bb")):
-        assert not is_done(part.folder(tmp_path / "m"), plan_of(other, PLANNED, responses=False))
-    assert not is_done(part.folder(tmp_path / "m"), plan_of(facts(), PLANNED, responses=True))
+        assert fault_of(place, plan_of(other, PLANNED, responses=False))
+    assert fault_of(place, plan_of(facts(), PLANNED, responses=True))
 
 
 @pytest.mark.parametrize(
@@ -172,6 +167,6 @@ def test_a_part_of_another_release_other_code_or_another_file_is_refused(
 
 def test_a_part_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
     common = write_all(tmp_path / "m", 2)
-    (Part(2, 2).folder(tmp_path / "m") / "part.json").write_text("{")
+    (part_folders(tmp_path / "m", 2)[1] / "part.json").write_text("{")
     with pytest.raises(PartError, match="part 2/2 is not there"):
         join_parts(tmp_path / "m", common, facts(), 2)

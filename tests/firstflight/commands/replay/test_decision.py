@@ -15,7 +15,8 @@ from recordings.pages.recording import AUGUST_2025
 from tests.factories.undrawn import undrawn
 from verdict.calibration import read_standing
 from verdict.question import STRATA
-from verdict.replayed import of_stages, read_stages
+from verdict.replayed import of_stages
+from verdict.stages import read_stages
 from verdict.stored import encode_verdict
 
 
