@@ -14,6 +14,7 @@ from localweb.recipes import Page
 from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 from localweb.serving.listener import ListenError
+from tests.factories.limited import limited
 
 SITES = (
     "www.mousel.lu,www.etat.lu,www.arcelormittal.com,www.calibreapp.com,www.wikipedia.org,www.linkedin.com"
@@ -45,17 +46,14 @@ async def settled(web: LocalWeb) -> None:
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> tuple[LocalWeb, dict[Origin, Any]]:
-        async with LocalWeb(pages, mode=mode) as web:
-            seen = {
-                origin: await fetch(origin, web.endpoint(origin), paths)
-                for origin, paths in by_origin(web).items()
-            }
-            await settled(web)
-        return web, seen
-
-    web, seen = asyncio.run(asyncio.wait_for(scenario(), 60))
+@limited
+async def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch: Fetch) -> None:
+    async with LocalWeb(pages, mode=mode) as web:
+        seen = {
+            origin: await fetch(origin, web.endpoint(origin), paths)
+            for origin, paths in by_origin(web).items()
+        }
+        await settled(web)
     port_of = {connection.id: connection.client_port for connection in web.log.connections}
 
     sent = {
@@ -106,15 +104,13 @@ def test_the_log_is_what_a_client_received(mode: Mode, pages: list[Page], fetch:
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_the_logs_measures_add_up(mode: Mode, pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> LocalWeb:
-        async with LocalWeb(pages[:2], mode=mode) as web:
-            for origin, paths in by_origin(web).items():
-                await fetch(origin, web.endpoint(origin), paths)
-            await settled(web)
-        return web
-
-    log = asyncio.run(asyncio.wait_for(scenario(), 60)).log
+@limited
+async def test_the_logs_measures_add_up(mode: Mode, pages: list[Page], fetch: Fetch) -> None:
+    async with LocalWeb(pages[:2], mode=mode) as web:
+        for origin, paths in by_origin(web).items():
+            await fetch(origin, web.endpoint(origin), paths)
+        await settled(web)
+    log = web.log
     for connection in log.connections:
         responses = [response for response in log.responses if response.connection_id == connection.id]
         wire = sum(response.wire_bytes for response in responses)
@@ -141,61 +137,56 @@ def test_the_logs_measures_add_up(mode: Mode, pages: list[Page], fetch: Fetch) -
             )
 
 
-def test_bodies_arrive_as_they_are_played(pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages[:1], mode=Mode.H2) as web:
-            for answer in web.played[0].answers:
-                seen = await fetch(answer.origin, web.endpoint(answer.origin), [answer.path])
-                arrived = seen.arrived[answer.path]
-                assert arrived.body == answer.body
-                assert dict(answer.headers).items() <= arrived.headers.items()
-
-    asyncio.run(asyncio.wait_for(scenario(), 60))
+@limited
+async def test_bodies_arrive_as_they_are_played(pages: list[Page], fetch: Fetch) -> None:
+    async with LocalWeb(pages[:1], mode=Mode.H2) as web:
+        for answer in web.played[0].answers:
+            seen = await fetch(answer.origin, web.endpoint(answer.origin), [answer.path])
+            arrived = seen.arrived[answer.path]
+            assert arrived.body == answer.body
+            assert dict(answer.headers).items() <= arrived.headers.items()
 
 
-def test_in_the_recorded_mode_each_origin_speaks_as_recorded(pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
-            spoken = {}
-            for origin, paths in by_origin(web).items():
-                seen = await fetch(origin, web.endpoint(origin), paths[:1])
-                spoken[origin] = seen.protocol
-        multiplexed = {
-            Origin(thing.scheme, f"{thing.host}.test")
-            for page in pages
-            for thing in page.objects
-            if thing.protocol in ("spdy", "h2", "h3")
-        }
-        assert {origin for origin, protocol in spoken.items() if protocol == "h2"} == multiplexed
-        assert len({origin.scheme for origin in spoken}) == 2
-        assert "http/1.1" in {spoken[origin] for origin in spoken if origin.scheme == "https"}
-
-    asyncio.run(asyncio.wait_for(scenario(), 60))
+@limited
+async def test_in_the_recorded_mode_each_origin_speaks_as_recorded(pages: list[Page], fetch: Fetch) -> None:
+    async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+        spoken = {}
+        for origin, paths in by_origin(web).items():
+            seen = await fetch(origin, web.endpoint(origin), paths[:1])
+            spoken[origin] = seen.protocol
+    multiplexed = {
+        Origin(thing.scheme, f"{thing.host}.test")
+        for page in pages
+        for thing in page.objects
+        if thing.protocol in ("spdy", "h2", "h3")
+    }
+    assert {origin for origin, protocol in spoken.items() if protocol == "h2"} == multiplexed
+    assert len({origin.scheme for origin in spoken}) == 2
+    assert "http/1.1" in {spoken[origin] for origin in spoken if origin.scheme == "https"}
 
 
-def test_a_host_recorded_in_the_clear_refuses_https_at_once(pages: list[Page]) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
-            with pytest.raises(ConnectionRefusedError):
-                await asyncio.open_connection(*web.endpoint(Origin("https", "www.etat.lu.test")))
-
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+@limited
+async def test_a_host_recorded_in_the_clear_refuses_https_at_once(pages: list[Page]) -> None:
+    async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(*web.endpoint(Origin("https", "www.etat.lu.test")))
 
 
-def test_a_clear_site_whose_host_also_has_https_sends_https_back(pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
-            secure = Origin("https", "www.arcelormittal.com.test")
-            arrived = (await fetch(secure, web.endpoint(secure), ["/"])).arrived["/"]
-            assert arrived.status == 302
-            assert arrived.headers["location"] == "http://www.arcelormittal.com.test/"
-            (entry,) = web.log.responses
-            assert (entry.page, entry.index) == (None, None)
+@limited
+async def test_a_clear_site_whose_host_also_has_https_sends_https_back(
+    pages: list[Page], fetch: Fetch
+) -> None:
+    async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+        secure = Origin("https", "www.arcelormittal.com.test")
+        arrived = (await fetch(secure, web.endpoint(secure), ["/"])).arrived["/"]
+        assert arrived.status == 302
+        assert arrived.headers["location"] == "http://www.arcelormittal.com.test/"
+        (entry,) = web.log.responses
+        assert (entry.page, entry.index) == (None, None)
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
 
-
-def test_every_host_has_an_address_and_a_certificate_of_its_own(pages: list[Page]) -> None:
+@limited
+async def test_every_host_has_an_address_and_a_certificate_of_its_own(pages: list[Page]) -> None:
     async def certificate(origin: Origin, endpoint: tuple[str, int]) -> bytes:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -204,85 +195,72 @@ def test_every_host_has_an_address_and_a_certificate_of_its_own(pages: list[Page
         writer.close()
         return certificate_der
 
-    async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.H2) as web:
-            origins = list(by_origin(web))
-            endpoints = [web.endpoint(origin) for origin in origins]
-            certificates = [await certificate(*pair) for pair in zip(origins, endpoints, strict=True)]
-        assert len({address for address, _ in endpoints}) == len(origins) > 15
-        assert all(address.startswith("127.20.") for address, _ in endpoints)
-        assert len(set(certificates)) == len(origins)
-        assert all(
-            origin.host.encode() in certificate_bytes
-            for origin, certificate_bytes in zip(origins, certificates, strict=True)
-        )
-
-    asyncio.run(asyncio.wait_for(scenario(), 30))
+    async with LocalWeb(pages, mode=Mode.H2) as web:
+        origins = list(by_origin(web))
+        endpoints = [web.endpoint(origin) for origin in origins]
+        certificates = [await certificate(*pair) for pair in zip(origins, endpoints, strict=True)]
+    assert len({address for address, _ in endpoints}) == len(origins) > 15
+    assert all(address.startswith("127.20.") for address, _ in endpoints)
+    assert len(set(certificates)) == len(origins)
+    assert all(
+        origin.host.encode() in certificate_bytes
+        for origin, certificate_bytes in zip(origins, certificates, strict=True)
+    )
 
 
-def test_the_browsers_flags_map_every_host_and_nothing_else(pages: list[Page]) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.RECORDED) as web:
-            rules, trust = web.browser_flags
-            mapped = dict(re.findall(r"MAP (\S+:\d+) (127\.\S+?:\d+)(?=,)", rules))
-            for origin in by_origin(web):
-                port = {"http": 80, "https": 443}[origin.scheme]
-                assert mapped[f"{origin.host}:{port}"] == "{}:{}".format(*web.endpoint(origin))
-            assert len(mapped) == 2 * len({origin.host for origin in by_origin(web)})
-            assert rules.endswith(",MAP * ~NOTFOUND")
-            assert trust.startswith("--ignore-certificate-errors-spki-list=")
-            assert web.sites[0] == "www.mousel.lu.test"
-
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+@limited
+async def test_the_browsers_flags_map_every_host_and_nothing_else(pages: list[Page]) -> None:
+    async with LocalWeb(pages, mode=Mode.RECORDED) as web:
+        rules, trust = web.browser_flags
+        mapped = dict(re.findall(r"MAP (\S+:\d+) (127\.\S+?:\d+)(?=,)", rules))
+        for origin in by_origin(web):
+            port = {"http": 80, "https": 443}[origin.scheme]
+            assert mapped[f"{origin.host}:{port}"] == "{}:{}".format(*web.endpoint(origin))
+        assert len(mapped) == 2 * len({origin.host for origin in by_origin(web)})
+        assert rules.endswith(",MAP * ~NOTFOUND")
+        assert trust.startswith("--ignore-certificate-errors-spki-list=")
+        assert web.sites[0] == "www.mousel.lu.test"
 
 
-def test_a_path_of_no_page_is_a_404_of_no_page(pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages[:1], mode=Mode.H1) as web:
-            origin = Origin("http", web.sites[0])
-            assert (await fetch(origin, web.endpoint(origin), ["/nothing"])).arrived["/nothing"].status == 404
-            assert web.log.responses[0].page is None
-
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+@limited
+async def test_a_path_of_no_page_is_a_404_of_no_page(pages: list[Page], fetch: Fetch) -> None:
+    async with LocalWeb(pages[:1], mode=Mode.H1) as web:
+        origin = Origin("http", web.sites[0])
+        assert (await fetch(origin, web.endpoint(origin), ["/nothing"])).arrived["/nothing"].status == 404
+        assert web.log.responses[0].page is None
 
 
-def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages[:1], mode=Mode.H1) as web:
-            origin = Origin("http", web.sites[0])
-            address, port = web.endpoint(origin)
-            (other,) = LocalWeb(pages[:1], mode=Mode.H1).listeners[origin]
-            with pytest.raises(ListenError, match=rf"cannot listen on {address}:{port} .*in use"):
-                await other.listen(address, port)
-            await other.close()
-
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+@limited
+async def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
+    async with LocalWeb(pages[:1], mode=Mode.H1) as web:
+        origin = Origin("http", web.sites[0])
+        address, port = web.endpoint(origin)
+        (other,) = LocalWeb(pages[:1], mode=Mode.H1).listeners[origin]
+        with pytest.raises(ListenError, match=rf"cannot listen on {address}:{port} .*in use"):
+            await other.listen(address, port)
+        await other.close()
 
 
-def test_two_webs_play_side_by_side(pages: list[Page], fetch: Fetch) -> None:
-    async def scenario() -> None:
-        async with LocalWeb(pages, mode=Mode.H1) as clear_web, LocalWeb(pages, mode=Mode.H2) as other:
-            for web in (clear_web, other):
-                origin = web.played[0].answers[0].origin
-                await fetch(origin, web.endpoint(origin), ["/"])
-                assert len(web.log.responses) == 1
-
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+@limited
+async def test_two_webs_play_side_by_side(pages: list[Page], fetch: Fetch) -> None:
+    async with LocalWeb(pages, mode=Mode.H1) as clear_web, LocalWeb(pages, mode=Mode.H2) as other:
+        for web in (clear_web, other):
+            origin = web.played[0].answers[0].origin
+            await fetch(origin, web.endpoint(origin), ["/"])
+            assert len(web.log.responses) == 1
 
 
-def test_a_client_that_speaks_no_tls_or_no_http_is_dropped_and_logged(pages: list[Page]) -> None:
-    async def scenario() -> None:
-        for mode, scheme in ((Mode.H2, "https"), (Mode.H1, "http")):
-            async with LocalWeb(pages[:1], mode=mode) as web:
-                endpoint = web.endpoint(Origin(scheme, web.sites[0]))
-                reader, writer = await asyncio.open_connection(*endpoint)
-                writer.write(b"EHLO a.example\r\n\r\n")
-                rest = await reader.read()
-                writer.close()
-                await settled(web)
-                (connection,) = web.log.connections
-                assert connection.error
-                assert connection.sent_bytes == len(rest)
-                assert web.log.responses == []
-
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+@limited
+async def test_a_client_that_speaks_no_tls_or_no_http_is_dropped_and_logged(pages: list[Page]) -> None:
+    for mode, scheme in ((Mode.H2, "https"), (Mode.H1, "http")):
+        async with LocalWeb(pages[:1], mode=mode) as web:
+            endpoint = web.endpoint(Origin(scheme, web.sites[0]))
+            reader, writer = await asyncio.open_connection(*endpoint)
+            writer.write(b"EHLO a.example\r\n\r\n")
+            rest = await reader.read()
+            writer.close()
+            await settled(web)
+            (connection,) = web.log.connections
+            assert connection.error
+            assert connection.sent_bytes == len(rest)
+            assert web.log.responses == []

@@ -6,7 +6,6 @@ import asyncio
 import collections
 import contextlib
 import ssl
-from collections.abc import Coroutine
 
 import h2.config
 import h2.connection
@@ -14,20 +13,12 @@ import h2.events
 from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
 
 from localweb.serving.handler import Origin
+from tests.factories.limited import limited
 from tests.zoo.serving.examples import HOSTS, TEXT, endless
 from tests.zoo.serving.server import ZooWeb
 
 HOST = "zoo.test"
 STREAMS = 100
-LIMIT_S = 120
-
-
-def run(coroutine: Coroutine[None, None, None]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(LIMIT_S):
-            await coroutine
-
-    asyncio.run(limited())
 
 
 class Http2Client:
@@ -99,75 +90,66 @@ class Http2Client:
         return sizes
 
 
-def test_a_hundred_streams_take_turns() -> None:
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h2") as web, Http2Client(web) as client:
-            streams = [client.ask("/in-pieces") for _ in range(STREAMS)]
-            await client.read(until=STREAMS)
-            sizes: collections.Counter[int] = collections.Counter()
-            for stream, size in client.received:
-                sizes[stream] += size
-            assert sizes == dict.fromkeys(streams, 3 + len(TEXT) + 70_000)
-            assert [response.body_bytes for response in web.log.responses] == [
-                sizes[stream] for stream in streams
-            ]
-            assert [response.stream_id for response in web.log.responses] == streams
-            (connection,) = web.log.connections
-            assert len(client.octets) == connection.plaintext_bytes
-            assert client.frames() == {
-                0: connection.frame_bytes,
-                **{response.stream_id: response.wire_bytes for response in web.log.responses},
-            }
+@limited
+async def test_a_hundred_streams_take_turns() -> None:
+    async with ZooWeb(HOSTS, protocol="h2") as web, Http2Client(web) as client:
+        streams = [client.ask("/in-pieces") for _ in range(STREAMS)]
+        await client.read(until=STREAMS)
+        sizes: collections.Counter[int] = collections.Counter()
+        for stream, size in client.received:
+            sizes[stream] += size
+        assert sizes == dict.fromkeys(streams, 3 + len(TEXT) + 70_000)
+        assert [response.body_bytes for response in web.log.responses] == [
+            sizes[stream] for stream in streams
+        ]
+        assert [response.stream_id for response in web.log.responses] == streams
+        (connection,) = web.log.connections
+        assert len(client.octets) == connection.plaintext_bytes
+        assert client.frames() == {
+            0: connection.frame_bytes,
+            **{response.stream_id: response.wire_bytes for response in web.log.responses},
+        }
 
-            order = [stream for stream, _ in client.received]
-            begun = max(order.index(stream) for stream in streams)
-            done = min(len(order) - order[::-1].index(stream) for stream in streams)
-            assert begun < done, "a stream was done before another had begun"
-
-    run(ask())
+        order = [stream for stream, _ in client.received]
+        begun = max(order.index(stream) for stream in streams)
+        done = min(len(order) - order[::-1].index(stream) for stream in streams)
+        assert begun < done, "a stream was done before another had begun"
 
 
-def test_a_client_that_sends_a_ping_with_its_close_is_answered() -> None:
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h2") as web:
-            async with Http2Client(web) as client:
-                client.ask("/plain")
-                await client.read(until=1)
-                client.ping()  # in the same read of the server's as close_notify
-            assert web.log.connections[0].closed_us
-
-    run(ask())
-
-
-def test_a_stream_that_is_reset_leaves_the_others() -> None:
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h2") as web, Http2Client(web) as client:
-            broken, whole = client.ask("/broken-off"), client.ask("/plain")
-            await client.read(until=2)
-            assert (client.reset, client.ended) == ({broken}, {whole})
-            first, second = web.log.responses
-            assert (first.body_bytes, first.is_complete) == (3000, False)
-            assert (second.body_bytes, second.is_complete) == (len(TEXT), True)
-            (connection,) = web.log.connections
-            sizes = {broken: first.wire_bytes, whole: second.wire_bytes, 0: connection.frame_bytes}
-            assert client.frames() == sizes
-            assert len(client.octets) == connection.plaintext_bytes
-
-    run(ask())
-
-
-def test_a_client_that_resets_a_stream_stops_who_writes_to_it() -> None:
-    stopped: list[str] = []
-
-    async def ask() -> None:
-        async with ZooWeb({HOST: endless(stopped)}, protocol="h2") as web, Http2Client(web) as client:
-            endless_id = client.ask("/endless")
-            await client.read(until=0, data=1)
-            client.cancel(endless_id)
-            client.ask("/other")
+@limited
+async def test_a_client_that_sends_a_ping_with_its_close_is_answered() -> None:
+    async with ZooWeb(HOSTS, protocol="h2") as web:
+        async with Http2Client(web) as client:
+            client.ask("/plain")
             await client.read(until=1)
-            assert stopped == ["/endless"]
-            assert [response.is_complete for response in web.log.responses] == [False, True]
-            assert web.log.failures == []
+            client.ping()  # in the same read of the server's as close_notify
+        assert web.log.connections[0].closed_us
 
-    run(ask())
+
+@limited
+async def test_a_stream_that_is_reset_leaves_the_others() -> None:
+    async with ZooWeb(HOSTS, protocol="h2") as web, Http2Client(web) as client:
+        broken, whole = client.ask("/broken-off"), client.ask("/plain")
+        await client.read(until=2)
+        assert (client.reset, client.ended) == ({broken}, {whole})
+        first, second = web.log.responses
+        assert (first.body_bytes, first.is_complete) == (3000, False)
+        assert (second.body_bytes, second.is_complete) == (len(TEXT), True)
+        (connection,) = web.log.connections
+        sizes = {broken: first.wire_bytes, whole: second.wire_bytes, 0: connection.frame_bytes}
+        assert client.frames() == sizes
+        assert len(client.octets) == connection.plaintext_bytes
+
+
+@limited
+async def test_a_client_that_resets_a_stream_stops_who_writes_to_it() -> None:
+    stopped: list[str] = []
+    async with ZooWeb({HOST: endless(stopped)}, protocol="h2") as web, Http2Client(web) as client:
+        endless_id = client.ask("/endless")
+        await client.read(until=0, data=1)
+        client.cancel(endless_id)
+        client.ask("/other")
+        await client.read(until=1)
+        assert stopped == ["/endless"]
+        assert [response.is_complete for response in web.log.responses] == [False, True]
+        assert web.log.failures == []

@@ -4,7 +4,7 @@ import asyncio
 import collections
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
@@ -17,23 +17,15 @@ from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
 from localweb.serving.handler import Origin, Reply, Request
 from localweb.serving.log import SentConnection
+from tests.factories.limited import LIMIT_S, limited
 from tests.zoo.serving.examples import HOST, HOSTS, TEXT, endless
 from tests.zoo.serving.packets import CLEAN, LATE_S, Path
 from tests.zoo.serving.server import ZooWeb
 
 STREAMS = 100
 PIECES, PIECE = 3, 2000
-LIMIT_S = 120
 LIMIT = 1 << 18
 """Bytes that the client allows on a stream."""
-
-
-def run(coroutine: Coroutine[None, None, None]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(LIMIT_S):
-            await coroutine
-
-    asyncio.run(limited())
 
 
 class Client(QuicConnectionProtocol):
@@ -100,7 +92,8 @@ async def connected(web: ZooWeb) -> AsyncIterator[Client]:
 @pytest.mark.parametrize(
     "path", [CLEAN, Path(lost=13, late=17, doubled=11, retry=True)], ids=["clean", "rough"]
 )
-def test_a_hundred_streams_are_open_at_once(path: Path) -> None:
+@limited
+async def test_a_hundred_streams_are_open_at_once(path: Path) -> None:
     begun = 0
     all_begun = asyncio.Event()
 
@@ -116,93 +109,77 @@ def test_a_hundred_streams_are_open_at_once(path: Path) -> None:
             await reply.body(bytes(PIECE))
         await reply.end([("x-checksum", "1")])
 
-    async def ask() -> None:
-        async with ZooWeb({HOST: pieces}, protocol="h3", path=path) as web, connected(web) as client:
-            streams = [client.ask("/") for _ in range(STREAMS)]
-            await client.read(until=STREAMS)
-            assert [client.body[stream] for stream in streams] == [PIECES * PIECE] * STREAMS
-            by_stream = sorted(web.log.responses, key=lambda response: response.stream_id or 0)
-            assert [response.stream_id for response in by_stream] == streams
-            assert [response.body_bytes for response in by_stream] == [
-                client.body[stream] for stream in streams
-            ]
-            assert [response.wire_bytes for response in by_stream] == [
-                client.wire[stream] for stream in streams
-            ]
-            assert all(response.is_complete for response in by_stream)
+    async with ZooWeb({HOST: pieces}, protocol="h3", path=path) as web, connected(web) as client:
+        streams = [client.ask("/") for _ in range(STREAMS)]
+        await client.read(until=STREAMS)
+        assert [client.body[stream] for stream in streams] == [PIECES * PIECE] * STREAMS
+        by_stream = sorted(web.log.responses, key=lambda response: response.stream_id or 0)
+        assert [response.stream_id for response in by_stream] == streams
+        assert [response.body_bytes for response in by_stream] == [client.body[stream] for stream in streams]
+        assert [response.wire_bytes for response in by_stream] == [client.wire[stream] for stream in streams]
+        assert all(response.is_complete for response in by_stream)
+        (connection,) = web.log.connections
+        assert connection.plaintext_bytes == client.wire.total()
+        assert connection.frame_bytes == sum(size for stream, size in client.wire.items() if stream % 4)
+
+
+@limited
+async def test_udp_payload_is_counted_as_it_arrives() -> None:
+    async with ZooWeb(HOSTS, protocol="h3", path=Path(doubled=3, retry=True)) as web:
+        async with connected(web) as client:
+            client.ask("/plain")
+            await client.read(until=1)
             (connection,) = web.log.connections
-            assert connection.plaintext_bytes == client.wire.total()
-            assert connection.frame_bytes == sum(size for stream, size in client.wire.items() if stream % 4)
-
-    run(ask())
-
-
-def test_udp_payload_is_counted_as_it_arrives() -> None:
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h3", path=Path(doubled=3, retry=True)) as web:
-            async with connected(web) as client:
-                client.ask("/plain")
-                await client.read(until=1)
-                (connection,) = web.log.connections
-                await client.receive_all(connection)
-                assert connection.sent_bytes == client.udp_bytes
-            assert 1200 < connection.tls_handshake_bytes < 6000
-
-    run(ask())
+            await client.receive_all(connection)
+            assert connection.sent_bytes == client.udp_bytes
+        assert 1200 < connection.tls_handshake_bytes < 6000
 
 
-def test_what_ends_a_connection_comes_once_and_nothing_after_it() -> None:
+@limited
+async def test_what_ends_a_connection_comes_once_and_nothing_after_it() -> None:
     async def close(request: Request, reply: Reply) -> None:
         await reply.head(200, [])
         await reply.close()
 
-    async def ask() -> None:
-        path = Path(late=2, doubled=3)
-        async with ZooWeb({HOST: close}, protocol="h3", path=path) as web, connected(web) as client:
-            client.ask("/")
-            client.transmit()
-            await client.wait_closed()
-            received = client.udp_bytes
-            (connection,) = web.log.connections
-            await client.receive_all(connection)
-            assert connection.sent_bytes == client.udp_bytes == received
-
-    run(ask())
+    path = Path(late=2, doubled=3)
+    async with ZooWeb({HOST: close}, protocol="h3", path=path) as web, connected(web) as client:
+        client.ask("/")
+        client.transmit()
+        await client.wait_closed()
+        received = client.udp_bytes
+        (connection,) = web.log.connections
+        await client.receive_all(connection)
+        assert connection.sent_bytes == client.udp_bytes == received
 
 
-def test_a_stream_that_is_reset_leaves_the_others() -> None:
-    async def ask() -> None:
-        async with ZooWeb(HOSTS, protocol="h3") as web, connected(web) as client:
-            broken, whole = client.ask("/broken-off"), client.ask("/plain")
-            await client.read(until=2)
-            assert (client.reset, client.ended) == ({broken}, {whole})
-            sizes = {
-                response.stream_id: (response.body_bytes, response.is_complete)
-                for response in web.log.responses
-            }
-            assert sizes == {broken: (3000, False), whole: (len(TEXT), True)}
-
-    run(ask())
+@limited
+async def test_a_stream_that_is_reset_leaves_the_others() -> None:
+    async with ZooWeb(HOSTS, protocol="h3") as web, connected(web) as client:
+        broken, whole = client.ask("/broken-off"), client.ask("/plain")
+        await client.read(until=2)
+        assert (client.reset, client.ended) == ({broken}, {whole})
+        sizes = {
+            response.stream_id: (response.body_bytes, response.is_complete) for response in web.log.responses
+        }
+        assert sizes == {broken: (3000, False), whole: (len(TEXT), True)}
 
 
-def test_a_client_that_stops_a_stream_stops_who_writes_to_it() -> None:
+@limited
+async def test_a_client_that_stops_a_stream_stops_who_writes_to_it() -> None:
     stopped: list[str] = []
-
-    async def ask() -> None:
-        async with ZooWeb({HOST: endless(stopped)}, protocol="h3") as web, connected(web) as client:
-            endless_id = client.ask("/endless")
-            await client.read(until=0, data=1)
-            client._quic.stop_stream(endless_id, ErrorCode.H3_REQUEST_CANCELLED)
-            client.ask("/other")
-            await client.read(until=2)
-            assert stopped == ["/endless"]
-            assert [response.is_complete for response in web.log.responses] == [False, True]
-            assert web.log.failures == []
-
-    run(ask())
+    async with ZooWeb({HOST: endless(stopped)}, protocol="h3") as web, connected(web) as client:
+        endless_id = client.ask("/endless")
+        await client.read(until=0, data=1)
+        client._quic.stop_stream(endless_id, ErrorCode.H3_REQUEST_CANCELLED)
+        client.ask("/other")
+        await client.read(until=2)
+        assert stopped == ["/endless"]
+        assert [response.is_complete for response in web.log.responses] == [False, True]
+        assert web.log.failures == []
 
 
-def test_no_more_is_written_than_the_client_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+@limited
+async def test_no_more_is_written_than_the_client_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     written = 0
 
     async def large(request: Request, reply: Reply) -> None:
@@ -213,19 +190,16 @@ def test_no_more_is_written_than_the_client_takes(monkeypatch: pytest.MonkeyPatc
             written += 65_536
         await reply.end()
 
-    async def ask() -> None:
-        async with ZooWeb({HOST: large}, protocol="h3") as web, connected(web) as client:
-            # A client that never allows more than it did at first.
-            for name in ("_write_connection_limits", "_write_stream_limits"):
-                monkeypatch.setattr(client._quic, name, lambda **_: None)
-            client.ask("/")
-            client.transmit()
-            while client.wire[0] < LIMIT:
-                client.heard.clear()
-                await client.heard.wait()
-            await asyncio.sleep(0.1)
-            (response,) = web.log.responses
-            assert response.wire_bytes == client.wire[0] == LIMIT
-            assert response.body_bytes == client.body[0] > written
-
-    run(ask())
+    async with ZooWeb({HOST: large}, protocol="h3") as web, connected(web) as client:
+        # A client that never allows more than it did at first.
+        for name in ("_write_connection_limits", "_write_stream_limits"):
+            monkeypatch.setattr(client._quic, name, lambda **_: None)
+        client.ask("/")
+        client.transmit()
+        while client.wire[0] < LIMIT:
+            client.heard.clear()
+            await client.heard.wait()
+        await asyncio.sleep(0.1)
+        (response,) = web.log.responses
+        assert response.wire_bytes == client.wire[0] == LIMIT
+        assert response.body_bytes == client.body[0] > written
