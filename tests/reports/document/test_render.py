@@ -2,15 +2,13 @@
 
 import copy
 import html.parser
-import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from benchmarks.pages.browser import launch_browser
 from releases.formatting import NARROW
 from reports.document.render import render_html
 from reports.forms.texts import report_markdown, summary_text
@@ -21,13 +19,9 @@ from tests.factories.made_up_report import poisoned, published
 pytestmark = pytest.mark.process
 
 
+Built = tuple[Path, dict[str, Any]]
+
 HOSTILE = '"><script>document.title="owned"</script><img src=x onerror=alert(1)>{{ 7 * 7 }}'
-
-
-@pytest.fixture(scope="module")
-def page(made_up_report: Path) -> tuple[Path, dict[str, Any]]:
-    folder = made_up_report / "reports" / "2026" / "v1"
-    return folder / "index.html", json.loads((folder / "report.json").read_text(encoding="utf-8"))
 
 
 class Tags(html.parser.HTMLParser):
@@ -59,8 +53,8 @@ def parsed(text: str) -> Tags:
     return tags
 
 
-def test_the_page_loads_nothing_and_runs_nothing(page: tuple[Path, dict[str, Any]]) -> None:
-    tags = parsed(page[0].read_text(encoding="utf-8"))
+def test_the_page_loads_nothing_and_runs_nothing(built: Built) -> None:
+    tags = parsed((built[0] / "index.html").read_text(encoding="utf-8"))
     names = {name for name, _ in tags.tags}
     assert not names & {"script", "img", "iframe", "object", "embed", "image", "use"}
     for name, attributes in tags.tags:
@@ -71,21 +65,21 @@ def test_the_page_loads_nothing_and_runs_nothing(page: tuple[Path, dict[str, Any
                 target is None
                 or target.startswith("#")
                 or target == "data:,"
-                or (page[0].parent / target).is_file()
+                or (built[0] / target).is_file()
             )
 
 
-def test_a_page_has_few_words_and_few_figures(page: tuple[Path, dict[str, Any]]) -> None:
+def test_a_page_has_few_words_and_few_figures(built: Built) -> None:
     """Words outside of data that are folded, those within figures included."""
-    text = page[0].read_text(encoding="utf-8").split("<body>")[1]
+    text = (built[0] / "index.html").read_text(encoding="utf-8").split("<body>")[1]
     text = re.sub(r'(?s)<details class="data".*?</details>', " ", text)
     words = [word for word in re.sub(r"<[^>]*>", " ", text).split() if any(map(str.isalnum, word))]
     assert len(words) <= 3_500
     assert text.count("<figure") <= 12
 
 
-def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
-    content = copy.deepcopy(page[1])
+def test_hostile_strings_stay_text(built: Built) -> None:
+    content = copy.deepcopy(built[1])
     for part in ("release", "crawl", "redo", "illustrative_because"):
         content[part] = poisoned(content[part], HOSTILE)
     content["replay"]["provenance"]["parameters"] = {HOSTILE: HOSTILE, "list": [HOSTILE]}
@@ -101,8 +95,8 @@ def test_hostile_strings_stay_text(page: tuple[Path, dict[str, Any]]) -> None:
     assert "{{ 7 * 7 }}" in text
 
 
-def test_the_audit_by_packets_is_stated_where_the_release_has_one(page: tuple[Path, dict[str, Any]]) -> None:
-    content = copy.deepcopy(page[1])
+def test_the_audit_by_packets_is_stated_where_the_release_has_one(built: Built) -> None:
+    content = copy.deepcopy(built[1])
     counts = {
         "connections": 400,
         "agreeing_connections": 399,
@@ -119,8 +113,8 @@ def test_the_audit_by_packets_is_stated_where_the_release_has_one(page: tuple[Pa
         assert ("and by captured packets:" in text) is is_stated
 
 
-def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict[str, Any]]) -> None:
-    content = copy.deepcopy(page[1])
+def test_a_name_cannot_hide_its_direction_or_its_controls(built: Built) -> None:
+    content = copy.deepcopy(built[1])
     content["release"]["browser"] = "evil\u202emoc.knab\x1b[2J\u200b"
     assert "evil\ufffdmoc.knab\ufffd[2J\ufffd" in render_html(published(content), figures={})
     content["crawl"]["outcomes"] = {"evil\u202eko": 1}
@@ -130,8 +124,8 @@ def test_a_name_cannot_hide_its_direction_or_its_controls(page: tuple[Path, dict
     assert not {"\x1b", "\u202e"} & set(report_markdown(published(content)))
 
 
-def test_every_link_of_the_contents_has_its_place(page: tuple[Path, dict[str, Any]]) -> None:
-    tags = parsed(page[0].read_text(encoding="utf-8"))
+def test_every_link_of_the_contents_has_its_place(built: Built) -> None:
+    tags = parsed((built[0] / "index.html").read_text(encoding="utf-8"))
     places = {attributes["id"] for _, attributes in tags.tags if "id" in attributes}
     targets = {(attributes.get("href") or "")[1:] for name, attributes in tags.tags if name == "a"}
     assert {
@@ -155,47 +149,39 @@ A4_WIDTH = 658
 
 
 @pytest.mark.browser
-def test_no_table_is_wider_than_its_column_on_paper(page: tuple[Path, dict[str, Any]]) -> None:
-    chromium = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+def test_no_table_is_wider_than_its_column_on_paper(built: Built) -> None:
+    with launch_browser() as browser:
         tab = browser.new_page(viewport={"width": A4_WIDTH, "height": 900})
         tab.emulate_media(media="print")
-        tab.goto(page[0].as_uri())
+        tab.goto((built[0] / "index.html").as_uri())
         assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
-        browser.close()
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("width", "scheme"), [(390, "dark"), (1280, "light"), *((390, "light"), (1280, "dark")) * ALL]
 )
-def test_chromium_shows_the_page_without_scrolling_sideways(
-    page: tuple[Path, dict[str, Any]], width: int, scheme: Any
-) -> None:
-    chromium = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+def test_chromium_shows_the_page_without_scrolling_sideways(built: Built, width: int, scheme: Any) -> None:
+    with launch_browser() as browser:
         tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         complaints: list[str] = []
         asked: list[str] = []
         tab.on("console", lambda message: complaints.append(message.text))
         tab.on("request", lambda request: asked.append(request.url))
-        tab.goto(page[0].as_uri())
+        tab.goto((built[0] / "index.html").as_uri())
         assert tab.locator(".verdict").inner_text() == "No answer"
         assert unreadable(tab) == []
         if (width == 1280) == (scheme == "light"):
             assert violations(tab) == []
         assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
         assert tab.locator("figure svg:visible").count() == sum(
-            len(section["figures"]) for section in page[1]["sections"]
+            len(section["figures"]) for section in built[1]["sections"]
         )
         ground, label = tab.evaluate(
             "[getComputedStyle(document.body).backgroundColor,"
             " getComputedStyle(document.querySelector('figure svg text')).fill]"
         )
         assert contrast(ground, label) >= 4.5
-        browser.close()
     assert complaints == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 

@@ -2,7 +2,6 @@
 
 import copy
 import io
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import pypdf
 import pytest
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
+from benchmarks.pages.browser import launch_browser
 from releases.formatting import NARROW, RANGE, estimate, quantity
 from reports.content import Published
 from reports.document.plane import NARROW_SHEET, WIDE_SHEET, draw_plane
@@ -150,13 +149,10 @@ def test_hostile_strings_stay_text(built: Built) -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_chromium_shows_the_brief_whole(built: Built, width: int, scheme: Any) -> None:
-    chromium = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with launch_browser() as browser:
         tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         tab.goto((built[0] / "forms" / "brief.html").as_uri())
         assert unreadable(tab) == []
         assert violations(tab) == []
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.locator("figure svg:visible").count() == 1
-        browser.close()

@@ -1,7 +1,6 @@
 """The sections of a report: their numbers are those of the cells and sizes."""
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,8 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
-def content(made_up_report: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(
-        (made_up_report / "reports" / "2026" / "v1" / "report.json").read_bytes()
-    )
-    return content
+def content(built: tuple[Path, dict[str, Any]]) -> dict[str, Any]:
+    return built[1]
 
 
 @pytest.fixture(scope="module")
