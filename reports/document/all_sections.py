@@ -10,7 +10,7 @@ from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
 from reports.sections.same_sites import same_sites
 from reports.sections.servers import ServersFacts, servers_parts
-from reports.sections.shape import Row, Section
+from reports.sections.shape import Row, Section, state_origin
 from reports.sections.sizes.counts import SizeCounts, Sizes
 from reports.sections.sizes.kinds import kinds_of
 from reports.sections.sizes.shares import curve, measures_table, quantiles_table, shares_table, sizes_figure
@@ -33,17 +33,15 @@ def sections_of(
 ) -> Iterator[Section]:
     """Yield the sections. `servers` is what captured packets tell, `verdict` that of verdict.json."""
     query = f"firstflight report build --year {inputs.year} --crawl {inputs.release.manifest.crawl}"
-    yield sizes_section(inputs, counted, servers=servers, verdict=verdict)
+    pages = source_of(inputs)
+    yield state_origin(sizes_section(inputs, counted, servers=servers, verdict=verdict), source=pages)
     if verdict is None:
         return
     month, licence = inputs.release.manifest.crawl.month, inputs.release.manifest.licence
     source = f"firstflight, pages of {month} replayed over networks from published distributions. {licence}."
-    yield gains_section(verdict, source=source, query=query)
-    yield costs_section(verdict, source=source, query=query)
-    plane = plane_figure(
-        verdict, source=f"{source_of(inputs)} 2010: Dukkipati et al., Tables 3 and 7.", query=query
-    )
-    yield otherwise_section(verdict, plane, source=source, query=query)
+    plane = plane_figure(verdict, source=f"{pages} 2010: Dukkipati et al., Tables 3 and 7.")
+    for section in (gains_section(verdict), costs_section(verdict), otherwise_section(verdict, plane)):
+        yield state_origin(section, source=source, query=query)
     yield instrument_section(inputs.back_cast)
 
 
@@ -52,17 +50,17 @@ def sizes_section(
 ) -> Section:
     """State what fits: by size, by kind, against 2010, over the years, and what servers send."""
     release, sizes, cdfs = inputs.release, counted.content, counted.cdfs
-    mss, iw, source = sizes["mss_bytes"], RULE.incumbent, source_of(inputs)
+    mss, iw = sizes["mss_bytes"], RULE.incumbent
     rival = int(str((verdict and verdict["rival"]) or 16).split()[0])
     marked = sorted({*MARKED, rival if rival > iw else 16})
     stated = {name: band for name, band in counted.bands.items() if name in drawn_measures(cdfs)}
-    kinds = [*kinds_of(release, iw=iw, mss=mss, source=source)]
+    kinds = [*kinds_of(release, iw=iw, mss=mss)]
     years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=release.manifest.licence)]
-    seen = [*servers_parts(servers, source=source)]
+    seen = [*servers_parts(servers)]
     year = int(release.crawl.month[:4])
-    then = [*since_2010(cdfs, year=year, windows=marked, iw=iw, mss=mss, source=source)]
+    then = [*since_2010(cdfs, year=year, windows=marked, iw=iw, mss=mss, source=source_of(inputs))]
     curves = curves_of(cdfs, sizes)
-    first = sizes_figure(sizes, curves, stated, iw=iw, marked=marked, labels=LABELS, source=source)
+    first = sizes_figure(sizes, curves, stated, iw=iw, marked=marked, labels=LABELS)
     return Section(
         id="sizes",
         title="What fits into the first flight",
@@ -73,8 +71,8 @@ def sizes_section(
             *(figure for parts in (kinds, then, years, seen) for figure, *_ in parts),
         ),
         tables=(
-            shares_table(sizes, LABELS, source),
-            quantiles_table(sizes, LABELS, source),
+            shares_table(sizes, LABELS),
+            quantiles_table(sizes, LABELS),
             measures_table(sizes, LABELS),
             *(table for parts in (kinds, then, years, seen) for _, *tables in parts for table in tables),
         ),

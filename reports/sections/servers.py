@@ -206,7 +206,7 @@ COLUMNS = (
 )
 
 
-def servers_parts(servers: ServersFacts | None, *, source: str) -> Iterator[tuple[Figure, Table, Table]]:
+def servers_parts(servers: ServersFacts | None) -> Iterator[tuple[Figure, Table, Table]]:
     """Yield the figure and the tables from the content's servers; nothing if no packets were captured."""
     if servers is None:
         return
@@ -232,7 +232,6 @@ def servers_parts(servers: ServersFacts | None, *, source: str) -> Iterator[tupl
                 for row, window in zip(rows, servers["windows"], strict=True)
                 if window["percent"] >= LEAST_PERCENT
             ),
-            source=source,
             query=QUERY,
         ),
         Table(
@@ -241,7 +240,6 @@ def servers_parts(servers: ServersFacts | None, *, source: str) -> Iterator[tupl
             title="Initial windows of servers",
             columns=COLUMNS,
             rows=rows,
-            source=source,
             query=QUERY,
             notes=(
                 f"Of {grouped(known)} connections the window is exact on {grouped(servers['exact'])}, "
@@ -250,11 +248,11 @@ def servers_parts(servers: ServersFacts | None, *, source: str) -> Iterator[tupl
                 "(Turnbull).",
             ),
         ),
-        flights_table(servers, source),
+        flights_table(servers),
     )
 
 
-def flights_table(servers: ServersFacts, source: str) -> Table:
+def flights_table(servers: ServersFacts) -> Table:
     """Build first flights by transport."""
     return Table(
         id="first-flights",
@@ -270,7 +268,6 @@ def flights_table(servers: ServersFacts, source: str) -> Table:
             ),
         ),
         rows=tuple(map(dict, servers["first_flights"])),
-        source=source,
         query="SELECT protocol = 'h3', quantile_disc(first_flight_bytes, [0.1, 0.5, 0.9]) FROM "
         "'connection.parquet' GROUP BY 1",
     )

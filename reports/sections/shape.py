@@ -6,8 +6,8 @@ A row maps column ids to values: text, a number, None for what is unknown, or an
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeVar
 
 from releases.interval import Interval
 
@@ -43,10 +43,10 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    source: str
-    """Release, replay or publication that the rows come from."""
-    query: str
-    """Command or SQL that computes the rows again."""
+    source: str = ""
+    """Release, replay or publication that the rows come from; empty: that of the section."""
+    query: str = ""
+    """Command or SQL that computes the rows again; empty: that of the section."""
     notes: tuple[str, ...] = ()
     shown: int | None = None
     """Rows, from the first, that pages and documents print; None for all. The data have all of them."""
@@ -82,8 +82,8 @@ class Figure:
     """Column along the vertical axis."""
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    source: str
-    query: str
+    source: str = ""
+    query: str = ""
     is_published: bool = False
     """True if it is not of this report's pages: it does not bear the marks of their numbers."""
     series: str | None = None
@@ -113,3 +113,16 @@ class Section:
 def interval(value: Interval | None) -> dict[str, float] | None:
     """Return an interval as a row has it."""
     return None if value is None else asdict(value)
+
+
+Item = TypeVar("Item", Figure, Table)
+
+
+def state_origin(section: Section, *, source: str, query: str = "") -> Section:
+    """Return a section whose figures and tables have this source and this query where they have none."""
+
+    def stated(item: Item) -> Item:
+        return replace(item, source=item.source or source, query=item.query or query)
+
+    figures, tables = tuple(map(stated, section.figures)), tuple(map(stated, section.tables))
+    return replace(section, figures=figures, tables=tables)

@@ -32,7 +32,7 @@ GAIN = Column(id="gain", title="page time saved", unit="%", kind="interval")
 RESENT = Column(id="resent", title="payload sent again", unit="pp", kind="interval")
 
 
-def gains_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
+def gains_section(verdict: VerdictFacts) -> Section:
     """State what each candidate saves, over all lines and by the lines' distance and rate."""
     rule, candidates = verdict["rule"], verdict["candidates"]
     worthwhile = rule["worthwhile_percent"]
@@ -60,8 +60,6 @@ def gains_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
             rows=tuple(
                 {**name_columns(candidate), "gain": candidate["gain_percent"]} for candidate in candidates
             ),
-            source=source,
-            query=query,
             lines=lines,
             domain=domain,
         )
@@ -85,8 +83,6 @@ def gains_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
                 y="title",
                 columns=(Column(id="title", title="lines", kind="text"), GAIN),
                 rows=tuple({"title": group_name(group), "gain": group["gain_percent"]} for group in known),
-                source=source,
-                query=query,
                 lines=lines,
                 domain=domain,
             )
@@ -98,7 +94,7 @@ def gains_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
         "page\u2019s first packet to its last, without the time that browsers compute."
         f"{describe_growth(saved)}",
         figures=tuple(figures),
-        tables=(verdicts_table(verdict, source, query), *beside_table(candidates, source, query)),
+        tables=(verdicts_table(verdict), *beside_table(candidates)),
     )
 
 
@@ -148,7 +144,7 @@ def share_axis(effects: Iterable[IntervalFacts | None], lines: Sequence[float]) 
     return round(low - room, 3), round(high + room, 3)
 
 
-def verdicts_table(verdict: VerdictFacts, source: str, query: str) -> Table:
+def verdicts_table(verdict: VerdictFacts) -> Table:
     """State what each candidate saves and sends again, with its verdict."""
     worthwhile = verdict["rule"]["worthwhile_percent"]
     return Table(
@@ -175,8 +171,6 @@ def verdicts_table(verdict: VerdictFacts, source: str, query: str) -> Table:
             }
             for candidate in verdict["candidates"]
         ),
-        source=source,
-        query=query,
         notes=(
             "Intervals hold together with 95 % over all windows, and count both pages and "
             "networks as drawn at random; that of milliseconds is by itself.",
@@ -184,7 +178,7 @@ def verdicts_table(verdict: VerdictFacts, source: str, query: str) -> Table:
     )
 
 
-def beside_table(candidates: Sequence[CandidateFacts], source: str, query: str) -> Iterator[Table]:
+def beside_table(candidates: Sequence[CandidateFacts]) -> Iterator[Table]:
     """Yield the table of every other quantity by the same estimator, which decides nothing."""
     rows = tuple(
         {
@@ -208,13 +202,11 @@ def beside_table(candidates: Sequence[CandidateFacts], source: str, query: str) 
                 Column(id="unit", title="unit", kind="text"),
             ),
             rows=rows,
-            source=source,
-            query=query,
             notes=("Intervals of 95 %, each number by itself.",),
         )
 
 
-def costs_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
+def costs_section(verdict: VerdictFacts) -> Section:
     """State what each candidate sends again, and what others lose if everyone has it."""
     rule, candidates = verdict["rule"], verdict["candidates"]
     half = {name: rows for name, rows in verdict["half_loaded"].items() if rows}
@@ -229,8 +221,6 @@ def costs_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
         series="sent",
         columns=(WINDOW, SENT, RESENT),
         rows=tuple({**name_columns(candidate), "resent": candidate["resent_pp"]} for candidate in candidates),
-        source=source,
-        query=query,
         lines=(Line(value=0.0, label=""),),
         domain=share_axis([candidate["resent_pp"] for candidate in candidates], [0.0]),
     )
@@ -247,14 +237,10 @@ def costs_section(verdict: VerdictFacts, *, source: str, query: str) -> Section:
         id="costs",
         title="What they cost",
         lead=lead,
-        figures=(own, *((everyone_figure(half, source, query),) if half else ())),
+        figures=(own, *((everyone_figure(half),) if half else ())),
         tables=(
-            *((half_loaded_table(half, source, query),) if half else ()),
-            *(
-                (levels_table(verdict["levels"], incumbent=rule["incumbent"], source=source, query=query),)
-                if verdict["levels"]
-                else ()
-            ),
+            *((half_loaded_table(half),) if half else ()),
+            *((levels_table(verdict["levels"], incumbent=rule["incumbent"]),) if verdict["levels"] else ()),
         ),
     )
 
@@ -272,7 +258,7 @@ def resent_title(candidates: Sequence[CandidateFacts]) -> str:
 WHO = {ALONE: "this page alone", EVERYONE: "everyone"}
 
 
-def everyone_figure(half: Mapping[str, Sequence[SharedFacts]], source: str, query: str) -> Figure:
+def everyone_figure(half: Mapping[str, Sequence[SharedFacts]]) -> Figure:
     """Build the time that others' short flows save, if one page or everyone has a window."""
     rows = tuple(
         {"window": f"IW {row['window']}", "who": WHO[name], "others": row["short_flows_percent"]}
@@ -305,13 +291,11 @@ def everyone_figure(half: Mapping[str, Sequence[SharedFacts]], source: str, quer
             Column(id="others", title="time saved by others", unit="%", kind="interval"),
         ),
         rows=tuple(row for window in order for row in rows if row["window"] == window),
-        source=source,
-        query=query,
         lines=(Line(value=0.0, label=""),),
     )
 
 
-def half_loaded_table(half: Mapping[str, Sequence[SharedFacts]], source: str, query: str) -> Table:
+def half_loaded_table(half: Mapping[str, Sequence[SharedFacts]]) -> Table:
     """Build the page and others on a half-loaded line."""
     return Table(
         id="half-loaded",
@@ -335,13 +319,11 @@ def half_loaded_table(half: Mapping[str, Sequence[SharedFacts]], source: str, qu
             for name, rows in half.items()
             for row in rows
         ),
-        source=source,
-        query=query,
         notes=("Intervals of 95 %, each number by itself.",),
     )
 
 
-def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window, source: str, query: str) -> Table:
+def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window) -> Table:
     """State what the window in force sends again, by rate."""
     return Table(
         id="levels",
@@ -361,8 +343,6 @@ def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window, source: str, 
             }
             for row in rows
         ),
-        source=source,
-        query=query,
         notes=(
             f"Published: {PUBLISHED_PACKETS_PERCENT} % of packets and {PUBLISHED_RESPONSES_PERCENT} % of "
             f"responses of Google\u2019s web in 2011, to clients with a mean rate of {PUBLISHED_MBPS} Mbps "
@@ -371,7 +351,7 @@ def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window, source: str, 
     )
 
 
-def otherwise_section(verdict: VerdictFacts, plane: Figure, *, source: str, query: str) -> Section:
+def otherwise_section(verdict: VerdictFacts, plane: Figure) -> Section:
     """Build the verdict in its plane, and who would decide otherwise."""
     rule, entries = verdict["rule"], verdict["ledger"]
     turning = [entry["title"] for entry in entries if entry["turns"]]
@@ -388,20 +368,20 @@ def otherwise_section(verdict: VerdictFacts, plane: Figure, *, source: str, quer
         f"time for at most {price} of payload sent again for each per cent: the dearest price in the "
         "experiment by which IW 10 became the standard. Net benefit is that price times what is saved, "
         f"less what is sent again. {turns}",
-        figures=(plane, *price_figure(verdict, source, query)),
+        figures=(plane, *price_figure(verdict)),
         tables=(
-            *guards_table(verdict["guards"], source, query),
+            *guards_table(verdict["guards"]),
             *(
-                [_answers("groups", "The answer for groups of lines", verdict["groups"], source, query)]
+                [_answers("groups", "The answer for groups of lines", verdict["groups"])]
                 if verdict["groups"]
                 else []
             ),
-            _answers("ledger", "The answer by other rules and inputs", entries, source, query),
+            _answers("ledger", "The answer by other rules and inputs", entries),
         ),
     )
 
 
-def price_figure(verdict: VerdictFacts, source: str, query: str) -> Iterator[Figure]:
+def price_figure(verdict: VerdictFacts) -> Iterator[Figure]:
     """Yield the figure of what 1 % of page time costs by each input, beside the prices of 2010."""
     entries = verdict["ledger"]
     shown = [
@@ -428,14 +408,12 @@ def price_figure(verdict: VerdictFacts, source: str, query: str) -> Iterator[Fig
         rows=tuple(
             {"title": title, "price": price} for price, title in sorted(shown, key=lambda entry: entry[0])
         ),
-        source=source,
-        query=query,
         lines=(Line(value=limit, label=f"2010, {stated(limit)}"),),
         is_logarithmic=True,
     )
 
 
-def guards_table(guards: Sequence[GuardFacts], source: str, query: str) -> Iterator[Table]:
+def guards_table(guards: Sequence[GuardFacts]) -> Iterator[Table]:
     """Yield the guards that were asked of windows that are worth it."""
     standings = {True: "holds", False: "violated", None: "too few loads to tell"}
     if guards:
@@ -459,12 +437,10 @@ def guards_table(guards: Sequence[GuardFacts], source: str, query: str) -> Itera
                 }
                 for guard in guards
             ),
-            source=source,
-            query=query,
         )
 
 
-def _answers(table_id: str, title: str, entries: Sequence[EntryFacts], source: str, query: str) -> Table:
+def _answers(table_id: str, title: str, entries: Sequence[EntryFacts]) -> Table:
     return Table(
         id=table_id,
         is_folded=True,
@@ -490,8 +466,6 @@ def _answers(table_id: str, title: str, entries: Sequence[EntryFacts], source: s
             }
             for entry in entries
         ),
-        source=source,
-        query=query,
     )
 
 
@@ -521,7 +495,7 @@ def describe_plane(verdict: VerdictFacts | None) -> str:
     return f"{then}; now IW {rival['window']} saves {quantity(gain, '%')} for {quantity(cost, 'pp')}."
 
 
-def plane_figure(verdict: VerdictFacts, *, source: str, query: str) -> Figure:
+def plane_figure(verdict: VerdictFacts, *, source: str) -> Figure:
     """Build the plane of gain and cost as data, with the steps of 2010."""
     named = [(f"IW {candidate['window']}", candidate) for candidate in verdict["candidates"]]
     groups = [(group_name(group), group) for group in verdict["groups"]]
@@ -544,7 +518,6 @@ def plane_figure(verdict: VerdictFacts, *, source: str, query: str) -> Figure:
         columns=(Column(id="name", title="window or lines", kind="text"), GAIN, RESENT),
         rows=tuple(rows),
         source=source,
-        query=query,
     )
 
 

@@ -43,7 +43,7 @@ COLUMNS = (
 )
 
 
-def kinds_of(release: Release, *, iw: int, mss: int, source: str) -> Iterator[tuple[Figure, Table]]:
+def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, Table]]:
     """Yield the figure and the table of shares by kind; nothing if no kind has enough sites."""
     window = iw * mss
     rows = [row for by in DIMENSIONS for row in kind_rows(release, by, window=window)]
@@ -64,7 +64,6 @@ def kinds_of(release: Release, *, iw: int, mss: int, source: str) -> Iterator[tu
             series="by",
             columns=COLUMNS,
             rows=tuple(rows),
-            source=source,
             query=query,
             domain=(0.0, 100.0),
         ),
@@ -74,7 +73,6 @@ def kinds_of(release: Release, *, iw: int, mss: int, source: str) -> Iterator[tu
             title=f"Share that fits into IW {iw}, by type and protocol",
             columns=COLUMNS,
             rows=tuple(rows),
-            source=source,
             query=query,
         ),
     )

@@ -31,7 +31,6 @@ def sizes_figure(
     iw: int,
     marked: Sequence[int],
     labels: Mapping[str, str],
-    source: str,
 ) -> Figure:
     """Build the curves of sizes with the windows that are `marked`.
 
@@ -67,7 +66,6 @@ def sizes_figure(
             Column(id="percent", title="share up to this size", unit="%"),
         ),
         rows=tuple(curves),
-        source=source,
         query=curves_query([window * mss for window in windows], _order_labels(curves, labels)),
         lines=tuple(Line(value=window * mss, label=f"IW {window}") for window in marked),
         bands=tuple(band_rows(bands, labels)),
@@ -136,7 +134,7 @@ def _order_labels(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str,
     return {ids[label]: label for label in dict.fromkeys(str(point["measure"]) for point in curves)}
 
 
-def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
+def shares_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
     """Build shares that fit, with intervals; unknown where most sizes of a measure are."""
     windows, mss = sizes["windows"], sizes["mss_bytes"]
     return Table(
@@ -157,7 +155,6 @@ def shares_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
             }
             for measure in stated_measures(sizes)
         ),
-        source=source,
         query=shares_query(windows, mss, labels),
         notes=("Intervals are from a bootstrap over sites.", *describe_unstated(sizes, labels)),
     )
@@ -215,7 +212,7 @@ def _share(share: Share) -> dict[str, float | None] | None:
     return {"estimate": share["percent"], "lower": share["lower_percent"], "upper": share["upper_percent"]}
 
 
-def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Table:
+def quantiles_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
     """Build quantiles of size in bytes."""
     return Table(
         id="quantiles",
@@ -235,7 +232,6 @@ def quantiles_table(sizes: Sizes, labels: Mapping[str, str], source: str) -> Tab
             }
             for measure in stated_measures(sizes)
         ),
-        source=source,
         query=quantiles_query([int(name[1:]) for name in QUANTILES], labels),
     )
 

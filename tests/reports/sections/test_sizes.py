@@ -51,8 +51,8 @@ SIZES: Sizes = {
 
 
 def test_a_measure_of_which_most_sizes_are_unknown_is_told_in_a_sentence() -> None:
-    shares = shares_table(SIZES, LABELS, "a release")
-    for table in (shares, quantiles_table(SIZES, LABELS, "a release")):
+    shares = shares_table(SIZES, LABELS)
+    for table in (shares, quantiles_table(SIZES, LABELS)):
         assert [row["measure"] for row in table.rows] == ["all responses"]
     (note_on_unknown,) = (note for note in shares.notes if "unknown" in note)
     assert note_on_unknown.endswith("first flights (2 of 1\u202f002).")
