@@ -1,10 +1,8 @@
 """`baidu-2018`: uploads from a mobile client at IW 10 and 30, standing, in a car and on a fast train."""
 
-import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from releases.slow_start import flights
@@ -19,10 +17,11 @@ from replay.published.reproduction import (
     at_least,
     at_most,
     make_reproduction,
+    read_oracle,
 )
 from replay.runs.races import Flow, Race, race
 
-ORACLE = json.loads((Path(__file__).with_name("oracles") / "baidu_2018.json").read_text(encoding="utf-8"))
+ORACLE = read_oracle("baidu_2018")
 MSS: int = ORACLE["mss"]
 CASES = ("static-suzhou", "static-beijing", "car", "train")
 STATIC, TRAIN = ("static-suzhou", "static-beijing"), "train"

@@ -4,12 +4,12 @@ import csv
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights, segments
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
 from replay.published.reproduction import (
+    ORACLES,
     Criterion,
     Place,
     Reproduction,
@@ -20,7 +20,7 @@ from replay.published.reproduction import (
 )
 from replay.runs.races import Race, download, race
 
-CELLS = Path(__file__).with_name("oracles") / "cs244_2017_cells.csv"
+CELLS = ORACLES / "cs244_2017_cells.csv"
 """Medians of the published raw run in seconds, without the first sample of each configuration."""
 
 SOURCE = (

@@ -2,7 +2,6 @@
 for sampled clients."""
 
 import bisect
-import json
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ import numpy as np
 
 from replay.lab.guest_process import Lab
 from replay.networks.copula import RHOS, SOURCE
-from replay.published.dukkipati_clients import DATA_CENTER, ORACLES, SLOWEST_KBPS, Client, draw
+from replay.published.dukkipati_clients import DATA_CENTER, SLOWEST_KBPS, Client, draw
 from replay.published.reproduction import (
     FACTOR,
     Criterion,
@@ -24,11 +23,12 @@ from replay.published.reproduction import (
     beyond_factor,
     error_criteria,
     make_reproduction,
+    read_oracle,
     spearman,
 )
 from replay.runs.races import race
 
-FIGURES = ORACLES / "dukkipati_2010_figures.json"
+FIGURES = read_oracle("dukkipati_2010_figures")
 DRAWN = 100_000
 KNEE_CLIENTS = 20_000
 KERNEL_CLIENTS = 60
@@ -37,7 +37,7 @@ KNEE_WINDOWS = (3, 6, 10, 16, 26, 42)
 KNEE_REST = 0.1
 """Share of the total gain that windows above the knee may add."""
 
-TABLE_3 = json.loads((ORACLES / "ietf77.json").read_text(encoding="utf-8"))["search_ms"]
+TABLE_3 = read_oracle("ietf77")["search_ms"]
 """Table 3 by data centre, as a slide of the talk prints it too."""
 
 SPEARMAN = 0.8
@@ -56,13 +56,12 @@ PANELS: dict[str, tuple[str, Callable[[Client], float]]] = {
 def run(lab: Lab) -> Reproduction:
     """Compute panels and knee by arithmetic for the population,
     and check the arithmetic against the kernel."""
-    figures = json.loads(FIGURES.read_text(encoding="utf-8"))
     clients = draw(DRAWN)
     gains = [client.search_ms(3) - client.search_ms(10) for client in clients]
-    panels = [panel_results(figures[panel], *by, clients, gains) for panel, by in PANELS.items()]
-    knee_rows, knee_criterion = knee(clients[:KNEE_CLIENTS], figures["fig2_iw_latency_ms"])
+    panels = [panel_results(FIGURES[panel], *by, clients, gains) for panel, by in PANELS.items()]
+    knee_rows, knee_criterion = knee(clients[:KNEE_CLIENTS], FIGURES["fig2_iw_latency_ms"])
     table = table_rows(clients)
-    means = mean_rows(figures, statistics.fmean(gains))
+    means = mean_rows(statistics.fmean(gains))
     kernel = kernel_rows(lab, clients[:KERNEL_CLIENTS])
     return make_reproduction(
         "dukkipati-2010",
@@ -81,7 +80,7 @@ def run(lab: Lab) -> Reproduction:
                 kernel, what="arithmetic against the kernel", median=KERNEL_MEDIAN, p90=KERNEL_P90
             ),
         ),
-        figure_2=why_figure_2_differs(figures, means),
+        figure_2=why_figure_2_differs(means),
         rho=RHOS[DATA_CENTER],
         slowest_kbps=SLOWEST_KBPS,
     )
@@ -137,24 +136,24 @@ def table_rows(clients: Sequence[Client]) -> list[Row]:
     ]
 
 
-def mean_rows(figures: Mapping[str, Any], ours: float) -> list[Row]:
+def mean_rows(ours: float) -> list[Row]:
     """Return the mean gain that each panel implies by its buckets and their shares, beside that of our
     clients."""
     return [
         Row(
             what=f"{name}: mean gain of the buckets by their shares",
             unit="ms",
-            published=sum(bucket["share_pct"] * bucket["abs_ms"] for bucket in figures[panel])
-            / sum(bucket["share_pct"] for bucket in figures[panel]),
+            published=sum(bucket["share_pct"] * bucket["abs_ms"] for bucket in FIGURES[panel])
+            / sum(bucket["share_pct"] for bucket in FIGURES[panel]),
             ours=ours,
         )
         for panel, (name, _) in PANELS.items()
     ]
 
 
-def why_figure_2_differs(figures: Mapping[str, Any], means: Sequence[Row]) -> str:
+def why_figure_2_differs(means: Sequence[Row]) -> str:
     """Return what the paper's own figures say of the mean gain from IW 3 to 10."""
-    second = figures["fig2_iw_latency_ms"]
+    second = FIGURES["fig2_iw_latency_ms"]
     after, before = TABLE_3[DATA_CENTER]["mean"]
     implied = ", ".join(f"{row.published:.0f}" for row in means)
     return (

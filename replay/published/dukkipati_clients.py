@@ -3,15 +3,14 @@
 import functools
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import NormalDist
 
 from releases.slow_start import MSS_FIG1, arrivals_ms, segments
 from replay.networks.copula import RHOS, SOURCE, Curve, interpolate, quantile, read_curve
 from replay.networks.profiles import QUEUE_BYTES, Profile
+from replay.published.reproduction import ORACLES
 from replay.runs.races import Race, download
 
-ORACLES = Path(__file__).with_name("oracles")
 SEARCH = "dukkipati_2010_search_sizes.csv", "google_web_search"
 """File and name of the curve of web search in Figure 1."""
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
-from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most, make_reproduction
+from replay.published.reproduction import (
+    Place,
+    Reproduction,
+    Row,
+    at_least,
+    at_most,
+    make_reproduction,
+    read_oracle,
+)
 from replay.runs.races import Flow, Race, RaceOutcome, race
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-ORACLE = json.loads((Path(__file__).with_name("oracles") / "fld_2012.json").read_text(encoding="utf-8"))
+ORACLE = read_oracle("fld_2012")
 BURSTS: tuple[int, ...] = tuple(ORACLE["bursts_bytes"])
 PUBLISHED = {1: ORACLE["one_background_flow"], 3: ORACLE["three_background_flows"]}
 

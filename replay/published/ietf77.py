@@ -1,10 +1,8 @@
 """`ietf77`: latency quantiles and retransmissions of one connection and of a dozen, at IW 3 and 10."""
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +22,7 @@ from replay.published.reproduction import (
     at_most,
     beyond_factor,
     make_reproduction,
+    read_oracle,
 )
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
@@ -31,7 +30,7 @@ from replay.runs.conditions import PLAIN
 from replay.runs.races import Flow, Race, race
 from replay.runs.run import replay
 
-ORACLE = json.loads((Path(__file__).with_name("oracles") / "ietf77.json").read_text(encoding="utf-8"))
+ORACLE = read_oracle("ietf77")
 APPLICATIONS = tuple(itertools.product(RHOS, ("search", "maps")))
 """Data centres and applications."""
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +11,15 @@ import numpy as np
 from replay.lab.guest_process import Lab
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
 from replay.networks.profiles import Profile
-from replay.published.reproduction import Place, Reproduction, Row, at_least, at_most, make_reproduction
+from replay.published.reproduction import (
+    Place,
+    Reproduction,
+    Row,
+    at_least,
+    at_most,
+    make_reproduction,
+    read_oracle,
+)
 from replay.runs.races import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-ORACLE = json.loads((Path(__file__).with_name("oracles") / "linkedin_2016.json").read_text(encoding="utf-8"))
+ORACLE = read_oracle("linkedin_2016")
 CONTROL: str = ORACLE["control"]
 CANDIDATES: tuple[str, ...] = tuple(ORACLE["candidates"])
 PUBLISHED: tuple[float, float] = tuple(ORACLE["desktop_india_content_download_gain"])

@@ -1,6 +1,7 @@
 """A reproduction: published values beside ours, and criteria whose bounds were fixed in advance."""
 
 import dataclasses
+import json
 import statistics
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,6 +103,16 @@ class Reproduction:
             "rows": [row.to_dict() for row in self.rows],
             "reading": self.reading,
         }
+
+
+ORACLES = Path(__file__).with_name("oracles")
+"""Folder of the published values."""
+
+
+def read_oracle(name: str) -> dict[str, Any]:
+    """Return the published values of a file."""
+    oracle: dict[str, Any] = json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
+    return oracle
 
 
 TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))

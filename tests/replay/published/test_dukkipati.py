@@ -1,7 +1,5 @@
 """The population that is drawn, against the shares that the paper prints."""
 
-import json
-
 import pytest
 
 from replay.networks.copula import quantile
@@ -25,10 +23,9 @@ def test_fast_clients_have_short_round_trips_as_the_paper_has_them() -> None:
 
 
 def test_every_panel_has_a_place_for_every_client() -> None:
-    figures = json.loads(dukkipati.FIGURES.read_text())
     clients = dukkipati_clients.draw(2000)
     for panel, (_, value) in dukkipati.PANELS.items():
-        names = [bucket["bucket"] for bucket in figures[panel]]
+        names = [bucket["bucket"] for bucket in dukkipati.FIGURES[panel]]
         buckets = dukkipati.group_gains(clients, [1.0] * len(clients), names, value)
         assert sum(map(len, buckets)) == len(clients)
 
