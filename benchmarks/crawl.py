@@ -43,7 +43,7 @@ def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = 
     """Run a tool once over all pages. A run that lost a page is repeated, with a message."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return run_once(tool, web, folder / str(attempt), browsers, weigh=weigh, attempt=attempt)
+            return run_once(tool, web, folder / str(attempt), browsers, weigh=weigh)
         except ToolError as exc:
             if attempt == ATTEMPTS:
                 raise
@@ -51,7 +51,7 @@ def measure(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool = 
     raise AssertionError
 
 
-def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool, attempt: int) -> Sample:
+def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool) -> Sample:
     """Make one attempt at a run; raises ToolError if a page was not loaded."""
     folder.mkdir(parents=True)
     spec = counting.Spec(
@@ -79,14 +79,11 @@ def run_once(tool: Tool, web: Web, folder: Path, browsers: int, *, weigh: bool, 
         tool=tool.id,
         browsers=browsers,
         pages=done.pages,
-        requests=done.requests,
         wall_s=round(report.wall_s, 3),
         cpu_s=round(report.cpu_s + done.database_cpu_s, 3),
         database_cpu_s=done.database_cpu_s,
         browser_mb=round(report.browser_mb / browsers, 1),
         other_mb=round(report.other_mb, 1),
-        killed=report.killed,
-        attempt=attempt,
     )
 
 

@@ -51,17 +51,12 @@ class Sample:
     tool: str
     browsers: int
     pages: int
-    requests: int | None
-    """Number of recorded requests; None if the tool records none."""
     wall_s: float
     cpu_s: float
     database_cpu_s: float
     browser_mb: float
     """Highest memory of a browser, measured in trials alone; as of the others."""
     other_mb: float
-    killed: int
-    """Processes that the tool left behind."""
-    attempt: int
 
     @property
     def pages_per_second(self) -> float:

@@ -47,8 +47,6 @@ class Done:
 
     pages: int
     """Number of loaded pages."""
-    requests: int | None = None
-    """Number of recorded requests; None if the tool records none."""
     database_cpu_s: float = 0.0
     """CPU time of processes that the tool uses but does not start."""
 
@@ -172,7 +170,6 @@ class Ours:
         status = self._ask("crawl", "status", "--crawl", self._crawl)
         return Done(
             pages=status["outcomes"].get("ok", 0),
-            requests=status["responses"],
             database_cpu_s=round(spent, 2),
         )
 
@@ -192,5 +189,5 @@ class Puppeteer:
         return [[*self._command, *_job(web, folder, browsers)]]
 
     def done(self, folder: Path) -> Done:
-        """Count the load events and the entries of all HAR files."""
-        return Done(**_read(folder / "done.json"))
+        """Count the load events."""
+        return Done(pages=_read(folder / "done.json")["pages"])

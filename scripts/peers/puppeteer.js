@@ -9,7 +9,7 @@ import puppeteer from 'puppeteer-core';
 const [jobFile, doneFile] = process.argv.slice(2);
 const job = JSON.parse(readFileSync(jobFile, 'utf8'));
 const urls = job.urls.map((url, number) => ({ url, har: `${number}.har` }));
-const done = { pages: 0, requests: 0 };
+const done = { pages: 0 };
 
 async function one() {
   const browser = await puppeteer.launch({
@@ -28,7 +28,6 @@ async function one() {
     await har.stop();
     await context.close();
     done.pages += response?.ok() ? 1 : 0;
-    done.requests += JSON.parse(readFileSync(path, 'utf8')).log.entries.length;
   }
   await browser.close();
 }

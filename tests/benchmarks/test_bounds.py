@@ -12,8 +12,8 @@ from benchmarks.service.load import missed as missed_by_service
 def crawl(cpu_ratio: float, speed: float, copied: float) -> Crawled:
     def sample(tool: str, cpu_s: float, wall_s: float) -> Sample:
         return Sample(
-            tool=tool, browsers=2, pages=10, requests=7, wall_s=wall_s, cpu_s=cpu_s, database_cpu_s=0.1,
-            browser_mb=150.0, other_mb=200.0, killed=0, attempt=1,
+            tool=tool, browsers=2, pages=10, wall_s=wall_s, cpu_s=cpu_s, database_cpu_s=0.1, browser_mb=150.0,
+            other_mb=200.0,
         )  # fmt: skip
 
     samples = [
