@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 import ssl
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from localweb.faults import DOCUMENT, Fault
 from localweb.modes import Mode
 from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
+from tests.factories.limited import limited
 
 Fetch = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -38,14 +40,11 @@ async def broken_off(asking: Coroutine[Any, Any, Any], is_enough: Callable[[], b
 FAULTS = {f"{fault.value.replace('_', '-')}.test": fault for fault in Fault}
 
 
-def faulty(scenario: Callable[[LocalWeb], Awaitable[None]], mode: Mode) -> LocalWeb:
-    async def run() -> LocalWeb:
-        async with LocalWeb([], mode=mode, faults=FAULTS) as web:
-            assert web.sites == list(FAULTS)
-            await scenario(web)
-        return web
-
-    return asyncio.run(asyncio.wait_for(run(), 30))
+@asynccontextmanager
+async def faulty(mode: Mode) -> AsyncIterator[LocalWeb]:
+    async with LocalWeb([], mode=mode, faults=FAULTS) as web:
+        assert web.sites == list(FAULTS)
+        yield web
 
 
 MODES = pytest.mark.parametrize(
@@ -54,8 +53,9 @@ MODES = pytest.mark.parametrize(
 
 
 @MODES
-def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
+@limited
+async def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch: Fetch) -> None:
+    async with faulty(mode) as web:
         for host, status in (("not-found.test", 404), ("server-error.test", 500)):
             origin = Origin(scheme, host)
             arrived = (await fetch(origin, web.endpoint(origin), ["/"])).arrived["/"]
@@ -64,31 +64,28 @@ def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch
         arrived = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived
         assert [answer.headers["location"] for answer in arrived.values()] == ["/again", "/"]
 
-    faulty(scenario, mode)
-
 
 @MODES
-def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
+@limited
+async def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, fetch: Fetch) -> None:
+    async with faulty(mode) as web:
         origin = Origin(scheme, "reset.test")
         with pytest.raises(ConnectionResetError):
             await fetch(origin, web.endpoint(origin), ["/"])
         await settled(web)
-
-    (entry,) = faulty(scenario, mode).log.responses
+    (entry,) = web.log.responses
     assert not entry.is_complete
     assert 40_000 <= entry.body_bytes < 2000 * len(DOCUMENT)
 
 
 @MODES
 @pytest.mark.parametrize("host", ["no-answer.test", "silent.test"])
-def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
+@limited
+async def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> None:
+    async with faulty(mode) as web:
         begun = web.log.connections if host == "silent.test" else web.log.responses
         origin = Origin(scheme, host)
         await broken_off(fetch(origin, web.endpoint(origin), ["/"]), lambda: bool(begun))
-
-    web = faulty(scenario, mode)
     (connection,) = web.log.connections
     if host == "silent.test":
         assert (connection.sent_bytes, web.log.responses) == (0, [])
@@ -101,23 +98,25 @@ def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> No
 @pytest.mark.parametrize(
     ("host", "least", "most"), [("never-ending.test", 100, 200_000), ("drip.test", 1, 8)]
 )
-def test_slow_bodies_keep_coming(
+@limited
+async def test_slow_bodies_keep_coming(
     mode: Mode, scheme: str, host: str, least: int, most: int, fetch: Fetch
 ) -> None:
-    async def scenario(web: LocalWeb) -> None:
-        def is_enough() -> bool:
-            return any(entry.body_bytes >= least for entry in web.log.responses)
-
-        origin = Origin(scheme, host)
-        await broken_off(fetch(origin, web.endpoint(origin), ["/"]), is_enough)
-
-    (entry,) = faulty(scenario, mode).log.responses
+    async with faulty(mode) as web:
+        responses, origin = web.log.responses, Origin(scheme, host)
+        await broken_off(
+            fetch(origin, web.endpoint(origin), ["/"]),
+            lambda: any(entry.body_bytes >= least for entry in responses),
+        )
+    (entry,) = responses
     assert least <= entry.body_bytes <= most
     assert not entry.is_complete
 
 
-def test_faults_of_tls_are_over_tls_in_every_mode(fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
+@pytest.mark.parametrize("mode", [Mode.H1, Mode.RECORDED])
+@limited
+async def test_faults_of_tls_are_over_tls_in_every_mode(mode: Mode, fetch: Fetch) -> None:
+    async with faulty(mode) as web:
         failing = Origin("https", "handshake-failure.test")
         with pytest.raises(ssl.SSLError, match=r"(?i)handshake.failure"):
             await fetch(failing, web.endpoint(failing), ["/"])
@@ -126,18 +125,14 @@ def test_faults_of_tls_are_over_tls_in_every_mode(fetch: Fetch) -> None:
         assert (await fetch(bad, web.endpoint(bad), ["/"])).arrived["/"].status == 200
         assert web._impostor.spki_hash != good
 
-    faulty(scenario, Mode.H1)
-    faulty(scenario, Mode.RECORDED)
 
-
-def test_a_refusing_host_refuses(fetch: Fetch) -> None:
-    async def scenario(web: LocalWeb) -> None:
+@limited
+async def test_a_refusing_host_refuses(fetch: Fetch) -> None:
+    async with faulty(Mode.RECORDED) as web:
         for scheme in ("http", "https"):
             origin = Origin(scheme, "refused.test")
             with pytest.raises(ConnectionRefusedError):
                 await fetch(origin, web.endpoint(origin), ["/"])
-
-    faulty(scenario, Mode.RECORDED)
 
 
 def sent_by(pieces: list[tuple[float, bytes]], now_s: float) -> bytes:
@@ -161,15 +156,13 @@ def test_a_document_without_end_grows_by_megabytes_a_minute() -> None:
     assert len(sent_by(pieces, 60.0)) > 5_000_000
 
 
-def test_a_document_without_end_states_no_length(fetch: Fetch) -> None:
-    seen = {}
-
-    async def scenario(web: LocalWeb) -> None:
+@limited
+async def test_a_document_without_end_states_no_length(fetch: Fetch) -> None:
+    async with faulty(Mode.H1) as web:
         reader, writer = await asyncio.open_connection(*web.endpoint(Origin("http", "never-ending.test")))
         writer.write(b"GET / HTTP/1.1\r\nHost: never-ending.test\r\n\r\n")
-        seen["head"] = await reader.readuntil(b"\r\n\r\n")
+        head = await reader.readuntil(b"\r\n\r\n")
         writer.close()
-
-    (entry,) = faulty(scenario, Mode.H1).log.responses
-    assert b"content-length" not in seen["head"].lower()
+    (entry,) = web.log.responses
+    assert b"content-length" not in head.lower()
     assert not entry.is_complete

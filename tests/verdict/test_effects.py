@@ -8,26 +8,27 @@ import numpy as np
 import pytest
 
 from tests.verdict.worlds import PACED, World, saving
-from verdict.effects import Estimate, measure, measure_again
+from verdict.effects import Effects, Estimate, measure, measure_again
 from verdict.evidence import COLUMNS, Evidence, Network
 from verdict.student import student_quantile
 
 
 def evidence(
     loads: Mapping[str, Sequence[Sequence[float]]],
+    networks: Sequence[Network] = (Network(id="a"),),
     *,
-    visits: list[int],
-    places: list[int],
-    networks: tuple[Network, ...],
+    visits: Sequence[int] = (),
+    places: Sequence[int] = (),
 ) -> Evidence:
-    """Draws at the windows 10 and 16."""
-    size = len(visits)
+    """Draws at the windows 10 and 16, each of another page over the first network unless `visits` and
+    `places` say otherwise."""
+    size = len(next(iter(loads.values())))
     blank = np.full((size, 2), np.nan)
     values = {name: np.array(loads[name], float) if name in loads else blank for name in COLUMNS}
     return Evidence(
-        networks=networks,
-        visits=np.array(visits, np.intp),
-        places=np.array(places, np.intp),
+        networks=tuple(networks),
+        visits=np.array(visits or range(1, size + 1), np.intp),
+        places=np.array(places or [0] * size, np.intp),
         windows=(10, 16),
         values=values,
         again={name: np.full(size, np.nan) for name in COLUMNS},
@@ -35,22 +36,16 @@ def evidence(
     )
 
 
-ONE = (Network(id="a"),)
+def measure_all(loads: Evidence) -> Effects:
+    return measure(loads, [16], incumbent=10)
 
 
 def test_the_share_of_connections_with_a_loss_is_the_mean_of_the_loads_own_shares() -> None:
     """By hand: 1 of 2 and 1 of 18 connections. The mean of shares is (50 + 5.56) / 2 = 27.8 %, the pooled
     share 2 of 20 = 10 %. A page with many connections is one page, as in payload sent again: the mean counts.
     """
-    effects = measure(
-        evidence(
-            {"connections": [[2, 2], [18, 18]], "connections_initial_loss": [[0, 1], [0, 1]]},
-            visits=[1, 2],
-            places=[0, 0],
-            networks=ONE,
-        ),
-        [16],
-        incumbent=10,
+    effects = measure_all(
+        evidence({"connections": [[2, 2], [18, 18]], "connections_initial_loss": [[0, 1], [0, 1]]})
     )
     assert effects.of("connections", 16).value == pytest.approx((50 + 100 / 18) / 2)
     pooled = 100 * (1 + 1) / (2 + 18)
@@ -59,25 +54,14 @@ def test_the_share_of_connections_with_a_loss_is_the_mean_of_the_loads_own_share
 
 
 def test_page_time_saved_is_of_the_geometric_mean_and_milliseconds_of_the_arithmetic_one() -> None:
-    effects = measure(
-        evidence({"page_ms": [[100, 90], [1000, 900]]}, visits=[1, 2], places=[0, 0], networks=ONE),
-        [16],
-        incumbent=10,
-    )
+    effects = measure_all(evidence({"page_ms": [[100, 90], [1000, 900]]}))
     assert effects.saved("page", 16, 0.025).estimate == pytest.approx(10)
     assert effects.saved("milliseconds", 16, 0.025).estimate == pytest.approx(55)
 
 
 def test_payload_sent_again_is_the_mean_of_the_loads_own_shares() -> None:
-    effects = measure(
-        evidence(
-            {"payload_bytes": [[100, 100], [1000, 1000]], "bytes_retransmitted": [[1, 3], [0, 10]]},
-            visits=[1, 2],
-            places=[0, 0],
-            networks=ONE,
-        ),
-        [16],
-        incumbent=10,
+    effects = measure_all(
+        evidence({"payload_bytes": [[100, 100], [1000, 1000]], "bytes_retransmitted": [[1, 3], [0, 10]]})
     )
     assert effects.of("resent", 16).value == pytest.approx((2 + 1) / 2)
 
@@ -85,24 +69,15 @@ def test_payload_sent_again_is_the_mean_of_the_loads_own_shares() -> None:
 def test_networks_count_by_weight_and_strata_by_share() -> None:
     times = {"page_ms": [[100, 90], [100, 90], [100, 100]]}
     weighted = (Network(id="a", weight=0.2), Network(id="b", weight=0.6))
-    shared = evidence(times, visits=[1, 2, 1], places=[0, 0, 1], networks=weighted)
-    assert measure(shared, [16], incumbent=10).of("page", 16).value == pytest.approx(0.25 * math.log(0.9))
+    shared = evidence(times, weighted, visits=[1, 2, 1], places=[0, 0, 1])
+    assert measure_all(shared).of("page", 16).value == pytest.approx(0.25 * math.log(0.9))
     drawn = (Network(id="a", stratum=1, share=0.1), Network(id="b", stratum=2, share=0.9))
-    other = evidence(times, visits=[1, 2, 1], places=[0, 0, 1], networks=drawn)
-    assert measure(other, [16], incumbent=10).of("page", 16).value == pytest.approx(0.1 * math.log(0.9))
+    other = evidence(times, drawn, visits=[1, 2, 1], places=[0, 0, 1])
+    assert measure_all(other).of("page", 16).value == pytest.approx(0.1 * math.log(0.9))
 
 
 def test_a_missing_load_leaves_its_pair_out_of_its_window_alone() -> None:
-    effects = measure(
-        evidence(
-            {"page_ms": [[100, 90], [100, math.nan], [math.nan, 90]]},
-            visits=[1, 2, 3],
-            places=[0, 0, 0],
-            networks=ONE,
-        ),
-        [16],
-        incumbent=10,
-    )
+    effects = measure_all(evidence({"page_ms": [[100, 90], [100, math.nan], [math.nan, 90]]}))
     assert effects.draws[effects.names["page", 16]] == 1
     assert effects.saved("page", 16, 0.025).estimate == pytest.approx(10)
     assert effects.of("page", 16).degrees == 0
@@ -110,11 +85,7 @@ def test_a_missing_load_leaves_its_pair_out_of_its_window_alone() -> None:
 
 def test_the_slow_tenth_is_of_its_networks_alone() -> None:
     networks = (Network(id="a"), Network(id="b", slow_share=1.0))
-    effects = measure(
-        evidence({"page_ms": [[100, 90], [100, 120]]}, visits=[1, 2], places=[0, 1], networks=networks),
-        [16],
-        incumbent=10,
-    )
+    effects = measure_all(evidence({"page_ms": [[100, 90], [100, 120]]}, networks, places=[0, 1]))
     assert effects.of("slow tenth", 16).value == pytest.approx(math.log(1.2))
 
 
@@ -124,17 +95,15 @@ def test_the_error_of_two_crossed_clusters_by_hand() -> None:
     y = np.array([0.3, 0.1, -0.1, 0.1, -0.1, -0.3])
     crossed = evidence(
         {"page_ms": [[1, math.exp(value)] for value in y]},
+        [Network(id=name) for name in "abc"],
         visits=[1, 1, 1, 2, 2, 2],
         places=[0, 1, 2, 0, 1, 2],
-        networks=tuple(Network(id=name) for name in "abc"),
     )
     part = y / 6
     pages = 2 * (part[:3].sum() ** 2 + part[3:].sum() ** 2) * 6 / 5
     networks = 1.5 * sum((part[at] + part[at + 3]) ** 2 for at in range(3))
     pairs = float(part @ part) * 6 / 5
-    assert measure(crossed, [16], incumbent=10).of("page", 16).error ** 2 == pytest.approx(
-        pages + networks - pairs
-    )
+    assert measure_all(crossed).of("page", 16).error ** 2 == pytest.approx(pages + networks - pairs)
 
 
 def test_a_net_benefit_is_a_combination_with_the_error_of_both() -> None:
