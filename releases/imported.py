@@ -21,7 +21,7 @@ from releases.build import (
 from releases.catalogue import RECORDING
 from releases.descriptions.history import version_history
 from schema.authors import Author
-from schema.recorded import PAGES, Notes, released_schema
+from schema.recorded import Notes, released_schema
 from schema.released_tables import released_tables
 from storage.signatures import Signer
 
@@ -32,7 +32,7 @@ def write_imported(
     root: Path,
     *,
     checksum: str,
-    notes: Notes = PAGES,
+    notes: Notes,
     version: int | None = None,
     reason: str | None = None,
     authors: tuple[Author, ...] = (),

@@ -25,7 +25,7 @@ from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages.addresses import find_addresses
 from benchmarks.pages.browser import launch_browser
 from benchmarks.service.servers import serve
-from firstflight.recorded_pages import import_once, import_pages
+from firstflight.recorded import import_once, import_pages
 from firstflight.settings import from_environment
 from recordings.pages.recording import SETS
 from recordings.pages.rows import page_host

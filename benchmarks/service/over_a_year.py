@@ -17,7 +17,7 @@ from benchmarks.markdown import table
 from benchmarks.service.coverage import RUNS, coverage
 from benchmarks.service.servers import READY_WITHIN_S, BenchError, Memory, serve, wait_until_prepared
 from benchmarks.service.year import host_of, year
-from firstflight.recorded_pages import import_once
+from firstflight.recorded import import_once
 from firstflight.settings import from_environment
 from releases.catalogue import Release
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks import results
 from firstflight.commands.replay.lab import find_lab
-from firstflight.recorded_pages import import_once
+from firstflight.recorded import import_once
 from firstflight.settings import from_environment
 from localweb.recipes import Page
 from releases.catalogue import read_release

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.replay import PAGES, measure_cost, real_page
 from firstflight.commands.replay.lab import find_lab
-from firstflight.recorded_pages import import_once
+from firstflight.recorded import import_once
 from firstflight.settings import from_environment
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.sources import Source, release_source
 from firstflight.commit import code_commit
-from firstflight.recorded_pages import import_pages
+from firstflight.recorded import import_pages
 from firstflight.settings import Settings, from_environment
 from recordings.pages.recording import SETS
 from recordings.pages.same_sites import site_keys

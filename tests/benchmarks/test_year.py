@@ -11,7 +11,7 @@ from api.app import create_app
 from benchmarks.service.coverage import counts_of_recipe, coverage, raw_counts
 from benchmarks.service.over_a_year import STRATA
 from benchmarks.service.year import MONTHS, host_of, year
-from firstflight.recorded_pages import import_pages
+from firstflight.recorded import import_pages
 from firstflight.settings import from_environment
 from releases.catalogue import Release
 from tests.factories.recorded_pages import document, row, write_folder

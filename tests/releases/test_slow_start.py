@@ -72,11 +72,6 @@ def test_what_fits_into_the_window_takes_one_flight_and_no_more_does(size_bytes:
     assert (flights(size_bytes, iw=iw) == 1) == (segments(size_bytes) <= iw) == (size_bytes <= iw * MSS)
 
 
-@given(st.integers(1, 10**6), WINDOWS)
-def test_slower_growth_never_saves_a_flight(size_bytes: int, iw: int) -> None:
-    assert flights(size_bytes, iw=iw, growth=1.5) >= flights(size_bytes, iw=iw, growth=2.0)
-
-
 @given(st.integers(0, 5_000), st.integers(2, 200), st.integers(0, 50))
 def test_a_larger_window_never_costs_a_round_of_delayed_acknowledgements(
     count: int, iw: int, more: int
@@ -90,11 +85,10 @@ def test_a_larger_window_never_costs_a_round_of_delayed_acknowledgements(
         {"size_bytes": -1, "iw": 10},
         {"size_bytes": 1, "iw": 0},
         {"size_bytes": 1, "iw": 3, "mss": 0},
-        {"size_bytes": 1, "iw": 3, "growth": 0.5},
     ],
 )
 def test_negative_sizes_and_empty_windows_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"no flight is possible|does not shrink"):
+    with pytest.raises(ValueError, match="no flight is possible"):
         flights(wrong.pop("size_bytes"), **wrong)
 
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from firstflight.commands.importing.imported import describe_imported, imported_facts
 from firstflight.commands.options import AS_JSON, MONTH, NEXT_VERSION, REASON, Pattern, show
 from firstflight.errors import one_line
-from firstflight.recorded_files import import_files, read_files
+from firstflight.recorded import import_files, read_files
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.netlog.release import content_of as content_of_logs

@@ -9,7 +9,7 @@ import click
 from firstflight.commands.importing.imported import describe_imported, imported_facts
 from firstflight.commands.options import AS_JSON, NEXT_VERSION, REASON
 from firstflight.errors import one_line
-from firstflight.recorded_pages import import_once, import_pages
+from firstflight.recorded import import_once, import_pages
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.pages.recording import AUGUST_2025, SETS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firstflight.recorded_pages import import_once
+from firstflight.recorded import import_once
 from firstflight.settings import Settings
 from releases.catalogue import Release, ReleaseError, find_release
 from replay.recipes.page_recipe import Recipe, read_recipes

@@ -15,7 +15,7 @@ from recordings.pages.recording import SETS
 from releases.catalogue import find_release
 from releases.outside.points import load_points
 from replay.recipes.page_recipe import read_recipes
-from schema.recorded import null_reasons
+from schema.recorded import OTHER_YEARS, null_reasons
 from schema.recorded_files import FILES, NETLOGS
 from schema.tables import Base
 from tests.factories.made_up_recording import DOCUMENT, write_har
@@ -374,4 +374,7 @@ def test_all_recorded_sets_are_imported_beside_an_older_release_of_one(
         done = run("import", "pages", "--all")
         assert done.exit_code == 0, done.output
         assert done.output.startswith(verb)
-        assert find_release(releases(tmp_path), "2021-03").version == 2
+        release = find_release(releases(tmp_path), "2021-03")
+        assert release.version == 2
+    dictionary = (release.path / "dictionary.json").read_text()
+    assert OTHER_YEARS.otherwise["response"]["resource_type"] in dictionary  # said of this year, not of 2025

@@ -1,0 +1,143 @@
+"""Releases of what others recorded, in the data folder: of nameless pages, and of HAR files, logs of DevTools
+events and NetLogs, one for each month of their recording."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from firstflight.settings import Settings
+from recordings.errors import RecordingError
+from recordings.pages.recording import BUNDLED, files_of, read_recording, read_source
+from recordings.pages.rows import METHOD
+from recordings.pages.rows import content_of as content_of_pages
+from recordings.release import Content, File, checksum, group_by_month
+from releases.build import Built, name_in
+from releases.catalogue import ReleaseError, find_release, releases
+from releases.imported import write_imported
+from schema.authors import Author
+from schema.recorded import is_recorded
+
+
+def write_content(
+    settings: Settings,
+    content: Content,
+    *,
+    version: int | None,
+    reason: str | None,
+    recorded_by: tuple[Author, ...] = (),
+) -> Built:
+    """Make the release of a content by the operator's authors, signed; raises ReleaseError."""
+    return write_imported(
+        content.tables,
+        content.recording,
+        settings.releases,
+        checksum=content.checksum,
+        notes=content.notes,
+        version=version,
+        reason=reason,
+        authors=settings.authors,
+        recorded_by=recorded_by,
+        signer=settings.signer,
+    )
+
+
+def import_pages(
+    settings: Settings, folder: Path = BUNDLED, *, version: int | None = None, reason: str | None = None
+) -> Built:
+    """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
+    recording = read_recording(folder)
+    recorder = recording.source.recorder
+    return write_content(
+        settings,
+        content_of_pages(recording),
+        version=version,
+        reason=reason,
+        recorded_by=(Author(name=recorder),) if recorder else (),
+    )
+
+
+def import_once(settings: Settings, folder: Path = BUNDLED) -> Built:
+    """Make the release of a folder's pages unless there is one of this content and method.
+
+    A release by an older method stays, and a new version is made beside it.
+    Raises RecordingError or ReleaseError.
+    """
+    files = files_of(folder)
+    source = read_source(folder, files)
+    imported = [
+        release
+        for release in releases(settings.releases)
+        if is_recorded(release.crawl.kind) and release.manifest.list_id == source.id
+    ]
+    if not imported:
+        return import_pages(settings, folder)
+    newest = find_release(settings.releases, str(imported[-1].crawl))
+    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum(files), METHOD):
+        return Built(newest, is_new=False)
+    reason = (
+        f"the recording or the method of its import changed: {newest.manifest.method_version}, now {METHOD}"
+    )
+    return import_pages(settings, folder, version=newest.version + 1, reason=reason)
+
+
+def read_files(
+    paths: Sequence[Path],
+    read: Callable[[Path], File],
+    *,
+    strict: bool,
+    progress: Callable[[], object] = lambda: None,
+    refused: Callable[[str], object] = lambda _: None,
+) -> list[File]:
+    """Read the files that have a page; RecordingError if none has, and with `strict` if one has not.
+
+    `progress` is called after each file, and `refused` with the reason for each that is left out.
+    """
+    files = []
+    for path in paths:
+        try:
+            files.append(read(path))
+        except RecordingError as exc:
+            if strict or len(paths) == 1:
+                raise
+            refused(str(exc))
+        progress()
+    if not files:
+        raise RecordingError("none of the files has a page that can be used")
+    return files
+
+
+def import_files(
+    settings: Settings,
+    files: Sequence[File],
+    content_of: Callable[..., Content],
+    *,
+    stated: Mapping[str, str],
+    version: int | None = None,
+    reason: str | None = None,
+    month: str | None = None,
+) -> list[Built]:
+    """Make a release of the files of each month, as `content_of` has it.
+
+    Raises RecordingError or ReleaseError. `stated` has id, device, vantage, source and licence of the data
+    set. `month` is that of files that have no date.
+    """
+    contents = []
+    for recorded_in, group in group_by_month(files).items():
+        if not recorded_in and month is None:
+            raise RecordingError(f"{group[0].name} has no date: give the month of its recording by --month")
+        contents.append(content_of(group, stated, month=recorded_in or month or ""))
+    for content in contents:
+        refuse_other_data(settings.releases, content)
+    return [write_content(settings, content, version=version, reason=reason) for content in contents]
+
+
+def refuse_other_data(root: Path, content: Content) -> None:
+    """Raise ReleaseError if the release's name is taken by another data set,
+    which no version of this one may supersede."""
+    (crawl,) = content.tables["crawl"]
+    name = name_in(crawl)
+    existing = next((release for release in releases(root) if release.crawl == name), None)
+    if existing is not None and existing.manifest.list_id != crawl["list_id"]:
+        raise ReleaseError(
+            f"{name} is a release of the data set {existing.manifest.list_id}: "
+            "give another --vantage or --device"
+        )
