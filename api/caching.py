@@ -23,6 +23,21 @@ class Bounded(Generic[V]):
         self._held = 0
         self._values: collections.OrderedDict[Hashable, tuple[V, int]] = collections.OrderedDict()
         self._lock = threading.Lock()
+        self._computing = threading.RLock()
+
+    def kept(self, key: Hashable, compute: Callable[[], V], *, size: Callable[[V], int]) -> V:
+        """The value of `key`, from the cache or else from `compute`.
+
+        Values are computed one at a time, since computing takes more memory than the value.
+        """
+        value = self.get(key)
+        if value is None:
+            with self._computing:
+                value = self.get(key)
+                if value is None:
+                    value = compute()
+                    self.put(key, value, size=size(value))
+        return value
 
     def get(self, key: Hashable) -> V | None:
         """The value of `key`; None if it is not cached."""

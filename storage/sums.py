@@ -8,7 +8,7 @@ SHA256SUMS.sig     a signature of SHA256SUMS, where the folder was signed (stora
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,28 +111,24 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     raise ValueError(f"{folder / MANIFEST} is no manifest: it lists no files")
 
 
-def broken_sums(folder: Path) -> list[str]:
+def broken_sums(folder: Path, checksum: Callable[[Path], str | None] = sha256) -> list[str]:
     """Return names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
 
-    Reads every file completely; raises storage.exhaustion.Exhausted if no descriptor is left for one.
-    If the list is empty the folder is unchanged or was replaced as a whole, which only a signature can tell
-    apart.
+    Reads every file completely, by `checksum`, which may leave one to be read later: then it returns None.
+    Raises storage.exhaustion.Exhausted if no descriptor is left for a file. If the list is empty the folder
+    is unchanged or was replaced as a whole, which only a signature can tell apart.
     """
     wrong = find_misstated(folder)
     if wrong == [SUMS]:
         return wrong
-    for name, checksum in sums_of(folder).items():
-        if name not in wrong and not _is(folder / name, checksum):
+    for name, expected in sums_of(folder).items():
+        try:
+            if name not in wrong and checksum(folder / name) not in (expected, None):
+                wrong.append(name)
+        except OSError as exc:  # the file cannot be read any more
+            reraise_exhaustion(exc)
             wrong.append(name)
     return sorted(wrong)
-
-
-def _is(path: Path, checksum: str) -> bool:
-    try:
-        return sha256(path) == checksum
-    except OSError as exc:  # the file cannot be read any more
-        reraise_exhaustion(exc)
-        return False
 
 
 def find_misstated(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from releases.cdf import is_stated
 from releases.errata.stored import Concerned
 from releases.initial_windows import WindowShare
 from releases.strata.bootstrap import CONFIDENCE
@@ -235,6 +236,11 @@ class DistributionAnswer(AnswerModel):
     quantiles: list[QuantileAnswer]
     points: list[Point]
     """Some steps of the exact CDF; distribution.parquet has all of them."""
+
+    @property
+    def is_stated(self) -> bool:
+        """Return whether enough sizes are known to state a share of them as that of all."""
+        return is_stated(self)
 
 
 class DistributionsAnswer(AnswerModel):

@@ -22,7 +22,8 @@ from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem, suppress_problems
 from api.http.redirects import Elsewhere
-from api.routes.distributions import Distribution, distributions
+from api.routes.answers import DistributionAnswer
+from api.routes.distributions import distributions
 from api.routes.files import MEDIA_TYPES, file_answers
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
@@ -79,7 +80,7 @@ def label(measure: str) -> str:
     return LABELS.get(measure, measure.replace("_", " "))
 
 
-def in_words(distributions: Sequence[Distribution]) -> str:
+def in_words(distributions: Sequence[DistributionAnswer]) -> str:
     """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
     count, share = count_incomplete({distribution.measure: distribution for distribution in distributions})
     return (
@@ -231,11 +232,11 @@ def problem_page(request: Request, problem: Problem) -> str:
     )
 
 
-def read_distributions(request: Request, version: Version) -> list[Distribution]:
+def read_distributions(request: Request, version: Version) -> list[DistributionAnswer]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
     held: HeldReleases = request.app.state.held
     samples = {measure: held.sample(version, measure, WHOLE) for measure in MEASURES}
-    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1, points=2)
+    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1)
 
 
 PLANE = "forms/figures/fig-plane.svg"
@@ -261,14 +262,14 @@ def stated_first(request: Request, versions: Iterable[Version], measures: Iterab
 
 def headline(
     request: Request, versions: Sequence[Version], windows: Sequence[int]
-) -> tuple[Version | None, Distribution | None]:
+) -> tuple[Version | None, DistributionAnswer | None]:
     """The readable version of the best quality that has known sizes, and its distribution of first flights,
     or of responses where no first flight is known."""
     held: HeldReleases = request.app.state.held
     for version in stated_first(request, versions, LEADING):
         with suppress_problems():
             samples = {measure: held.sample(version, measure, WHOLE) for measure in LEADING}
-            leading = distributions(samples, windows=windows, mss=MSS_FIG1, points=2)
+            leading = distributions(samples, windows=windows, mss=MSS_FIG1)
             return version, next((distribution for distribution in leading if distribution.is_stated), None)
     return None, None
 

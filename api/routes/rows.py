@@ -25,8 +25,8 @@ from api.routes.remembered import Answer, Memory
 from api.routes.v1 import with_json
 from api.rows.cursors import LONGEST, Key, cursor_of, key_of
 from api.rows.filters import filters, parameters, row_fields
-from api.rows.query import TABLES, Question, Rendering, Rows, RowsUnreadable, RowTable
-from api.rows.reader import RowReader, unreadable
+from api.rows.query import TABLES, Question, Rendering, Rows, RowTable
+from api.rows.reader import RowReader
 from api.stored.shelf import Version
 
 RENDERINGS: dict[str, Rendering] = {"json": "json", "ndjson": "json", "csv": "text"}
@@ -70,21 +70,13 @@ def _next(request: Request, version: Version, question: Question, after: Key) ->
 
 def _opened(request: Request, version: Version, question: Question, wanted: Format) -> Rows:
     reader: RowReader = request.app.state.rows
-    try:
-        return reader.rows(version, question, RENDERINGS.get(wanted.suffix, "arrow"))
-    except RowsUnreadable as exc:
-        raise unreadable(exc) from exc
+    return reader.rows(version, question, RENDERINGS.get(wanted.suffix, "arrow"))
 
 
 def _page(request: Request, version: Version, question: Question, wanted: Format) -> Response:
     assert question.limit is not None
-    rows = _opened(request, version, question, wanted)
-    try:
+    with contextlib.closing(_opened(request, version, question, wanted)) as rows:
         batches, last = rows.page(question.limit)
-    except RowsUnreadable as exc:
-        raise unreadable(exc) from exc
-    finally:
-        rows.close()
     following = None if last is None else _next(request, version, question, last)
     if following is not None:
         relate(request, "next", following)
@@ -126,10 +118,9 @@ def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> P
 
     try:
         yield from encoded(wanted, checked(), rows.schema)
-    except (Problem, RowsUnreadable) as exc:
-        problem = exc if isinstance(exc, Problem) else unreadable(exc)
+    except Problem as problem:
         yield cut_line(wanted, problem)
-        raise StreamBroken from exc
+        raise StreamBroken from problem
 
 
 def _headers(request: Request, version: Version, question: Question, wanted: Format) -> dict[str, str]:

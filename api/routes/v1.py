@@ -1,30 +1,23 @@
 """`/v1`, the JSON API. Fields are only added within a version; renaming or removing a field needs a `/v2`."""
 
 import dataclasses
-import functools
-import itertools
 from collections.abc import Iterable, Sequence
 
-import duckdb
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
-from api.http.problems import Problem
 from api.routes.answers import (
     CrawlAnswer,
     CrawlsAnswer,
     DamagedAnswer,
     DamagedReportAnswer,
-    DistributionAnswer,
     DistributionsAnswer,
     FileAnswer,
-    FitAnswer,
     InitialWindowsAnswer,
     ProgressAnswer,
     ProgressesAnswer,
-    QuantileAnswer,
     ReleaseAnswer,
     ReleasesAnswer,
     ReportAnswer,
@@ -34,7 +27,7 @@ from api.routes.answers import (
     WindowsAnswer,
     WithdrawnAnswer,
 )
-from api.routes.distributions import Distribution, distributions
+from api.routes.distributions import distributions
 from api.routes.files import file_answers
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
@@ -61,6 +54,7 @@ from api.routes.provenance import (
 from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
 from api.routes.works import report_work
+from api.stored.library import raise_damage
 from api.stored.shelf import Report, Shelf, Version, page
 from releases.cdf import count_incomplete
 from releases.initial_windows import window_distributions
@@ -87,58 +81,10 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
     )
 
 
-def distributions_json(answer: DistributionsAnswer, computed: Iterable[Distribution]) -> str:
-    """The JSON of `answer` with the distributions inserted.
-
-    Their points, nearly all of the text, already are JSON, and their quantiles are the same for every window.
-    """
-    parts = (
-        with_json(
-            _with_fits(distribution),
-            quantiles=_quantiles_json(distribution.quantiles, distribution.quantile_intervals),
-            points=distribution.points.json,
-        )
-        for distribution in computed
-    )
-    return with_json(answer, distributions=f"[{','.join(parts)}]")
-
-
 def with_json(model: BaseModel, **last: str) -> str:
     """The JSON of a model whose last fields are given as JSON."""
     others = model.model_dump_json(exclude=set(last)).removesuffix("}")
     return ",".join([others, *(f'"{name}":{json}' for name, json in last.items())]) + "}"
-
-
-def _with_fits(distribution: Distribution) -> DistributionAnswer:
-    """A distribution without its quantiles and points."""
-    return DistributionAnswer(
-        measure=distribution.measure,
-        definition=distribution.definition,
-        known=distribution.known,
-        unknown=distribution.unknown,
-        sites=distribution.sites,
-        interval_unknown=distribution.interval_unknown,
-        fits=[
-            FitAnswer(**dataclasses.asdict(fit), lower=ends and ends[0], upper=ends and ends[1])
-            for fit, ends in itertools.zip_longest(distribution.fits, distribution.fit_intervals)
-        ],
-        quantiles=[],
-        points=[],
-    )
-
-
-QUANTILES: TypeAdapter[list[QuantileAnswer]] = TypeAdapter(list[QuantileAnswer])
-
-
-@functools.lru_cache(maxsize=1000)
-def _quantiles_json(quantiles: tuple[tuple[int, int], ...], intervals: tuple[tuple[int, int], ...]) -> str:
-    answers = [
-        QuantileAnswer(
-            percent=percent, size_bytes=size, lower_bytes=ends and ends[0], upper_bytes=ends and ends[1]
-        )
-        for (percent, size), ends in itertools.zip_longest(quantiles, intervals)
-    ]
-    return QUANTILES.dump_json(answers).decode()
 
 
 @get_in(router, "/crawls", IN_JSON, name="crawls")
@@ -227,7 +173,9 @@ async def read_distributions(
     counts = await request.app.state.held.counts_at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
     # This takes a few milliseconds: a thread would cost more.
-    computed = distributions(samples, windows=iw, mss=mss, points=points)
+    computed = distributions(samples, windows=iw, mss=mss)
+    # Points are nearly all of the text.
+    parts = [with_json(part, points=samples[part.measure].points(points).json) for part in computed]
     count, share = count_incomplete(counts)
     answer = DistributionsAnswer(
         provenance=provenance(request, version),
@@ -238,7 +186,7 @@ async def read_distributions(
         stratum_unknown=why,
         distributions=[],
     )
-    return Response(distributions_json(answer, computed), media_type="application/json")
+    return Response(with_json(answer, distributions=f"[{','.join(parts)}]"), media_type="application/json")
 
 
 @get_in(router, "/initial-windows", IN_JSON, name="initial_windows")
@@ -246,11 +194,8 @@ def read_initial_windows(request: Request, version: AskedRelease) -> InitialWind
     """Initial windows of servers, in segments, as the bounds that packets show make them likeliest,
     and how many are exact."""
     request.app.state.library.file(version, "connection.parquet")  # or a Problem
-    try:
-        with open_tables(version.path) as database:
-            by_connections = window_distributions(database)
-    except duckdb.Error as exc:
-        raise Problem("damaged-release", "connection.parquet cannot be read") from exc
+    with raise_damage("connection.parquet"), open_tables(version.path) as database:
+        by_connections = window_distributions(database)
     return InitialWindowsAnswer(
         provenance=provenance(request, version),
         windows=[

@@ -3,7 +3,6 @@ with bound values alone."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow as pa
 from api.formats.encoding import LINE
 from api.rows.cursors import Key
 from api.rows.filters import Filters
+from api.stored.library import raise_damage
 from schema.recorded import released_schema
 from schema.released_tables import released_tables
 
@@ -148,7 +148,7 @@ class Rows:
         rendering: Rendering,
         kind: str,
     ) -> None:
-        """Raises RowsUnreadable if the file cannot be read."""
+        """Problem if the file cannot be read."""
         self.schema = answer_schema(question, rendering, kind)
         self.last: Key | None = None
         """Key of the last row taken."""
@@ -156,19 +156,19 @@ class Rows:
         self._cursor = database.cursor()
         # A setting of each cursor: DuckDB has none for the database.
         self._cursor.execute(f"SET streaming_buffer_size = '{READ_AHEAD}'")
-        with _unreadable(path):
+        with raise_damage(path.name):
             sql, values = statement(question, rendering)
             self._reader = self._cursor.sql(sql, params=[str(path), *values]).to_arrow_reader(BATCH_ROWS)
         self._path = path
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Batches as an answer shows them; RowsUnreadable if the file cannot be read on."""
+        """Batches as an answer shows them; Problem if the file cannot be read on."""
         for batch in self._batches():
             self.last = self._key(batch.columns, batch.num_rows - 1)
             yield self._shown(batch)
 
     def page(self, limit: int) -> tuple[list[pa.RecordBatch], Key | None]:
-        """The first `limit` rows, and the key of the last of them if there are more; RowsUnreadable."""
+        """The first `limit` rows, and the key of the last of them if there are more; Problem."""
         batches = list(self._batches())
         if not batches:
             return [], None
@@ -178,7 +178,7 @@ class Rows:
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         while True:
-            with _unreadable(self._path):
+            with raise_damage(self._path.name):
                 batch = next(self._reader, None)
             if batch is None:
                 return
@@ -205,18 +205,6 @@ def _zeroed(column: pa.Array) -> pa.Array:
     """The column with zeros under its nulls: DuckDB leaves there what was in memory,
     which no client may see."""
     return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
-
-
-class RowsUnreadable(Exception):
-    """The Parquet of a table cannot be read."""
-
-
-@contextlib.contextmanager
-def _unreadable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (duckdb.Error, pa.ArrowException, OSError) as exc:
-        raise RowsUnreadable(path.name) from exc
 
 
 def row_database() -> duckdb.DuckDBPyConnection:

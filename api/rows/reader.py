@@ -14,7 +14,7 @@ from typing import Any
 
 from api.http.problems import Problem
 from api.rows.filters import filters, parameters
-from api.rows.query import TABLES, Question, Rendering, Rows, RowsUnreadable, row_database
+from api.rows.query import TABLES, Question, Rendering, Rows, row_database
 from api.stored.library import Library
 from api.stored.prepared import Prepared
 from api.stored.shelf import Version
@@ -24,11 +24,6 @@ STREAMS = 8
 """Streams at the same time; each takes some 17 MB."""
 
 RETRY_AFTER_S = 10
-
-
-def unreadable(exc: RowsUnreadable) -> Problem:
-    """The Problem of a file that cannot be read."""
-    return Problem("damaged-release", f"{exc} cannot be read")
 
 
 class RowReader:
@@ -56,12 +51,8 @@ class RowReader:
         row_table = TABLES[table]
         known = parameters(row_table.schema())
         question = Question(table=row_table, fields=tuple(fields), filters=filters(known, equal))
-        try:
-            rows = self.rows(version, question, "arrow")
-            with contextlib.closing(rows):
-                return [row for batch in rows for row in batch.to_pylist()]
-        except RowsUnreadable as exc:
-            raise unreadable(exc) from exc
+        with contextlib.closing(self.rows(version, question, "arrow")) as rows:
+            return [row for batch in rows for row in batch.to_pylist()]
 
     def check(self, version: Version) -> None:
         """Raise the Problem of a release that was withdrawn or damaged since it was opened."""

@@ -7,7 +7,6 @@ An item of `item.parquet` belongs to the site of its rank in `site.parquet`.
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from api.http.problems import Problem
 from api.rows.query import row_database
+from api.stored.library import raise_damage
 from releases.first_flights import Connection, Response, first_flight
 from releases.strata.items import LEAST_STRATUM
 from releases.strata.sample import Stratum
@@ -150,7 +149,6 @@ class SiteTables:
         """Nothing is read yet."""
         self._library = library
         self._database = row_database()
-        self._computing = threading.Lock()
 
     def has(self, version: Version) -> bool:
         """Return whether a release has the files of the table."""
@@ -247,14 +245,13 @@ class SiteTables:
     def _kept(
         self, key: tuple[object, ...], compute: Callable[[duckdb.DuckDBPyConnection], pa.Table]
     ) -> pa.Table:
-        """A table from memory, or computed: one at a time, since a computation takes more memory than it."""
-        with self._computing:
-            table: pa.Table | None = self._library.held.get(key)
-            if table is None:
-                with self._cursor() as cursor:
-                    table = compute(cursor)
-                self._library.held.put(key, table, size=table.nbytes)
-            return table
+        """A table from memory, or computed."""
+
+        def computed() -> pa.Table:
+            with self._cursor() as cursor:
+                return compute(cursor)
+
+        return self._library.held.kept(key, computed, size=lambda table: table.nbytes)
 
     @contextlib.contextmanager
     def _cursor(self, **tables: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -262,10 +259,8 @@ class SiteTables:
         with contextlib.closing(self._database.cursor()) as cursor:
             for name, table in tables.items():
                 cursor.register(name, table)
-            try:
+            with raise_damage("a table of the release"):
                 yield cursor
-            except (duckdb.Error, pa.ArrowException, OSError) as exc:
-                raise Problem("damaged-release", "a table of the release cannot be read") from exc
 
 
 def _first_flights(

@@ -4,19 +4,16 @@ import dataclasses
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-import duckdb
-import pyarrow as pa
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.choices import SEVERAL, choice
 from api.http.links import own_link, relate
-from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import CrawlName, MssQuery, PercentQuery, ShelfDep, WindowsQuery
 from api.routes.provenance import provenance
 from api.routes.remembered import Remembered
-from api.stored.library import Library
+from api.stored.library import Library, raise_damage
 from api.stored.shelf import Version
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
@@ -111,10 +108,8 @@ def read(library: Library, version: Version, compute: Callable[[Release], T]) ->
     release = version.readable
     for name in ("visit", "response"):
         library.file(version, f"{name}.parquet")
-    try:
+    with raise_damage("visit.parquet", "response.parquet"):
         return compute(release)
-    except (OSError, duckdb.Error, pa.ArrowException) as exc:
-        raise Problem("damaged-release", "visit.parquet or response.parquet cannot be read") from exc
 
 
 def compared(

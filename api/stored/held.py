@@ -6,17 +6,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import threading
-from collections.abc import Hashable
-from pathlib import Path
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-import pyarrow as pa
 from fastapi.concurrency import run_in_threadpool
 
 from api.caching import Bounded
-from api.http.problems import Problem
-from api.stored.library import Library
+from api.routes.answers import QuantileAnswer
+from api.stored.library import Library, raise_damage
 from api.stored.prepared import Prepared
 from api.stored.shelf import Version
 from releases.cdf import Counts, read_counts
@@ -32,15 +29,19 @@ PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
 DISTRIBUTION, ITEM = "distribution.parquet", "item.parquet"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class Points:
     """A thinned CDF: steps of the exact CDF, including the first and the last."""
 
     steps: list[tuple[int, float]]
     """(size in bytes, share of at most that size)."""
-    json: str
-    """The steps as JSON: an answer has thousands of points,
-    which are the same for every window and segment size."""
+
+    @functools.cached_property
+    def json(self) -> str:
+        """The steps as JSON: an answer has thousands of points,
+        which are the same for every window and segment size."""
+        named = [{"size_bytes": size, "cdf": cdf} for size, cdf in self.steps]
+        return json.dumps(named, separators=(",", ":"))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,25 +53,25 @@ class HeldSample:
 
     def points(self, number: int) -> Points:
         """The CDF thinned to about `number` steps."""
-        points = self._thinned.get(number)
-        if points is None:
-            steps = self.sample.cdf.thinned(number)
-            named = [{"size_bytes": size, "cdf": cdf} for size, cdf in steps]
-            points = Points(steps, json.dumps(named, separators=(",", ":")))
-            self._thinned.put(number, points, size=len(steps))
-        return points
+        thinned = self.sample.cdf.thinned
+        return self._thinned.kept(
+            number, lambda: Points(thinned(number)), size=lambda points: len(points.steps)
+        )
 
     @functools.cached_property
-    def quantiles(self) -> tuple[tuple[int, int], ...]:
-        """(percent, size in bytes) for each of PERCENTS; empty if no size is known."""
-        cdf = self.sample.cdf
-        return tuple((percent, cdf.quantile(percent)) for percent in PERCENTS) if cdf.known else ()
-
-    @functools.cached_property
-    def quantile_intervals(self) -> tuple[tuple[int, int], ...]:
-        """The interval of each of `quantiles`, in bytes; empty if there are too few sites."""
-        has_intervals = self.sample.has_intervals
-        return tuple(self.sample.quantile_intervals(list(PERCENTS))) if has_intervals else ()
+    def quantiles(self) -> list[QuantileAnswer]:
+        """The quantiles of PERCENTS; empty if no size is known."""
+        sample = self.sample
+        ends: Sequence[tuple[int | None, int | None]] = [(None, None)] * len(PERCENTS)
+        if sample.has_intervals:
+            ends = sample.quantile_intervals(list(PERCENTS))
+        return [
+            QuantileAnswer(
+                percent=percent, size_bytes=sample.cdf.quantile(percent), lower_bytes=lower, upper_bytes=upper
+            )
+            for percent, (lower, upper) in zip(PERCENTS, ends, strict=True)
+            if sample.cdf.known
+        ]
 
 
 class HeldReleases:
@@ -80,7 +81,6 @@ class HeldReleases:
         """Read the releases in `library`, and their `prepared` files where there are any."""
         self._library = library
         self._prepared = prepared
-        self._reading = threading.Lock()
 
     async def counts_at_hand(self, version: Version) -> dict[str, Counts]:
         """The same as `counts`, without another thread if they are in memory."""
@@ -100,38 +100,24 @@ class HeldReleases:
     def counts(self, version: Version) -> dict[str, Counts]:
         """The numbers of items of every measure; Problem if the file is not the published one."""
         path, checksum = self._library.file(version, DISTRIBUTION)
-        with self._reading:
-            counts: dict[str, Counts] | None = self._library.held.get((checksum,))
-            if counts is None:
-                try:
-                    counts = read_counts(path)
-                except (OSError, pa.ArrowException, KeyError) as exc:
-                    raise Problem("damaged-release", f"{DISTRIBUTION} cannot be read") from exc
-                self._library.held.put((checksum,), counts, size=len(counts))
+        kept = self._library.held.kept
+        with raise_damage(DISTRIBUTION):
+            counts: dict[str, Counts] = kept((checksum,), lambda: read_counts(path), size=len)
         return counts
 
     def sample(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
         """A sample of a release; Problem if its file is not the published one."""
         path, checksum = self._library.file(version, ITEM)
-        with self._reading:  # reading takes more memory than the result, so one measure at a time
-            key = checksum, measure, stratum
-            held: HeldSample | None = self._library.held.get(key)
-            if held is None:
-                items = self._prepared.items(version, measure) if self._prepared else None
-                if items is None:
-                    items = self._from_table(path, checksum, measure)
-                held = HeldSample(items.sample(stratum))
-                self._library.held.put(key, held, size=held.sample.nbytes)
-        return held
+        kept = self._library.held.kept
 
-    def _from_table(self, path: Path, checksum: str, measure: str) -> Items:
-        """The items of a measure in the release's table, which takes far longer than from prepared files."""
-        key = checksum, measure
-        items: Items | None = self._library.held.get(key)
-        if items is None:
-            try:
-                items = read_items(path, measure)
-            except (OSError, pa.ArrowException, KeyError) as exc:
-                raise Problem("damaged-release", f"{ITEM} cannot be read") from exc
-            self._library.held.put(key, items, size=items.nbytes)
-        return items
+        def read() -> HeldSample:
+            items: Items | None = self._prepared.items(version, measure) if self._prepared else None
+            # From the release's table it takes far longer.
+            items = items or kept(
+                (checksum, measure), lambda: read_items(path, measure), size=lambda items: items.nbytes
+            )
+            return HeldSample(items.sample(stratum))
+
+        with raise_damage(ITEM):
+            held: HeldSample = kept((checksum, measure, stratum), read, size=lambda held: held.sample.nbytes)
+        return held

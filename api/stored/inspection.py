@@ -2,7 +2,6 @@
 once per state of a file."""
 
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -15,7 +14,7 @@ from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import ReportVersion
 from storage.signatures import Signature
 from storage.signatures import state as signature_state
-from storage.sums import MANIFEST, SIGNATURE, SUMS, find_misstated, sha256, sums_of
+from storage.sums import MANIFEST, SIGNATURE, SUMS, UNSUMMED, broken_sums, sha256, sums_of
 
 FILES = 65_536
 """Maximum number of files whose checksums are cached."""
@@ -34,7 +33,6 @@ class Sums:
     def __init__(self) -> None:
         """Start with an empty cache."""
         self._known: Bounded[str] = Bounded(FILES)
-        self._reading = threading.Lock()
 
     def known(self, path: Path) -> str | None:
         """The checksum of a file if its current state was read before; None otherwise.
@@ -45,18 +43,8 @@ class Sums:
 
     def of(self, path: Path) -> str:
         """The checksum of a file, which is read unless cached; OSError if it cannot be read."""
-        state = _state(path)
-        checksum = self._known.get(state)
-        if checksum is not None:
-            return checksum
-        # The lock keeps simultaneous requests from reading the same large file twice.
-        with self._reading:
-            checksum = self._known.get(state)
-            if checksum is None:
-                checksum = sha256(path)
-                # A file that changed while it was read has another state now, and will be read again.
-                self._known.put(state, checksum, size=1)
-        return checksum
+        # A file that changes while it is read has another state then, and will be read again.
+        return self._known.kept(_state(path), lambda: sha256(path), size=lambda _: 1)
 
 
 def _state(path: Path) -> tuple[str, int, int, int, int]:
@@ -175,30 +163,25 @@ class Inspection:
 
         True if all have been compared.
         """
+        unread = []
+
+        def checksum(path: Path) -> str | None:
+            known = self._sums.known(path)
+            if known is None and self._left_bytes > 0:
+                known = self._sums.of(path)
+                self._left_bytes -= path.stat().st_size
+            elif known is None:
+                unread.append(path)
+            return known
+
         try:
-            misstatements, sums = find_misstated(folder), sums_of(folder)
+            wrong, sums = broken_sums(folder, checksum), sums_of(folder)
             # SHA256SUMS can list neither itself nor its signature.
-            own = {
-                name: self._sums.of(folder / name) for name in (SUMS, SIGNATURE) if (folder / name).exists()
-            }
+            own = {name: self._sums.of(folder / name) for name in UNSUMMED if (folder / name).exists()}
         except (OSError, ValueError) as exc:
             reraise_exhaustion(exc)
             return {}, f"{SUMS} cannot be used", True
-        compared = {name: self._compare(folder / name, checksum) for name, checksum in sums.items()}
-        wrong = {*misstatements, *(name for name, is_right in compared.items() if is_right is False)}
-        return {**sums, **own}, _difference(sorted(wrong)), None not in compared.values()
-
-    def _compare(self, path: Path, checksum: str) -> bool | None:
-        """True if a file has its checksum; None if it is left to a later scan."""
-        try:
-            actual = self._sums.known(path)
-            if actual is None and self._left_bytes > 0:
-                actual = self._sums.of(path)
-                self._left_bytes -= path.stat().st_size
-        except OSError as exc:
-            reraise_exhaustion(exc)
-            return False
-        return None if actual is None else actual == checksum
+        return {**sums, **own}, _difference(wrong), not unread
 
 
 def _doubt(signature: Signature) -> str:

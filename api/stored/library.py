@@ -1,11 +1,14 @@
 """The releases and reports on disk that the service reads,
 found by name and never by a path from a request."""
 
+import contextlib
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -118,6 +121,15 @@ class Library:
         )
 
 
+@contextlib.contextmanager
+def raise_damage(*names: str) -> Iterator[None]:
+    """Within the block, tables of a release that cannot be read are a Problem; `names` are their files."""
+    try:
+        yield
+    except (OSError, KeyError, duckdb.Error, pa.ArrowException) as exc:
+        raise Problem("damaged-release", f"{' or '.join(names)} cannot be read") from exc
+
+
 def observed(library: Library, version: Version) -> str:
     """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05,
     or the one day.
@@ -127,11 +139,8 @@ def observed(library: Library, version: Version) -> str:
     if VISITS not in version.files:
         return version.crawl.month
     path, _ = library.file(version, VISITS)
-    try:
-        with pq.ParquetFile(path) as file:
-            began = file.read(columns=["started_at"])["started_at"]
-    except (OSError, pa.ArrowException, KeyError) as exc:
-        raise Problem("damaged-release", f"{VISITS} cannot be read") from exc
+    with raise_damage(VISITS), pq.ParquetFile(path) as file:
+        began = file.read(columns=["started_at"])["started_at"]
     ends = pc.min_max(began).as_py()
     if ends["min"] is None:
         return version.crawl.month

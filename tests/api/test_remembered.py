@@ -12,7 +12,8 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.lab.queue import Queue
 from api.routes import remembered
-from api.routes.distributions import Distribution, distributions
+from api.routes.answers import DistributionAnswer
+from api.routes.distributions import distributions
 from api.stored.held import HeldSample
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
@@ -32,7 +33,7 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
 
-        def counted(held: dict[str, HeldSample], **parameters: Any) -> list[Distribution]:
+        def counted(held: dict[str, HeldSample], **parameters: Any) -> list[DistributionAnswer]:
             self.times += 1
             return distributions(held, **parameters)
 

@@ -1,29 +1,25 @@
 """The table of shares: what is stated, and what is said to be unknown."""
 
-import dataclasses
-
-from api.routes.distributions import Distribution
+from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.routes.pages import TEMPLATES
-from api.stored.held import Points
-from releases.cdf import Fit
 from releases.strata.statistics import FEW_SITES
 
 SHARES = TEMPLATES.get_template("shares.html").module.shares  # type: ignore[attr-defined]
-STATED = Distribution(
+STATED = DistributionAnswer(
     measure="pages",
+    definition="",
     known=2,
     unknown=0,
     sites=1,
-    fits=tuple(Fit(iw, iw * 1430, 0, 0.0) for iw in (3, 10)),
-    quantiles=((50, 1), (95, 2)),
-    points=Points([(1, 0.5), (2, 1.0)], ""),
+    fits=[FitAnswer(iw=iw, window_bytes=iw * 1430, count=0, share=0.0) for iw in (3, 10)],
+    quantiles=[QuantileAnswer(percent=50, size_bytes=1), QuantileAnswer(percent=95, size_bytes=2)],
+    points=[],
     interval_unknown=FEW_SITES,
 )
 
 
 def test_a_share_of_which_most_sizes_are_unknown_is_not_stated() -> None:
-    few = dataclasses.replace(STATED, unknown=3)
-    table = SHARES([STATED, dataclasses.replace(few, measure="hosts")])
+    table = SHARES([STATED, STATED.model_copy(update={"unknown": 3, "measure": "hosts"})])
     assert table.count('<th scope="row"') == 1
     assert table.count('class="fill"') == 2
     assert "too few sizes are known: hosts (2 of 5)." in table
